@@ -1,13 +1,17 @@
-// The right that a resolver holds at the level above, whose client it is (coherence/client.hh, J1).
+// The right that a join holds at the level above, whose client it is (coherence/client.hh, J1).
 // Part of resolver.hh.
+//
+// Interface: suffices() asks, obtain() and accept() get a right, answer() and evict() give it up.
+// Invariant: the right changes by the client table alone. A root holds M from the beginning, and
+// suffices() is true.
 #pragma once
 
 #include "coherence/level.hh"
 
 namespace uncore {
 
-// The line as the client logic sees it: to the level above, all that is here and below is one
-// client.
+// The line as the client logic sees it, the `Env` of client.hh: to the level above, this level and
+// its children are one client.
 template <class Env>
 class UpperHalf {
  public:
@@ -28,7 +32,7 @@ class UpperHalf {
     return entry_.copy.stored || entry_.phase == Phase::put ? &entry_.copy.data : nullptr;
   }
   bool shares() const { return entry_.copy.stored || entry_.holders.any(); }
-  // An upgrade without data serves the requester only if it, or this level, surely has them (J4).
+  // An upgrade without data serves only if the requester or this level surely has the data (J4).
   bool needs_data() const {
     return !entry_.copy.stored && !protocol().is_dirty(entry_.above.state) &&
            !entry_.upgrades(env_);
@@ -49,8 +53,8 @@ class Above {
 
   Above(Env& env, E& entry) : env_(env), entry_(entry), client_(env, entry) {}
 
-  // Does the right held let a child be granted what it asks for? (An E becomes M when the child is
-  // granted M.)
+  // Does the right held let a child be granted what its request asks for? (modified() makes an E
+  // an M when the child is granted M.)
   static bool suffices(const Env& env, const E& entry, const Msg& request) {
     return env.protocol().client(entry.above.state, wish(request)).has(Act::hit);
   }
@@ -65,7 +69,7 @@ class Above {
     Logic::granted(client_, entry_.above, m);
   }
 
-  // A child held modified data, so this level does.
+  // A child holds or held modified data: an E held at the level above becomes an M.
   void modified() {
     if (env_.protocol().may_store(entry_.above.state)) access(ClientEvent::Store);
   }

@@ -1,34 +1,33 @@
 // The client: what a core's private caches, or a join towards the level above, do with one line.
 //
-// Pure protocol, as the resolver: the client table says what happens, here stands how it is done.
-// The environment is the line during one call:
+// Pure protocol, without time or places, as resolver.hh: client.table (sim/uncore/protocol) says
+// what happens, this file how it is done. `Env` is the line during one call:
 //
 //   Data                          type: a line's bytes
 //   protocol(), self()            the tables, the client's agent number
 //   number(), above()             the line's; the agent that is asked for it
 //   next_request()                a fresh number for a request
-//   send(message)                 on its way now
+//   send(message)                 puts a message on its way
 //   data()                        the bytes that are here; null: none
-//   shares()                      whether a copy is here, or below
+//   shares()                      whether a copy is here, or at a child of this level
 //   needs_data()                  whether a right without data would be of no use (J4)
-//   fill(data)                    these have come
-//   enters(event, state)          called before the copy does
+//   fill(data)                    takes the data that have come
+//   enters(event, state)          called before the copy enters the state
 //
-// Invariant: a copy's state changes in step() only, to what a cell of the client table says. An
-// access need not come here where `is_written(state)`: that cell changes nothing
-// (coherence/states.hh).
+// Invariant: a copy's state changes in step() only, to what a cell of the client table says. Where
+// is_written(state) holds, an access need not ask the client: its cell changes nothing (states.hh).
 #pragma once
 
 #include "coherence/message.hh"
 
 namespace uncore {
 
-// The table's row of one line, with the request it waits for.
+// The state of one line at a client, and the request whose answer the line waits for.
 struct Copy {
   State state = State::I;
   uint32_t request = 0;  // id of the newest request
 
-  // The event a message is to this copy: a probe that revokes the awaited grant is Early.
+  // The event that a message is to this copy; a probe that revokes the awaited grant is Early.
   ClientEvent event(const StateProperties& states, const Header& m) const {
     const bool early = states.waits_for_grant(state) && m.grant == request && m.grant != 0;
     switch (m.kind) {
@@ -50,11 +49,12 @@ struct Copy {
 
 inline ProtocolError lost_data() { return {"a level responsible for dirty data lost them"}; }
 
-// What becomes of an access: performed now, when its line has been asked for, or when the line's
-// state has passed.
+// What becomes of an access. performed: now; asked: its line has been asked for; waits: the line's
+// state must pass first. After the last two the access is to be tried again.
 enum class Begun : uint8_t { performed, asked, waits };
 
-// And of a line that is to go: forgotten silently, or put and answered for until the PutAck (C5).
+// What becomes of a line that is to be evicted. dropped: forgotten silently; put: written back, and
+// answered for until the PutAck (C5); stays: it cannot go now.
 enum class Evicted : uint8_t { dropped, put, stays };
 
 template <class Env>
@@ -77,7 +77,7 @@ class Client {
   static bool goes_far(const Env& env, const Copy& copy) {
     return cell_of(env, copy, ClientEvent::Amo).has(Act::Amo);
   }
-  // Sends it there; the request's number.
+  // Sends the operation there. Returns the number of the request.
   static uint32_t ask_far(Env& env, const typename Msg::Asks& operation) {
     Msg m = request(env, Kind::Amo);
     m.operation = operation;
@@ -96,12 +96,12 @@ class Client {
     return Evicted::put;
   }
 
-  // Does a probe revoke the grant that is waited for? Then it waits for it, too (rule C3).
+  // Does a probe revoke the grant that the copy waits for? Then the probe waits for it, too (C3.1).
   static bool is_early(const Env& env, const Copy& copy, const Msg& probe) {
     const bool early = copy.event(env.protocol(), probe) == ClientEvent::Early;
     return early && cell_of(env, copy, ClientEvent::Early).has(Act::stall);
   }
-  // Any other is answered.
+  // Answers any other probe (C3.2).
   static void answer(Env& env, Copy& copy, const Msg& probe) {
     const ClientEvent event = copy.event(env.protocol(), probe);
     const Cell cell = cell_of(env, copy, event);
@@ -109,7 +109,8 @@ class Client {
     step(env, copy, event, cell);
   }
 
-  // Data or a bare grant. False: the copy that the grant was for is gone, and is asked for anew.
+  // Takes data or a bare grant. False: the copy that the grant was for is gone, and has been asked
+  // for anew.
   static bool granted(Env& env, Copy& copy, const Msg& m) {
     const ClientEvent event = copy.event(env.protocol(), m);
     const Cell cell = cell_of(env, copy, event);
@@ -121,7 +122,7 @@ class Client {
     return false;
   }
 
-  // A PutAck: what was put has arrived.
+  // Takes a PutAck: what was put has arrived.
   static void put_away(Env& env, Copy& copy) {
     step(env, copy, ClientEvent::PutAck, cell_of(env, copy, ClientEvent::PutAck));
   }
@@ -167,8 +168,8 @@ class Client {
 
   // ---- answers
 
-  // What an owner or sharer says: data to the requester, where one is asked for, and an Answer to
-  // the resolver. The resolver gets the bytes too if it asked for itself, or takes over dirty ones.
+  // Answers a probe: the data go to its requester, if it names one, and an Answer to the resolver.
+  // The resolver gets the data, too, if it asked for itself or takes over dirty ones.
   static void reply(Env& env, Cell cell, const Msg& probe) {
     if (!cell.has(Act::ack | Act::give | Act::shared | Act::own)) return;
     const Data* data = env.data();
@@ -214,7 +215,7 @@ class Client {
     env.send(m);
   }
 
-  // Tells the resolver that the grant has come, where it waits for that.
+  // Tells the resolver that the grant has come, where the resolver waits for that (R5).
   static void unblock(Env& env, const Msg& grant) {
     if (grant.wants_unblock) env.send(to_resolver(env, Kind::Unblock, grant));
   }

@@ -1,8 +1,8 @@
 // One line at a resolver, its entry: the children that hold it, the right held above, this level's
 // data, and the transaction under way.
 //
-// Plain state; the parts of coherence/resolver.hh are the only ones that change it. `Env` brings
-// the types: Data (a line's bytes), Set (children by ordinal) and Queue (waiting messages).
+// Plain state. `Env` brings the types: Data (a line's bytes), Set (children by ordinal) and Queue
+// (waiting messages). Invariant: only the parts of coherence/resolver.hh change an entry.
 #pragma once
 
 #include "coherence/client.hh"
@@ -10,16 +10,16 @@
 
 namespace uncore {
 
-// The kind of a resolver, as far as the protocol is concerned.
+// What kind of resolver this is, as far as the protocol is concerned; from the machine (R3 to R10).
 struct Policy {
   bool root = true;
   bool snoop = false;       // knows nothing: asks every child
   bool direct = true;       // the owner answers the requester, not the resolver
-  bool completion = true;   // an exclusive grant closes when the requester says so
-  bool keeps_data = false;  // has a data store
-  bool inclusive = false;   // recalls copies when its data are evicted
+  bool completion = true;   // an exclusive grant closes with the requester's Unblock (R5.1)
+  bool keeps_data = false;  // has a data store (R7)
+  bool inclusive = false;   // recalls the copies below when its data are evicted (R7.2)
   bool forwarder = true;    // makes a reader the forwarder, where the protocol has one
-  int grants = 0;           // children served before a waiting probe
+  int grants = 0;           // requests served before a waiting probe (J3.1)
 
   // The right that a table names, as this resolver gives it (R10).
   State gives(const StateProperties& states, State right) const {
@@ -31,7 +31,7 @@ struct Policy {
   }
 };
 
-// The children asked, and what they have said so far (R3).
+// The children that have been asked, and what they have said so far (R3).
 struct Poll {
   uint8_t flags = 0;  // of all answers
   int waiting = 0;    // answers outstanding
@@ -65,23 +65,23 @@ struct Entry {
   using Msg = Message<Data>;
   explicit Entry(const Env& env, uint64_t l) : line(l), holders(env.children()) {}
 
-  // First what decides whether it may go: each eviction asks it.
+  // First what quiet() reads: each eviction asks many entries whether they may go (R7.5).
   Phase phase = Phase::idle;
   bool probed = false;     // a probe from above waits
   bool contended = false;  // when the line came from above, others waited there for it (C9)
   int open_reads = 0;      // shared grants not yet completed
-  int served = 0;          // children served since the probe arrived
+  int served = 0;          // requests served since the probe arrived (J3.1)
   Poll poll;
   typename Env::Queue queue{};
 
   uint64_t line;
-  Copy above;  // the right held there; a root holds M
+  Copy above;  // the right held at the level above; a root holds M
   Holders<typename Env::Set> holders;
   LevelCopy<Data> copy;
 
   Msg request{};  // of the transaction under way; an eviction has no requester
   InHand<Data> in_hand;
-  Msg probe{};  // the one that waits, or that is being answered
+  Msg probe{};  // the probe from above that waits, or that is being answered
 
   bool busy() const { return phase != Phase::idle; }
   // Children are asked on behalf of a probe from above.

@@ -1,5 +1,5 @@
-// Answers to requests: data or a right for the child that asked, or an operation done for it (R4 to
-// R6). Part of resolver.hh.
+// Answers to requests: data or a right for the child that asked (R4 to R6), or an atomic operation
+// done for it (C8.3). Part of resolver.hh.
 #pragma once
 
 #include "coherence/above.hh"
@@ -16,7 +16,8 @@ class Grants {
 
   Grants(Env& env, E& entry) : env_(env), entry_(entry) {}
 
-  // The owner has handed the data over, or they leave from here, or the right alone does.
+  // Grants the request: the owner has handed the data over already, or the data, or the bare right,
+  // leave from here.
   void deliver() {
     if (!entry_.poll.says(Flag::handed)) send();
     record();
@@ -52,13 +53,13 @@ void Grants<Env>::send() {
     env_.send(entry_, m);
 }
 
-// Notes the new holder, and whether the data here still count.
+// Notes the new holder, and whether this level's data still count.
 template <class Env>
 void Grants<Env>::record() {
   const State right = entry_.request.right;
   const int child = env_.ordinal(entry_.request.from);
-  // A snooping resolver cannot know whether an upgrader still holds its copy: if it does not, it
-  // asks again, and for these very data.
+  // A snooping resolver cannot know whether an upgrader still holds its copy. If not, the upgrader
+  // asks again, and needs this level's data.
   const bool needs_data = env_.policy().snoop && entry_.upgrades(env_);
   if (!env_.policy().snoop) {
     if (env_.protocol().is_owner(right))
@@ -74,8 +75,8 @@ void Grants<Env>::record() {
   if (entry_.copy.stored && !env_.policy().inclusive) Level(env_, entry_).drop();
 }
 
-// The event that closes the transaction, if it is not a message. Shared grants are always
-// completed, and overlap; exclusive ones are where the policy says so (R5.1, R5.2).
+// The event that closes the transaction, if that is not a message. Shared grants are always
+// completed, and overlap (R5.2); exclusive ones are completed where the policy says so (R5.1).
 template <class Env>
 TransactionEvent Grants<Env>::await() const {
   if (env_.policy().snoop) return kNoEvent;

@@ -1,7 +1,8 @@
 // The children of a resolver that hold one line, by ordinal.
 //
-// A resolver that snoops knows nobody, and lists nobody (R3). Some of those that are listed may
-// have dropped their copy silently. `Set` holds children by ordinal.
+// `Set` is a set of ordinals. Invariant: every child that holds a copy is listed, though some that
+// are listed may have dropped theirs silently; a resolver that snoops lists nobody (R3). The owner
+// is not among the sharers.
 #pragma once
 
 #include "coherence/message.hh"
@@ -23,7 +24,7 @@ struct Holders {
     sharers.each([&](int c) { others |= c != child; });
     return others;
   }
-  // The row of resolver.table that a request of this child meets.
+  // The row of resolver.table that a request of this child meets; kNobody: the level's own.
   Children row(int child) const {
     if (owner == kNobody) return sharers.any() ? Children::S : Children::N;
     if (owner == child) return Children::R;
@@ -38,7 +39,7 @@ struct Holders {
   }
   void add_sharer(int child) { sharers.add(child); }
 
-  // The owner is one of the sharers from now on.
+  // Makes the owner one of the sharers.
   void demote_owner() {
     sharers.add(owner);
     owner = kNobody;

@@ -1,7 +1,8 @@
-// A join is asked by the level above (J2, J3). Part of resolver.hh.
+// Probes that the level above sends to a join (J2, J3). Part of resolver.hh.
 //
-// A probe from above is answered in the midst of a wait for the level above, with the right that is
-// left; so waiting never forms a cycle (J2).
+// Interface: must_wait() and children_first() say whether a probe has its turn; ask_children(), and
+// reply() when they have answered. Invariant: a join that waits for the level above still answers
+// probes from there, with the right that is left; so waiting never forms a cycle (J2).
 #pragma once
 
 #include "coherence/above.hh"
@@ -22,7 +23,7 @@ class Join {
            cell().has(Ask::wait);
   }
 
-  // The children answer first.
+  // Asks the children that join.table names: they answer before the join does.
   TransactionEvent ask_children() {
     entry_.poll.flags = 0;
     return Probes(env_, entry_).ask(cell(), kNobody, kNobody);
@@ -30,8 +31,8 @@ class Join {
   void reply();
 
  private:
-  Waits waits() const;
-  Cell cell() const;
+  Waits waits() const;  // what the join waits for: the column group of join.table
+  Cell cell() const;    // of join.table, for the probe
   void take_answers();
 
   Env& env_;
@@ -72,8 +73,8 @@ Cell Join<Env>::cell() const {
   return cell;
 }
 
-// The children have answered: the client answers the level above, and of this level's data stay
-// those that the right that is left allows.
+// The children have answered: the client half answers the level above. This level keeps its data as
+// far as the right that is left allows.
 template <class Env>
 void Join<Env>::reply() {
   Above above(env_, entry_);

@@ -1,5 +1,7 @@
-// This level's data for one line: what it keeps of fills and writebacks, and what it lets go (R7).
+// This level's data for one line: which fills and writebacks it keeps, and when it lets go (R7).
 // Part of resolver.hh.
+//
+// Invariant: `entry.copy.stored` changes here only, and the environment is told (keep, discard).
 #pragma once
 
 #include "coherence/entry.hh"
@@ -14,13 +16,14 @@ class Level {
 
   Level(Env& env, E& entry) : env_(env), entry_(entry) {}
 
-  // Data have come from above, or from memory: they are in hand, and in the store.
+  // Takes data from above, or from memory: in hand for the request, and into the store, if any.
   void fill(const Data& data) {
     entry_.in_hand.put(data);
     if (env_.policy().keeps_data) store(data, false);
   }
 
-  // Puts dirty data where this level has a place for them. A join without a store has none: false.
+  // Puts dirty data into the store, or into a root's memory. False: a join without a store has no
+  // place for them.
   bool accept_dirty(const Data& data) {
     if (env_.policy().keeps_data)
       store(data, true);

@@ -1,8 +1,9 @@
-// What controllers say to each other about one line.
+// Messages: what clients, resolvers and memory say to each other about one line.
 //
-// A message is addressed to an agent (a core, a resolver or the memory of a root). `id` names the
-// request it belongs to (counted by its requester); a probe's `grant` names the request whose grant
-// it revokes, so that a client knows a probe that ran ahead of its own grant from one that is late.
+// `id` names the request that a message belongs to, as its requester counts them. A probe's `grant`
+// names the request whose grant the probe revokes: so a client tells a probe that has overtaken its
+// own grant from a late one (C3). Invariant: at most one of `data`, `operation` and `old` is there,
+// by `carries` and `kind`.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,9 @@ namespace uncore {
 using Agent = int32_t;
 inline constexpr Agent kNobody = -1;
 
-// In the order in which messages of equal time are served (rule T2 of docs/model.md): probes, data,
-// completions, requests. Put is a request that carries data. Amo asks for an atomic operation to be
-// done where the line's data are, and Value brings back what it read.
+// Probes, data, completions, requests: the order in which messages of equal time are served (T2.2).
+// Put is a request that carries data. Amo asks for an atomic operation to be done where the line's
+// data are, and Value brings back what that has read (C8).
 enum class Kind : uint8_t {
   ProbeS,
   ProbeM,
@@ -45,7 +46,7 @@ inline constexpr bool is_request(Kind k) { return k >= Kind::GetS; }
 inline constexpr Request request_of(Kind k) {
   return static_cast<Request>(static_cast<int>(k) - static_cast<int>(Kind::GetS));
 }
-// Rule T2's classes: 0 probe, 1 data, 2 completion, 3 request.
+// The classes of T2.2: 0 probe, 1 data, 2 completion, 3 request.
 inline constexpr unsigned class_of(Kind k) {
   if (is_probe(k)) return 0;
   if (k <= Kind::Value) return 1;
@@ -54,8 +55,8 @@ inline constexpr unsigned class_of(Kind k) {
 
 // Flags of an Answer.
 struct Flag {
-  static constexpr uint8_t gave = 1;      // the data went to the requester, or are carried here
-  static constexpr uint8_t dirty = 2;     // and differ from the level above
+  static constexpr uint8_t gave = 1;      // the data went to the requester, or are in this message
+  static constexpr uint8_t dirty = 2;     // the data given differ from the level above
   static constexpr uint8_t shared = 4;    // a copy stays
   static constexpr uint8_t own = 8;       // ownership stays
   static constexpr uint8_t carries = 16;  // the data are in this message
@@ -66,23 +67,23 @@ struct Header {
   Kind kind = Kind::Inv;
   uint8_t flags = 0;           // Answer
   State right = State::I;      // Data: what is granted; probes: what the owner is to hand over
-  bool wants_unblock = false;  // Data, Grant, probes: the requester is to tell `resolver`
+  bool wants_unblock = false;  // Data, Grant, probes: `resolver` waits for an Unblock (R5)
   bool contended = false;      // Data, Grant, probes: others wait for the line (rule C9)
-  bool carries = false;        // `data` is meaningful (decides the message's size)
+  bool carries = false;        // `data` is there (which decides the message's size)
   Agent from = kNobody, to = kNobody;
-  Agent requester = kNobody;  // probes: to whom the data go; kNobody: back to the resolver
-  Agent resolver = kNobody;   // Data, Grant, probes: whose transaction this is
-  uint32_t id = 0, grant = 0;
+  Agent requester = kNobody;   // probes: to whom the data go; kNobody: back to the resolver
+  Agent resolver = kNobody;    // Data, Grant, probes: whose transaction this is
+  uint32_t id = 0, grant = 0;  // numbers of requests, see above
   uint64_t line = 0;
-  uint64_t since = 0;  // requests: when sent; probes: when the request behind was; 0: no request
+  uint64_t since = 0;  // when the request was sent; probes: the request behind; 0: none (J3.3)
 };
 
-// What the messages of a far atomic carry instead of a line's data: the operation that is asked
-// for, and what it read. Types `Asks` and `Reads`, for each kind of data (fabric/atomic.hh).
+// What the messages of a far atomic carry instead of a line's data: `Asks`, the operation, and
+// `Reads`, what it has read. Specialized for each kind of data (fabric/atomic.hh).
 template <class Data>
 struct FarAtomic;
 
-// A message and what it carries, of which there is one thing at most: its bytes are not cleared.
+// A message with what it carries.
 template <class Data>
 struct Message : Header {
   using Asks = typename FarAtomic<Data>::Asks;
@@ -94,10 +95,10 @@ struct Message : Header {
     Reads old;       // of a Value
   };
 
-  // It carries nothing, and to clear the bytes of a line costs as much as the rest of a message.
+  // Does not clear the union: that would cost as much as the rest of a message.
   Message() : nothing(0) {}
 
-  // Copies what is meant: of a message that carries nothing, the header.
+  // Copies the header and what the message carries; the bytes of an unused union stay.
   void assign(const Message& m) {
     static_cast<Header&>(*this) = m;
     if (m.carries)

@@ -1,11 +1,13 @@
-// The children of a resolver are asked, and answer (R3). Part of resolver.hh.
+// Probes that a resolver sends to its children, and their answers (R3, R4). Part of resolver.hh.
+//
+// Invariant: `entry.poll.waiting` is the number of answers that are still to come.
 #pragma once
 
 #include "coherence/entry.hh"
 
 namespace uncore {
 
-// In place of an event: nothing happens.
+// In place of an event: none is raised.
 inline constexpr auto kNoEvent = static_cast<TransactionEvent>(0xff);
 
 template <class Env>
@@ -16,17 +18,19 @@ class Probes {
 
   Probes(Env& env, E& entry) : env_(env), entry_(entry) {}
 
-  // The row of resolver.table; `requester`: the ordinal of the child that asks, or kNobody.
+  // The row, and a cell, of resolver.table; `requester`: the ordinal of the child that asks, or
+  // kNobody.
   Children row(int requester) const {
     return env_.policy().snoop ? Children::U : entry_.holders.row(requester);
   }
   Cell cell(int requester, Request request) const;
 
-  // Asks the children that a cell of the resolver's or the join's table names, but for `spared`.
-  // `data_to`: who is to be handed the data, kNobody: this level. The outcome, if none is asked.
+  // Asks the children that a cell of resolver.table or join.table names, except `spared`.
+  // `data_to`: the agent that is to be handed the data; kNobody: this level. Returns the outcome if
+  // no child is asked.
   TransactionEvent ask(Cell cell, int spared, Agent data_to);
   void send(Kind kind, int child, Agent data_to, State right);
-  // An answer has come. The outcome, if it is the last one.
+  // Takes an answer. Returns the outcome if it is the last one.
   TransactionEvent answered(const Msg& answer);
 
  private:
@@ -98,7 +102,8 @@ TransactionEvent Probes<Env>::answered(const Msg& answer) {
   return --entry_.poll.waiting == 0 ? outcome() : kNoEvent;
 }
 
-// The event that the last answer is to the transaction: are the data where they are to be?
+// The event that the last answer raises: the requester has the data, or this level has them to give
+// (Answers); or nobody has (Missing, Dropped). Missing of a Put: its data do not count.
 template <class Env>
 TransactionEvent Probes<Env>::outcome() const {
   using Event = TransactionEvent;

@@ -1,8 +1,9 @@
 // The protocol tables as the engines and the checker execute them.
 //
 // Python parses, checks and packs the tables of sim/uncore/protocol; here they are only looked up.
-// The lists below are the one source of their names: Python asks for them (`names()`) and packs in
-// this order. States are the tables' own: here they are positions, whose names come with the cells.
+// What the names below mean stands at the heads of those tables. The lists are the one source of
+// the names: Python asks for them (`names()`) and packs in this order. States are the tables' own:
+// here they are positions, whose names come with the cells.
 // A cell is 32 bits: the next state in the low byte, an action bit each above.
 // Invariant: a cell with the bit `impossible` is never executed; meeting one is an engine error.
 #pragma once
@@ -73,7 +74,8 @@ UNCORE_NAMES(transaction_actions, UNCORE_TRANSACTION_ACTIONS)
 #undef UNCORE_NAMES
 }  // namespace name
 
-// An action's bit in a cell: `Act::give`, `Plan::inv`, `Ask::wait`.
+// An action's bit in a cell: of client.table `Act::give`, of resolver.table `Plan::inv`, of
+// join.table `Ask::wait`.
 #define UNCORE_INDEX(n) n##_,
 #define UNCORE_BIT(n) n = 1u << (8 + static_cast<unsigned>(Index::n##_)),
 struct Act {
@@ -88,17 +90,19 @@ struct Ask {
   enum class Index : uint8_t { UNCORE_JOIN_ACTIONS(UNCORE_INDEX) };
   enum Bit : uint32_t { UNCORE_JOIN_ACTIONS(UNCORE_BIT) };
 };
-// What a transaction does, in the order of its verbs; from `poll` on they may raise an event.
+// The actions of transaction.table, in the order in which a cell's are done; from `poll` on an
+// action may raise an event.
 enum class Do : uint8_t { UNCORE_TRANSACTION_ACTIONS(UNCORE_NAME) };
 static_assert(static_cast<uint32_t>(Plan::probeS) == Ask::probeS &&
               static_cast<uint32_t>(Plan::probeM) == Ask::probeM &&
               static_cast<uint32_t>(Plan::inv) == Ask::inv);
 
-// Data come with the right that they grant: behind the events that have names, one for each state.
+// The event of Data with the right that they grant: one for each state, behind the named events.
 inline constexpr ClientEvent data_event(State right) {
   return static_cast<ClientEvent>(name::client_events.size() + static_cast<std::size_t>(right));
 }
 
+// What is done, and the next state of a line or phase of a transaction.
 struct Cell {
   static constexpr uint32_t impossible = 1u << 31;
   uint32_t bits = impossible;
@@ -109,7 +113,7 @@ struct Cell {
   Phase phase() const { return static_cast<Phase>(bits & 0xff); }
 };
 
-// The packed tables of one protocol, and what its states are.
+// The packed tables of one protocol, and the properties of its states.
 class Protocol : public StateProperties {
  public:
   static constexpr std::size_t kStates =
@@ -137,7 +141,7 @@ class Protocol : public StateProperties {
   Cell resolver(Children c, Request r) const {
     return resolver_[static_cast<std::size_t>(c) * kRequests + static_cast<std::size_t>(r)];
   }
-  // The right granted, as a state; Cell::impossible where the table says so.
+  // next(): the right granted, as a state.
   Cell grant(Request r, Answers a) const {
     return grant_[static_cast<std::size_t>(r) * kAnswers + static_cast<std::size_t>(a)];
   }

@@ -1,25 +1,25 @@
 // The resolver: one point of ownership for one line, as root (memory above) or as join (a resolver
 // above, of which it is a client).
 //
-// Pure protocol, as client.hh: transaction.table says what happens. This file has what starts when;
-// its parts are transaction.hh (the table, requests below), probes.hh (children asked), grants.hh,
-// writeback.hh, level.hh (this level's data), above.hh (the right held above) and join.hh (asked
-// from above). Each is an entry (entry.hh) with its environment for the time of one call. Time,
-// positions, capacities and messages under way are the environment's:
+// Pure protocol, as client.hh: transaction.table says what happens. This file decides what starts
+// when. Its parts are transaction.hh (the table; requests of children), probes.hh (children asked),
+// grants.hh, writeback.hh, level.hh (this level's data), above.hh (the right held above) and
+// join.hh (probes from above). Each part is an entry (entry.hh) with its environment for the time
+// of one call. Time, positions, capacities and messages under way are the environment's:
 //
 //   Data, Set, Queue                       types (coherence/entry.hh)
 //   protocol(), policy(), self()           the tables, what this resolver is, its agent number
 //   children(), child(ordinal), ordinal(agent), above(line)
 //   next_request()                         a fresh number for a request to the level above
-//   send(entry, message)                   on its way now
-//   send_stored(entry, message)            with data of this level's store
-//   memory_read(entry), memory_write(entry, data)   a root's; a read is answered by Data
+//   send(entry, message)                   puts a message on its way
+//   send_stored(entry, message)            the same, with data of this level's store (R6.1)
+//   memory_read(entry), memory_write(entry, data)   at a root; a read is answered by Data
 //   keep(entry), discard(entry)            data have entered, have left the store
-//   apply(data, request) -> Message        does the atomic operation; what it read, as a Value
-//   opened(entry), closed(entry)           a transaction
+//   apply(data, request) -> Message        does the atomic operation; the Value that it has read
+//   opened(entry), closed(entry)           a transaction begins, ends
 //   enters(entry, event, state)            called before the right held above becomes that
-//   young(message)                         whether the request behind a probe may wait still
-//   contended(entry)                       whether others wait for the line of a request served
+//   young(message)                         whether the request behind a probe may wait still (J3.2)
+//   contended(entry)                       whether others wait for the entry's line (C9.2)
 //
 // Invariants: one transaction a line at a time, later requests wait in arrival order (R2); shared
 // grants alone may overlap, and nothing exclusive starts before all of them are closed (R5.2).
@@ -38,7 +38,7 @@ class Resolver {
 
   Resolver(Env& env, E& entry) : env_(env), entry_(entry), transaction_(env, entry) {}
 
-  // The entry is new.
+  // Called once for a new entry.
   void init() {
     if (env_.policy().root) entry_.above.state = env_.protocol().full_right;
   }
@@ -143,7 +143,8 @@ bool Resolver<Env>::start_probe() {
   return true;
 }
 
-// Does nothing that is under way stand before the request?
+// May the request begin now? Not while a transaction is under way, nor, unless it is one more read,
+// while shared grants are to be completed (R2, R5.2).
 template <class Env>
 bool Resolver<Env>::may_begin(const Msg& m) const {
   if (entry_.busy()) return false;

@@ -2,8 +2,8 @@
 //
 //   protocol.may_store(state), protocol.is_dirty(state), ...
 //
-// Each is said once, by cells of the state's row of the client table. Invariant: nobody else lists
-// states; the one state with a name of its own is I, in which every line begins.
+// Each property follows from the cells of the state's row in client.table (protocol.cc). Invariant:
+// no code lists states; the one state that code names is I, in which every line begins.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace uncore {
 
-// Position in the client table; of the states' names one is known here, I, in which a line begins.
+// A state's position in client.table.
 enum class State : uint8_t { I };
 enum class ClientEvent : uint8_t;
 inline constexpr std::size_t kMostStates = 32;
@@ -27,20 +27,20 @@ class StateSet {
 };
 
 struct StateProperties {
-  StateSet may_load;    // here, without asking
-  StateSet may_store;   // so nobody else has a copy
-  StateSet is_written;  // a store changes nothing but bytes
+  StateSet may_load;    // without asking the level above
+  StateSet may_store;   // without asking: nobody else has a copy
+  StateSet is_written;  // a store does not change the state
   StateSet is_dirty;    // its data differ from the level above, or are to be handed over as such
   StateSet holds_copy;  // the line's data are here
   StateSet waits_for_grant;  // a request is under way
-  StateSet waits_to_read;    // and it was a read
+  StateSet waits_to_read;    // a request for a read is under way
   StateSet leaves;           // a writeback is under way
   StateSet may_evict;        // there is a copy, and nothing under way
   StateSet is_owner;         // asked for the line, it hands the data over
-  StateSet forwards;         // clean data to a reader, though others have them too
+  StateSet forwards;         // hands clean data to a reader, though others have them too (F)
 
-  State full_right{};    // a root's, and of who was granted a write
-  State shared_right{};  // of a reader beside others
+  State full_right{};    // what a root holds, and what a write is granted (M)
+  State shared_right{};  // what a reader beside others is granted (S)
   std::vector<std::string> names;
 
   const std::string& name(State s) const { return names[static_cast<std::size_t>(s)]; }

@@ -1,6 +1,9 @@
-// A transaction executes transaction.table (R2): what has come leads from phase to phase, and the
-// verbs of its cells are the functions of the parts of resolver.hh. Here stand those of a request
-// below: its turn, who is asked, and what the answers mean.
+// A transaction executes transaction.table (R2): events lead it from phase to phase, and the
+// actions of a cell are functions of the parts of resolver.hh. Those of a child's request are here:
+// its turn, which children are asked, and what their answers mean.
+//
+// Interface: begin() for a request, happen() for any other event. Invariant: `entry.phase` changes
+// in enter() only.
 #pragma once
 
 #include <bit>
@@ -20,24 +23,25 @@ class Transaction {
 
   Transaction(Env& env, E& entry) : env_(env), entry_(entry) {}
 
-  // The request has its turn.
+  // Starts the transaction of `entry.request`, whose turn it is.
   void begin() {
     entry_.in_hand.valid = false;
-    happen(turn());
+    happen(first_event());
   }
   void happen(Event event) { happen(event, entry_.request); }
-  // `come`: the message behind the event, where an action reads one.
-  void happen(Event event, const Msg& come);
+  // `message`: the message that brought the event, where an action reads one.
+  void happen(Event event, const Msg& message);
 
  private:
-  // Events that one may bring about; in the shipped tables a Put that is passed on: five.
+  // How many events an event may raise in turn; five in the shipped tables, for a Put that goes on
+  // to the level above.
   static constexpr int kMostAtOnce = 16;
 
   Cell enter(Event event);
-  [[gnu::always_inline]] void perform(Do action, const Msg& come);
+  [[gnu::always_inline]] void perform(Do action, const Msg& message);
   [[gnu::always_inline]] Event decide(Do action);
 
-  Event turn() const;
+  Event first_event() const;
   Event poll();
   void share();
   void revoke();
@@ -50,10 +54,9 @@ class Transaction {
 
 // ---- the table
 
-// An event that an action raises happens at once; a cell has one such action at most, and it comes
-// last.
+// Events that an action raises happen at once. A cell has one such action at most, its last.
 template <class Env>
-void Transaction<Env>::happen(Event event, const Msg& come) {
+void Transaction<Env>::happen(Event event, const Msg& message) {
   for (int at_once = 0; event != kNoEvent; ++at_once) {
     if (at_once > kMostAtOnce)
       throw ProtocolError{"a transaction goes round in its table for ever"};
@@ -62,7 +65,7 @@ void Transaction<Env>::happen(Event event, const Msg& come) {
     for (uint32_t left = cell.actions(); left != 0; left &= left - 1) {
       const auto action = static_cast<Do>(std::countr_zero(left));
       if (action < Do::poll)
-        perform(action, come);
+        perform(action, message);
       else
         event = decide(action);
     }
@@ -80,7 +83,7 @@ Cell Transaction<Env>::enter(Event event) {
 }
 
 template <class Env>
-inline void Transaction<Env>::perform(Do action, const Msg& come) {
+inline void Transaction<Env>::perform(Do action, const Msg& message) {
   switch (action) {
     case Do::open:
       return env_.opened(entry_);
@@ -89,9 +92,9 @@ inline void Transaction<Env>::perform(Do action, const Msg& come) {
     case Do::revoke:
       return revoke();
     case Do::accept:
-      return Above(env_, entry_).accept(come);
+      return Above(env_, entry_).accept(message);
     case Do::fill:
-      return Level(env_, entry_).fill(come.data);
+      return Level(env_, entry_).fill(message.data);
     case Do::fetch:
       return env_.memory_read(entry_);
     case Do::drop:
@@ -117,7 +120,7 @@ inline void Transaction<Env>::perform(Do action, const Msg& come) {
   }
 }
 
-// The actions that may raise an event.
+// Does an action that may raise an event, and returns the event.
 template <class Env>
 inline TransactionEvent Transaction<Env>::decide(Do action) {
   switch (action) {
@@ -128,7 +131,7 @@ inline TransactionEvent Transaction<Env>::decide(Do action) {
     case Do::probe:
       return Join(env_, entry_).ask_children();
     case Do::resume:
-      return env_.protocol().waits_for_grant(entry_.above.state) ? kNoEvent : turn();
+      return env_.protocol().waits_for_grant(entry_.above.state) ? kNoEvent : first_event();
     case Do::await:
       return Grants(env_, entry_).await();
     case Do::take:
@@ -142,9 +145,9 @@ inline TransactionEvent Transaction<Env>::decide(Do action) {
 
 // ---- a request
 
-// The event that a request is when its turn comes.
+// The event that the request raises when its turn comes.
 template <class Env>
-TransactionEvent Transaction<Env>::turn() const {
+TransactionEvent Transaction<Env>::first_event() const {
   const Kind kind = entry_.request.kind;
   if (kind == Kind::Put) return Event::Put;
   if (!env_.policy().root && !Above<Env>::suffices(env_, entry_, entry_.request))
@@ -152,9 +155,9 @@ TransactionEvent Transaction<Env>::turn() const {
   return kind == Kind::GetS ? Event::Read : kind == Kind::Amo ? Event::Amo : Event::Write;
 }
 
-// An atomic that is done here leaves no copy anywhere: its requester is a child like any other
-// (C8.3). While others may read beside the owner, data go via this level, whatever `reply` says
-// (R4).
+// Asks the children that resolver.table names. The requester of an atomic that is done here is
+// asked like any other child, for no copy may be left anywhere (C8.3). While others may read beside
+// the owner, data go via this level, whatever `reply` says (R4).
 template <class Env>
 TransactionEvent Transaction<Env>::poll() {
   const Request request = request_of(entry_.request.kind);
@@ -173,8 +176,9 @@ TransactionEvent Transaction<Env>::poll() {
   return probes.ask(cell, requester, direct ? entry_.request.from : kNobody);
 }
 
-// ---- and what the answers mean
+// ---- what the answers mean
 
+// After a ProbeS: what the owner has become, and what the requester is granted.
 template <class Env>
 void Transaction<Env>::share() {
   entry_.holders.owner_answered(entry_.poll.flags);
@@ -198,7 +202,8 @@ Answers Transaction<Env>::share_answers() {
   return env_.protocol().may_store(entry_.above.state) ? Answers::nobody : Answers::outside;
 }
 
-// The requester keeps the copy it may have, or its children theirs, until it is granted more.
+// After a ProbeM or Inv: no copy is left but the requester's, or its children's, which it keeps
+// until it is granted more.
 template <class Env>
 void Transaction<Env>::revoke() {
   const int requester = env_.ordinal(entry_.request.from);

@@ -1,5 +1,8 @@
-// Lines that come back to a resolver: writebacks of its children, and lines that it gives up itself
-// (C5, R7, R8). Part of resolver.hh.
+// Lines that are given up: by the children, whose writebacks come to the resolver (C5), and by the
+// resolver itself (R7, R8). Part of resolver.hh.
+//
+// Invariant: dirty data are written back before the right to them is given up; where they should be
+// here and are not, leave() throws.
 #pragma once
 
 #include "coherence/above.hh"
@@ -15,7 +18,8 @@ class Writeback {
 
   Writeback(Env& env, E& entry) : env_(env), entry_(entry) {}
 
-  // A snooping resolver cannot know a stale Put: the putter says whether its data still count (R3).
+  // Asks the putter, at a snooping resolver, whether the data of its Put still count: such a
+  // resolver cannot know a stale Put (R3).
   TransactionEvent ask_putter() {
     entry_.poll.flags = 0;
     entry_.poll.waiting = 1;
@@ -23,7 +27,8 @@ class Writeback {
     return kNoEvent;
   }
 
-  // The data of a Put are in hand: they stay here, or go on to the level above (R7.1 to R7.3).
+  // Places the data of a Put, which are in hand: they stay here, or go on to the level above (R7.1
+  // to R7.3).
   TransactionEvent take() {
     entry_.holders.owner = kNobody;
     Above(env_, entry_).modified();
@@ -64,7 +69,7 @@ TransactionEvent Writeback<Env>::leave() {
   return Above(env_, entry_).evict() == Evicted::put ? kNoEvent : Event::Over;
 }
 
-// To the child whose Put is served; an eviction has none.
+// Sends the PutAck to the child whose Put has been served; an eviction has none.
 template <class Env>
 void Writeback<Env>::acknowledge() {
   entry_.in_hand.valid = false;

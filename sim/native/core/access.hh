@@ -1,4 +1,7 @@
-// A memory operation as a core performs it, now or when it can.
+// A memory operation as a core performs it (now, or later when it can), and what comes of it.
+//
+// Invariant: an Access is a plain value; a hart's port makes it (core/issuing.hh), the kernel's
+// flows too (os/work.hh), and every rule of the core reads the same fields.
 #pragma once
 
 #include "fabric/atomic.hh"
@@ -12,14 +15,14 @@ struct Access {
   Kind kind = Kind::none;
   Amo op = Amo::swap;
   uint8_t size = 0;
-  bool posted = false;  // nobody waits for it, where it is done far away (C8)
-  uint8_t order = 0;    // aq and rl; of a fence its sets
+  bool posted = false;  // its hart does not wait for it where it is done far away (C8.5)
+  uint8_t order = 0;    // kAcquire, kRelease; of a fence: predecessor set << 4 | successor set
   uint64_t address = 0;
-  uint64_t value = 0, expected = 0;            // operands; write: what
-  uint64_t value_high = 0, expected_high = 0;  // cas_pair
+  uint64_t value = 0, expected = 0;            // operands; of `write`: the register's new value
+  uint64_t value_high = 0, expected_high = 0;  // the upper halves, of cas_pair
 
   uint64_t line() const { return address >> kLineShift; }
-  // It waits until the store buffer is empty; write and read are of another core's register.
+  // Must the store buffer be empty first (H4)? `write` and `read` are of another core's register.
   bool drains() const { return kind >= Kind::amo; }
   bool operates() const { return kind == Kind::amo || kind == Kind::cas_pair; }
   Operation operation() const {
@@ -35,6 +38,7 @@ struct Access {
   bool writes() const { return kind == Kind::store || operates() || kind == Kind::sc; }
 };
 
+// What an access has read, and how long it takes its hart from the time it is performed.
 struct Outcome {
   uint64_t value = 0, high = 0;
   Time cost = 0;

@@ -1,5 +1,8 @@
-// A core's line as the client logic sees it during one call (coherence/client.hh): with the time of
-// the call, and when the messages that it sends leave the core.
+// A core's line as the client logic sees it during one call: the `Env` of coherence/client.hh.
+//
+// `now` is the time of the call; messages that the client sends leave the core at `leaves`.
+// Invariant: a line whose next state may not be loaded, or not stored to, leaves the fast paths
+// here (Lines::recent, Special::unwritten), before its state changes.
 #pragma once
 
 #include "core/core.hh"
@@ -10,7 +13,8 @@ class AtLine {
  public:
   using Data = Bytes;
 
-  // `line`: null where the core has none, and a probe asks for it all the same.
+  // `line`: null where the core does not have it and a late probe comes (C3.2), or where a far
+  // atomic leaves it alone (C8.1).
   AtLine(Core& core, uint64_t number, Line* line, Time now, Time leaves)
       : core_(core), number_(number), line_(line), now_(now), leaves_(leaves) {}
 

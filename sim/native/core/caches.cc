@@ -28,9 +28,9 @@ void Caches::make_room_in_l1(const Line& incoming, Time now) {
   core_.lines.leave_l1(*displaced);
 }
 
-// The line with the right that `wish` needs, or null: requested, in a state that must pass, or
-// another hart's for the time being (C9). Of a line in the L1 that has been written the client has
-// nothing to say.
+// Null: the line has been requested, is in a state that must pass, or belongs to another hart for
+// the time being (C9). The client is not asked about a line in the L1 that may be written without
+// a change of its state: no access changes that line's state.
 Line* Caches::ready(const Thread& thread, uint64_t number, Line* line, ClientEvent wish, Time now,
                     Time& cost) {
   if (!line)
@@ -113,7 +113,7 @@ void Caches::granted(const Packet& packet, Line& line, Time now) {
   core_.probes.granted(number, now);
 }
 
-// C4: it has come in M.
+// C4: the line has come in M.
 void Caches::hold(Line& line, const Msg& grant, Time now) {
   const Time hold = core_.spec.hold - hold_play_ + (hold_draws_ ? hold_draws_(grant.id) : 0);
   line.held_until = now + (core_.around.map.free(line.number) ? 0 : hold);
@@ -122,8 +122,8 @@ void Caches::hold(Line& line, const Msg& grant, Time now) {
 
 // --- evictions (C5)
 
-// Evicts the least recently used lines of the set until one more fits. Which those are depends on
-// when sleepers read them.
+// Evicts the least recently used lines of the set until one more fits. Sleepers are advanced first,
+// for their reads count as uses.
 void Caches::make_room(const Line& incoming, Time now) {
   const auto may_go = [&](const Line& l) {
     return core_.around.protocol.may_evict(l.copy.state) && l.stalled == 0 && l.held_until <= now &&

@@ -1,8 +1,8 @@
-// A core's private caches in time (rules A5, C1 and C5; H5 for what leaves them): lines that
-// accesses use and ask for, answers that fill them, and room for those that come.
+// A core's private caches in time: lines that accesses use and ask for (C1), answers that fill
+// them, and evictions that make room for those (A5, C5). Requests leave after a lookup (H5).
 //
-// What is done with a line is the client's (coherence/client.hh); which lines there are, and which
-// was used last, is known to Lines.
+// The client (coherence/client.hh) decides what is done with a line; Lines holds the lines, and
+// the order of their use.
 //
 //   ready() before an access, receive() an answer; send() whatever leaves the core
 //
@@ -24,13 +24,15 @@ class Caches {
 
   Caches(Core& core, const CoreSpec& spec, const JobSpec& job, Agent agent);
 
-  // `line`: of this number, null where the core has none.
+  // The line with the right that `wish` needs; null: the access must wait (caches.cc). `line`: the
+  // line of this number, null where the core has none. `cost`: the lookup beyond the first level.
   Line* ready(const Thread& thread, uint64_t number, Line* line, ClientEvent wish, Time now,
               Time& cost);
   Line* ready(const Thread& thread, uint64_t number, ClientEvent wish, Time now, Time& cost);
   void receive(const Packet& answer, Time now);
 
-  // When what is looked up here leaves; at once if the line is free (docs/whatif.md).
+  // When a message leaves that needs a lookup in the second level first; at once if the line is
+  // made free of cost (docs/whatif.md).
   Time looked_up(uint64_t number, Time now) const;
   uint32_t next_request() { return ++requests_; }
   void send(const Msg& message, Time leaves);
@@ -46,11 +48,11 @@ class Caches {
   Time delayed(const Msg& request, Time leaves);
 
   Core& core_;
-  const Draws draws_;     // how late its requests leave
-  const Time hold_play_;  // how much shorter or longer a line may stay
-  const Draws hold_draws_;
-  Time last_amo_ = 0;  // when it left
-  uint32_t requests_ = 0;
+  const Draws draws_;       // how much later a request leaves (V4)
+  const Time hold_play_;    // by how much a hold may be shorter or longer (V5)
+  const Draws hold_draws_;  // from 0 to twice that
+  Time last_amo_ = 0;       // when the last far atomic left: none leaves before it (V4.2)
+  uint32_t requests_ = 0;   // so far; the number of the last
 };
 
 }  // namespace uncore

@@ -4,8 +4,8 @@
 //   bars(line, hart), bars_access(line, hart, wish)     is it another hart's?
 //   ask_in_turn(line, holder)                           what the harts do afterwards
 //
-// Invariant: who waits for a line that bars it goes on waiting; no other hart of the core is ahead
-// of the holder.
+// Invariant: while a line is contended, no hart of the core but its holder gets anything of it that
+// C9.6 does not allow. The state is in LineState: `holder` and Special::contended.
 #pragma once
 
 #include <optional>
@@ -21,30 +21,31 @@ class ContendedLines {
  public:
   explicit ContendedLines(Core& core) : core_(core) {}
 
-  // C9.1: should others wait for the line when it comes, it is this hart's.
+  // C9.1: should others wait for the line when it comes, this hart will be its holder.
   static void requested(Line& line, const Thread& by) { line.holder = by.index; }
-  // C9.2, C9.3: it has come; others wait above, or a probe waits here.
+  // C9.2, C9.3: the line has come; others wait above, or a probe waits here.
   static void begins(Line& line, bool others_wait) { line.mark(Special::contended, others_wait); }
   // C9.3: a probe begins to wait for the line's hold or lock.
   static void probe_waits(Line& line) { line.mark(Special::contended, true); }
-  // C9.4: a probe has been answered. The holder whose time with the line is over.
+  // C9.4: a probe has been answered. Returns the holder, which loses the line, if it had one.
   static std::optional<uint32_t> ends(Line& line) {
     if (!line.is(Special::contended)) return std::nullopt;
     line.mark(Special::contended, false);
     return line.holder;
   }
 
-  // C9.5: what another hart waits for goes on waiting.
+  // C9.5: must this hart's waiting access go on waiting, because the line is another's?
   static bool bars(const Line& line, const Thread& thread) {
     return line.is(Special::contended) && thread.index != line.holder;
   }
-  // C9.6: of what another hart begins, loads go on, and the writes of one whose LR has the lock.
+  // C9.6: the same for an access that begins: loads are not barred, nor the writes of a hart whose
+  // LR has the lock.
   static bool bars_access(const Line& line, const Thread& thread, ClientEvent wish) {
     return wish != ClientEvent::Load && bars(line, thread) &&
            thread.reservation.locked != line.number;
   }
 
-  // C9.7: in a circle that begins behind the holder.
+  // C9.7: the core's harts ask for the line again, in a circle that begins behind the holder.
   void ask_in_turn(uint64_t number, uint32_t holder, Time now);
 
  private:

@@ -144,13 +144,14 @@ void Core::stopped(Thread& thread, Stop stop) {
       end_run(thread, End::Cause::fatal, 0, stack_overflow(thread.id, hart.stack.size));
       break;
   }
-  // The share is given back when the last instruction begins: it has retired.
+  // H6.2: from the start of the last instruction on; the clock stands at its end.
   if (thread.mode != mode) turns.share_issue(hart.clock - hart.cost.instruction, thread.index);
 }
 
 void Core::end_run(Thread& thread, End::Cause cause, int code, std::string reason) {
   thread.mode = Thread::Mode::stopped;
   if (observed && around.job.process.unmarked) observed.marked(thread, UC_MARK_ROI_OFF, 0);
+  // T4.2: if several harts end the run at one time, the lower hart counts.
   const uint64_t position = agent * around.machine.threads_per_core + thread.index;
   around.end.declare({cause, code, std::move(reason), thread.hart.clock, position});
   turns.shorten(around.end.time());
@@ -165,7 +166,7 @@ void Core::interrupt(const Interrupts::Pending& pending, Time now) {
   // Where there is a firmware, it hands each interrupt of the machine on to supervisor mode.
   const unsigned bit = around.job.boot.present ? pending.bit - 2 : pending.bit;
   thread.hart.interrupt(bit, pending.level);
-  // A delay ends early; the guest's loop then delays for the rest.
+  // H7: a delay ends early; the guest's loop then delays for the rest.
   if (thread.mode == Thread::Mode::running && !thread.reservation.tries &&
       thread.hart.clock == thread.delayed_until && thread.hart.clock > now &&
       thread.hart.interruptible())

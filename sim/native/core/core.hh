@@ -1,7 +1,8 @@
 // A core: harts that share private caches, and the client of the coherence protocol.
 //
-// What it does is a list of rules, each an object that owns its state. They reach one another
-// through the core; here is only what starts a hart's turn, a message, or an interrupt on its way.
+// What a core does is a list of rules, each an object that owns its state and reaches the others
+// through the core. The class itself only starts things: a hart's turn, a message, an interrupt.
+// Rules are cited by their numbers in docs/model.md.
 //
 // Invariant: an access at time t sees exactly the messages that reached the core at or before t
 // (T3).
@@ -32,24 +33,24 @@ class Core {
  public:
   Core(const CoreSurroundings& around, Agent agent, Time reach);
 
-  const CoreSurroundings& around;  // all cores'
+  const CoreSurroundings& around;  // shared by all cores
   const Agent agent;
   const CoreSpec& spec;
   Threads threads;
   Lines lines;
   Observed observed;
 
-  // The rules; what C10 (LoadsAhead) knows stands in the threads.
-  Turns turns;                           // H6, S2
-  Sleep sleep{*this};                    // S1
-  LoadStoreUnit lsu{*this};              // H1, H5
-  const std::unique_ptr<Stores> stores;  // H3, H4; H8
-  Waiting waiting{*this};                // H5
-  Caches caches;                         // A5, C1, C5
-  IncomingProbes probes{*this};          // C2 to C4
-  Locks locks{*this};                    // C6, C7
-  FarAtomics far{*this};                 // C8
-  ContendedLines contended{*this};       // C9
+  // The rules. LoadsAhead (C10) has no object: its state is in the threads.
+  Turns turns;                           // H6: harts by turns; S2: how far ahead
+  Sleep sleep{*this};                    // S1: spinning harts
+  LoadStoreUnit lsu{*this};              // H1, H5: accesses
+  const std::unique_ptr<Stores> stores;  // H3, H4: store buffers in order; H8: weakly ordered
+  Waiting waiting{*this};                // H5: harts that wait for a line
+  Caches caches;                         // A5, C1, C5: lines that come and go
+  IncomingProbes probes{*this};          // C2 to C4: what probes do, and wait for
+  Locks locks{*this};                    // C6: atomics lock lines; C7: reservations
+  FarAtomics far{*this};                 // C8: atomics done at the resolver
+  ContendedLines contended{*this};       // C9: siblings take turns with a line
 
   void add_thread(Code& code, uint32_t id);
   void start();
@@ -57,22 +58,22 @@ class Core {
   void run(Time now);                    // executes as far as the horizon allows
   void receive(PacketId id, Time now);   // a message reached the core
   void leave(Thread& thread, Time now);  // a store's time in the buffer is over
-  void interrupt(const Interrupts::Pending& pending, Time now);  // one of its harts
+  void interrupt(const Interrupts::Pending& pending, Time now);  // a pending bit of a hart changed
   void end_run(Thread& thread, End::Cause cause, int code, std::string reason = {});
 
-  // What a write at `now` does to the core's harts: first it is as if nobody had slept.
+  // What a write at `now` does to the core's harts. Sleepers first: they must read the old bytes.
   void writes(Line& line, Time now, const Thread& by) {
     if (line.watchers) sleep.wake_watchers(line, now);
     writes_plain(line, by);
     if (line.is(Special::reserved)) [[unlikely]]
       locks.lose_reservations(line, by);
   }
-  // The same, to a plain line.
+  // The same for a line that is plain(): nobody watches or reserves it.
   void writes_plain(const Line& line, const Thread& by) {
     turns.disturb();
     LoadsAhead::overtake(by, line.number);
   }
-  // And what becomes of them where the copy of a line has gone.
+  // What the loss of a line's copy does to the core's harts.
   void lose(uint64_t number) {
     locks.lose_reservations(number);
     LoadsAhead::lost(threads, number);

@@ -10,7 +10,7 @@ bool FarAtomics::goes_far(const Access& a) const {
   return CoreClient::goes_far(AtLine(core_, a.line(), line, 0, 0), line ? line->copy : Copy{});
 }
 
-// Sends the operation; its number.
+// Sends the operation. Returns the number of the request.
 uint32_t FarAtomics::ask(const Access& a, Time now) {
   AtLine at(core_, a.line(), nullptr, now, core_.caches.looked_up(a.line(), now));
   return CoreClient::ask_far(at, a.operation());
@@ -22,7 +22,7 @@ void FarAtomics::send(Thread& thread, const Access& a, Time now) {
   if (core_.observed) core_.observed->missed(thread.id);
 }
 
-// C8.4, C8.6: the old value has come: a hart goes on, or a posted AMO may leave its buffer.
+// The old value has come: a hart goes on (C8.4), or a posted AMO may leave its buffer (C8.6).
 void FarAtomics::answered(const Message<Bytes>& m, Time now) {
   for (const auto& t : core_.threads) {
     if (t->pending.request == m.id) return core_.waiting.answered(*t, m.old, now);
@@ -35,15 +35,15 @@ void FarAtomics::answered(const Message<Bytes>& m, Time now) {
   }
 }
 
-// C8.5: into the store buffer, as a store. False: it is full.
+// C8.5: a posted AMO goes into the store buffer, as a store does.
 bool FarAtomics::post(Thread& thread, const Access& a, Time now) {
   if (!core_.stores->enter(thread, {a.address, a.value, a.size, a}, now)) return false;
   if (thread.buffer.head().is_atomic()) leave_buffer(thread, now);
   return true;
 }
 
-// The oldest is a posted one. It leaves when it has been done; here, if the core has got its line
-// meanwhile. False: it is under way.
+// The oldest entry is a posted atomic. It leaves when the resolver has done it, or is done in the
+// core if that has got the line alone meanwhile (C8.1).
 bool FarAtomics::leave_buffer(Thread& thread, Time now) {
   const Store& oldest = thread.buffer.head();
   if (!oldest.done && (oldest.request || goes_far(oldest.atomic))) {
@@ -60,7 +60,7 @@ bool FarAtomics::leave_buffer(Thread& thread, Time now) {
   return true;
 }
 
-// `line`: null where it has been done far away.
+// `line`: null where the atomic has been done far away.
 void FarAtomics::make_visible(Thread& thread, Line* line, Time now) {
   if (core_.observed) core_.observed.drained(thread, 0, now, line ? &line->data : nullptr);
   if (line) {
@@ -70,7 +70,7 @@ void FarAtomics::make_visible(Thread& thread, Line* line, Time now) {
   thread.buffer.remove(0);
 }
 
-// C8.7: the oldest, and those for the same line behind it.
+// C8.7: sends the oldest posted atomic, and those for the same line that stand behind it.
 void FarAtomics::send_posted(Thread& thread, Time now) {
   const uint64_t number = thread.buffer.head().line();
   for (std::size_t i = 0; i < thread.buffer.size(); ++i) {

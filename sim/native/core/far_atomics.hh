@@ -1,9 +1,10 @@
 // Rule C8 at the core: atomics that are done where their line's data are.
 //
-//   goes_far(), send(), answered(); post() and leave_buffer() for those that nobody waits for
+//   goes_far() decides, send() asks, answered() brings the old value;
+//   post() and leave_buffer() for posted atomics, which their hart does not wait for (C8.5)
 //
-// Invariant: posted ones for one line that are under way together stand together at the head of
-// their buffer; one path keeps them in order (F5).
+// Invariant: posted atomics for one line that are under way together stand together at the head of
+// their buffer; the one path to the line's resolver keeps them in order (F5).
 #pragma once
 
 #include "core/surroundings.hh"
@@ -23,6 +24,7 @@ class FarAtomics {
   void send(Thread& thread, const Access& access, Time now);
   void answered(const Message<Bytes>& m, Time now);
 
+  // False: the store buffer is full; the head, a posted atomic, is still under way.
   bool post(Thread& thread, const Access& access, Time now);
   bool leave_buffer(Thread& thread, Time now);
 

@@ -40,7 +40,7 @@ void IncomingProbes::answered(Line& line, Time now) {
   if (holder) core_.contended.ask_in_turn(number, *holder, now);
 }
 
-// C4.1: until the winner's hold is over, and the atomic that locks the line has ended.
+// C4.1: until when a probe waits for the end of the hold and of the lock. 0: not at all.
 Time IncomingProbes::deferral(const Msg& m, const Line* line) const {
   if (!line || m.kind == Kind::Inv || !core_.around.protocol.may_store(line->copy.state)) return 0;
   return std::max(line->held_until, line->locked_until);
@@ -75,7 +75,7 @@ void IncomingProbes::ask_again(PacketId id, Time now) {
   arrive(id, line, now);
 }
 
-// C3.1, C4.2: what waited for the grant asks 1 ps later at the earliest.
+// C3.1, C4.2: probes that waited for the grant ask again 1 ps later at the earliest.
 void IncomingProbes::granted(uint64_t number, Time now) {
   for (const PacketId id : stalled_) {
     Packet& packet = core_.around.network.packets[id];
@@ -86,7 +86,7 @@ void IncomingProbes::granted(uint64_t number, Time now) {
   }
 }
 
-// C4.2: an LR's, before its time.
+// C4.2: an LR's lock has ended before its time; probes that waited for it ask again.
 void IncomingProbes::lock_ended(Line& line, Time now) {
   for (const PacketId id : stalled_) {
     const Packet& packet = core_.around.network.packets[id];

@@ -1,10 +1,10 @@
 // Rules C2 to C4: what a probe that reaches a core does to its line, and what it waits for.
 //
-// An early probe waits for the grant that it revokes; one of an owned line for its hold, and for
-// the atomic that locks it.
+// An early probe waits for the grant that it revokes (C3). A probe for a line that may be written
+// waits for the end of the line's hold, and of the atomic that locks it (C4).
 //
-//   arrive() a message, ask_again() at the end of a wait; granted() and lock_ended() where
-//   something else may end one
+//   arrive() when the message does, ask_again() when the time of a wait is over; granted() and
+//   lock_ended() where something else may end a wait (C4.2)
 //
 // Invariant: `line.stalled` is the number of probes here that wait for the line.
 #pragma once
@@ -23,7 +23,7 @@ class IncomingProbes {
   explicit IncomingProbes(Core& core) : core_(core) {}
 
   void arrive(PacketId id, Line* line, Time now);
-  void ask_again(PacketId id, Time now);  // its time has come
+  void ask_again(PacketId id, Time now);  // at `packet.retry`, if that still holds
   void granted(uint64_t number, Time now);
   void lock_ended(Line& line, Time now);
 
@@ -35,7 +35,7 @@ class IncomingProbes {
   void schedule(PacketId id, Time when);
 
   Core& core_;
-  std::vector<PacketId> stalled_;  // that wait for a line's state, hold or lock
+  std::vector<PacketId> stalled_;  // probes that wait for a line's grant, hold or lock
 };
 
 }  // namespace uncore

@@ -1,6 +1,7 @@
-// The operations of a port (hart/port.hh) as values: each becomes an Access, and is issued.
+// The memory operations of a hart's port (hart/port.hh) as values: each becomes an Access.
 //
-// `Port` offers issue(access, outcome): performed now, with what it read in `outcome`, or later.
+// `Port`, the derived class, offers issue(access, outcome), which performs the access now and puts
+// what it read into `outcome`, or answers `later` and leaves it pending.
 #pragma once
 
 #include <utility>

@@ -27,14 +27,14 @@
 
 namespace uncore {
 
-// When, by whom (0: a message, else a hart) and, below that, as which of ours.
+// When a line was used last, and the order of uses at one time.
 struct LastUse {
   Time at = 0;
-  uint64_t by = 0;
+  uint64_t by = 0;  // upper byte: 0 a message, else the hart's index + 1; below: a count of uses
   auto operator<=>(const LastUse&) const = default;
 };
 
-// Why a store to a line does more than write bytes.
+// Why a store to a line does more than write bytes: a bit each.
 enum class Special : uint8_t {
   unwritten = 1,  // its state changes, if it may be written at all: the client is asked (C1)
   watched = 2,    // a sleeping hart reads it (S1)
@@ -42,7 +42,7 @@ enum class Special : uint8_t {
   contended = 8,  // it belongs to its holder (C9)
 };
 
-// What every access needs of a line is in one line of the host.
+// What every access reads of a line fits one cache line of the host.
 //
 // Invariant: where nothing is special about a line, it is `plain`: a store that hits it in the L1
 // only writes bytes. The fast paths ask no more.
@@ -51,8 +51,8 @@ class alignas(64) LineState {
   uint64_t number = 0;
   Copy copy;
   uint32_t holder = 0;    // of a contended line: a hart of the core (C9)
-  Time held_until = 0;    // an exclusively won line stays until then (C4)
-  Time locked_until = 0;  // an atomic is under way on it (C6)
+  Time held_until = 0;    // a line that came in M stays until then (C4)
+  Time locked_until = 0;  // an atomic is under way on it until then (C6)
   LastUse used;           // for LRU
   uint16_t watchers = 0;  // sleeping harts that read it (S1)
   uint16_t stalled = 0;   // probes that wait for this line (C3, C4)
@@ -63,7 +63,7 @@ class alignas(64) LineState {
 
   bool is(Special what) const { return special_ & bit(what); }
   bool plain() const { return special_ == 0; }
-  // For an LR, which makes reservations; whose a contended line is its lock asks (Locks).
+  // Plain to an LR: reservations do not matter to it, and Locks asks whether the line is contended.
   bool plain_to_reserve() const {
     return (special_ & (bit(Special::unwritten) | bit(Special::watched))) == 0;
   }
@@ -77,39 +77,40 @@ class alignas(64) LineState {
 };
 
 struct Line : LineState {
-  alignas(64) Bytes data;  // once they have come
+  alignas(64) Bytes data;  // meaningful where the state holds a copy
 };
 
-// A cache's sets, made when touched; what happens to a line finds its set once.
+// A cache's sets, made when touched. The set that was asked for last is remembered, because what
+// happens to a line asks for the same set several times.
 class LineSets {
  public:
-  explicit LineSets(uint32_t sets) : count_(sets), by_bits_(std::has_single_bit(sets)) {}
+  explicit LineSets(uint32_t sets) : count_(sets), power_of_two_(std::has_single_bit(sets)) {}
 
   Ways<Line>& of(uint64_t number) {
     if (number != last_) {
       last_ = number;
-      of_last_ = &sets_[index(number)];
+      last_set_ = &sets_[index(number)];
     }
-    return *of_last_;
+    return *last_set_;
   }
   bool together(uint64_t a, uint64_t b) const { return index(a) == index(b); }
 
  private:
   uint64_t index(uint64_t number) const {
-    return by_bits_ ? number & (count_ - 1) : number % count_;
+    return power_of_two_ ? number & (count_ - 1) : number % count_;
   }
 
   uint32_t count_;
-  bool by_bits_;
+  bool power_of_two_;
   uint64_t last_ = ~uint64_t{0};
-  Ways<Line>* of_last_ = nullptr;  // stays where it is until another set is asked for
+  Ways<Line>* last_set_ = nullptr;  // stays where it is until another set is asked for
   LineMap<Ways<Line>> sets_;
 };
 
 class Lines {
  public:
-  // `fast`: recent() returns lines; without, every access takes the core's slow path. `many`: of a
-  // kernel, which goes through more of them than a workload.
+  // `fast`: recent() returns lines; without, every access takes the core's slow path. `many`:
+  // with a larger table of recent lines, for a kernel, which goes through more than a workload.
   Lines(uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_sets, uint32_t l2_ways, bool fast,
         bool many)
       : l1_ways_(l1_ways),
@@ -139,7 +140,7 @@ class Lines {
     few_.fill(nullptr);
     if (many_) std::fill_n(many_.get(), kMany, Recent{});
   }
-  // And always from now on.
+  // Every access takes the slow path from now on.
   void slow() { fast_ = false, forget_recent(); }
   Line* find(uint64_t number) {
     if (Line* line = recent(number)) return line;
@@ -159,9 +160,10 @@ class Lines {
     by_number_.emplace(number, line);
     return *line;
   }
-  // A hart that was asleep is brought up to date later (rule S1), though before any set in which it
-  // reads a line is asked for its oldest: so the time decides, and who would have been first (T2,
-  // H6), and only then the order in which we are told.
+  // Marks the line as used. `by`: 0 for a message, else the hart's index + 1. Calls need not come
+  // in the order of time: a sleeper is brought up to date later (S1), though before any set in
+  // which it reads a line is asked for its oldest. So the time decides, then who goes first at that
+  // time (T2, H6), and only then the order of the calls.
   void touch(Line& line, Time now, uint32_t by) {
     line.used = {now, uint64_t{by} << 56 | ++clock_};
   }
@@ -171,8 +173,8 @@ class Lines {
     line.resident = true;
     l2_.of(line.number).add(line);
   }
-  // The resident line that must go before `number` can come; null: there is room. `may_go` tells
-  // lines that cannot be evicted now; if none can, the set overflows for a while.
+  // The resident line that must go before `number` can come; null: there is room. Only lines of
+  // which may_go() is true are evicted; if there is none, the set overflows for a while.
   template <class MayGo>
   Line* victim(uint64_t number, MayGo may_go) {
     auto& set = l2_.of(number);
@@ -186,8 +188,8 @@ class Lines {
   }
   // Do two lines belong to one set, of either level?
   bool together(uint64_t a, uint64_t b) const { return l1_.together(a, b) || l2_.together(a, b); }
-  void watch(uint64_t number) { watched_by(*find(number), 1); }
-  void unwatch(uint64_t number) { watched_by(*find(number), -1); }
+  void watch(uint64_t number) { add_watchers(*find(number), 1); }
+  void unwatch(uint64_t number) { add_watchers(*find(number), -1); }
   // Takes the line out of both caches; it stays findable.
   void leave(Line& line) {
     leave_l1(line);
@@ -217,7 +219,7 @@ class Lines {
     line.in_l1 = false;
   }
 
-  // No access has it by recent() until it enters the L1 again.
+  // recent() does not return the line until it enters the L1 again.
   void hide(const Line& line) {
     if (many_) [[unlikely]] {
       if (recent<true>(line.number)) many_[slot(line.number, kMany)] = {};
@@ -227,18 +229,19 @@ class Lines {
   }
 
  private:
-  static void watched_by(Line& line, int more) {
-    line.watchers = static_cast<uint16_t>(line.watchers + more);
+  static void add_watchers(Line& line, int change) {
+    line.watchers = static_cast<uint16_t>(line.watchers + change);
     line.mark(Special::watched, line.watchers > 0);
   }
 
-  // Beside its number, so that another line in its slot is not touched.
+  // A recent line beside its number: a mismatch is seen without a look at the line.
   struct Recent {
     uint64_t number = ~uint64_t{0};
     Line* line = nullptr;
   };
 
-  // Stacks and structures of different harts stand at large strides: higher bits count too.
+  // Sizes of the tables of recent lines, and a line's slot. Stacks and structures of different
+  // harts stand at large strides, so higher bits of the number count too.
   static constexpr std::size_t kFew = 128, kMany = 512;
   static std::size_t slot(uint64_t number, std::size_t of) {
     return (number ^ number >> 6 ^ number >> 12) % of;
@@ -250,9 +253,9 @@ class Lines {
   LineMap<Line*> by_number_;
   LineSets l1_, l2_;
   std::vector<Line*> free_;
-  std::array<Line*, kFew> few_{};
-  std::unique_ptr<Recent[]> many_;  // null: not a kernel's
-  std::deque<Line> pool_;
+  std::array<Line*, kFew> few_{};   // recent lines by slot; or
+  std::unique_ptr<Recent[]> many_;  // the larger table, where the core runs a kernel
+  std::deque<Line> pool_;           // owns every line, in use or in free_
 };
 
 }  // namespace uncore

@@ -36,7 +36,7 @@ bool LoadStoreUnit::perform(Thread& thread, const Access& a, Time now, Outcome& 
     case K::sc:
       if (thread.reservation.line == a.line())
         return in_cache(thread, a, core_.lines.find(a.line()), now, out);
-      return fail(thread, a, now, out);
+      return fail_sc(thread, a, now, out);
     default:
       return atomic(thread, a, now, out);
   }
@@ -57,7 +57,7 @@ bool LoadStoreUnit::reach_register(Thread& thread, const Access& a, Time now, Ou
   return false;
 }
 
-// By the hart's own stores (H3.3), or in the cache.
+// A load, answered by the hart's own stores (H3.3) or in the cache.
 bool LoadStoreUnit::load(Thread& thread, const Access& a, Time now, Outcome& out) {
   const auto match = thread.buffer.search(a.address, a.size, out.value);
   out.cost = core_.spec.l1_hit;
@@ -93,7 +93,7 @@ bool LoadStoreUnit::load(Thread& thread, const Access& a, Time now, Outcome& out
 }
 
 // An SC without reservation (C7).
-bool LoadStoreUnit::fail(Thread& thread, const Access& a, Time now, Outcome& out) {
+bool LoadStoreUnit::fail_sc(Thread& thread, const Access& a, Time now, Outcome& out) {
   out.value = 1;
   core_.locks.end_attempt(thread, now);
   if (core_.observed) core_.observed->waited(thread.id, a.line(), thread.hart.pc, now);
@@ -127,7 +127,7 @@ void LoadStoreUnit::apply(Thread& thread, const Access& a, Line& line, Time now,
   if (a.writes()) core_.writes(line, now, thread);
   if (thread.weak) [[unlikely]]
     return core_.stores->apply(thread, a, line, now, out);
-  operate(thread, a, line, now, out);  // what Stores::apply does, without a call
+  operate(thread, a, line, now, out);  // what Stores::apply does, without a virtual call
 }
 
 void LoadStoreUnit::operate(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {

@@ -1,6 +1,7 @@
 // A core's accesses: performed now, or left pending (rules H1 and H3 to H5).
 //
-//   perform() an access; apply() it to a line that is ready
+//   perform() an access; apply() it to a line that is ready; operate() is the part of
+//   apply() that reads or writes the line, and locks it
 //
 // What keeps an access back, and what it does to others, are rules of their own: Stores, Locks,
 // ContendedLines, FarAtomics, LoadsAhead. Invariant: an access that is left pending has changed
@@ -27,7 +28,7 @@ class LoadStoreUnit {
   bool reach_register(Thread& thread, const Access& a, Time now, Outcome& out);
   bool load(Thread& thread, const Access& a, Time now, Outcome& out);
   bool atomic(Thread& thread, const Access& a, Time now, Outcome& out);
-  bool fail(Thread& thread, const Access& a, Time now, Outcome& out);
+  bool fail_sc(Thread& thread, const Access& a, Time now, Outcome& out);
   bool in_cache(Thread& thread, const Access& a, Line* line, Time now, Outcome& out);
 
   Core& core_;

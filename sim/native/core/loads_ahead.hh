@@ -4,8 +4,8 @@
 //   loaded() after a load, again() before one, atomic() before an AMO or LR,
 //   overtake() at a write, lost() where the core gives a line up
 //
-// All of its state is the harts'. Invariant: who is overtaken has loaded from a line that the core
-// has had ever since.
+// Its state is in Thread: `loaded`, and `heeds.overtaken`. Invariant: a core has had the
+// line `loaded` ever since its hart loaded from it.
 #pragma once
 
 #include <utility>
@@ -16,7 +16,7 @@ namespace uncore {
 
 class LoadsAhead {
  public:
-  // C10.1.
+  // C10.1: which line a hart may look at again.
   static void loaded(Thread& thread, uint64_t line) { thread.loaded = line; }
   static void atomic(Thread& thread) { thread.loaded = kNoLine; }
   static void lost(const Threads& threads, uint64_t line) {
@@ -29,7 +29,8 @@ class LoadsAhead {
     for (Thread* t = by.next; t != &by; t = t->next)
       if (t->loaded == line) t->heeds.overtaken = true;
   }
-  // C10.2: is the load done anew? One that has to wait then was not done ahead: asked once a load.
+  // C10.2: is the load done anew? The question clears its answer: a load that has to wait and asks
+  // again was not done ahead.
   static bool again(Thread& thread, uint64_t line) {
     const bool overtaken = std::exchange(thread.heeds.overtaken, false);
     return std::exchange(thread.loaded, kNoLine) == line && overtaken;

@@ -14,8 +14,8 @@ constexpr Time kLockInstructions = 64;
 
 }  // namespace
 
-// Not while another hart's atomic is under way, nor while somebody still waits for the end of its
-// own (C6.7, C6.4), nor while another hart holds the contended line (C9.5).
+// Whether the hart may begin an atomic: not while another hart holds the contended line (C9.5), nor
+// while an atomic is under way; and a probe (C6.7) or a hart that waits longer (C6.4) goes first.
 bool Locks::is_open(const Thread& thread, const Line& line, Time now) const {
   return !ContendedLines::bars(line, thread) && line.locked_until <= now &&
          !(line.stalled > 0 && line.held_until < now) && !is_behind(thread, line.number, now);
@@ -38,7 +38,7 @@ bool Locks::anybody_waits() const {
   return std::ranges::any_of(core_.threads, [](const auto& t) { return t->reservation.tries > 0; });
 }
 
-// C6.4: does a hart of the core wait longer for a lock of the line?
+// C6.4: does another hart of the core wait for the line's lock, and has it waited longer?
 bool Locks::is_behind(const Thread& thread, uint64_t number, Time now) const {
   const Time since = thread.pending.kind == Access::Kind::none ? now : thread.pending.since;
   return std::ranges::any_of(core_.threads, [&](const auto& t) {
@@ -47,14 +47,15 @@ bool Locks::is_behind(const Thread& thread, uint64_t number, Time now) const {
   });
 }
 
-// Whose lock was on it before has lost it.
+// A hart whose LR locked the line before has lost that lock.
 void Locks::lock(const Thread& thread, Line& line, Time until) const {
   line.locked_until = until;
   for (const auto& t : core_.threads)
     if (t->reservation.locked == line.number && t.get() != &thread) t->reservation.locked = kNoLine;
 }
 
-// Where the core has it alone the LR locks it, too, for its SC (C6.2).
+// C7: the LR reserves the line. Where the core has the line alone, the LR locks it, too, for its SC
+// (C6.2).
 void Locks::reserve(Thread& thread, Line& line, Time now, Time cost) const {
   thread.reservation.line = line.number;
   line.mark(Special::reserved, true);

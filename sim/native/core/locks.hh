@@ -1,6 +1,6 @@
 // Rules C6 and C7: atomics lock their line, and an LR reserves it.
 //
-//   may_begin() before an atomic, starts_over() for what a lock that it met costs
+//   may_begin() before an atomic, starts_over(): what a lock that the atomic has met costs
 //   lock(), reserve(), end_attempt() when one has been performed; unlock() where an LR is given up
 //   lose_reservations() where a line is taken, or written
 //
@@ -20,15 +20,15 @@ class Locks {
  public:
   explicit Locks(Core& core) : core_(core) {}
 
-  // C6.3, on a line that the core has alone. If not, it waits for the holder to be done (C9), or
-  // tries again.
+  // C6.3: may an atomic begin on a line that the core has alone? If not, the hart waits for the
+  // line's holder to be done (C9), or `reservation.tries` says when it asks again.
   bool may_begin(Thread& thread, const Line& line, Time now) const;
-  Time starts_over(Thread& thread) const;  // C6.5: what it takes longer
-  bool anybody_waits() const;              // for the end of a lock
+  Time starts_over(Thread& thread) const;  // C6.5: how much longer the atomic takes
+  bool anybody_waits() const;              // does a hart wait for the end of a lock?
 
   void lock(const Thread& thread, Line& line, Time until) const;
   void reserve(Thread& thread, Line& line, Time now, Time cost) const;
-  // An LR of a line that is plain to it, at once. False: it has more to do.
+  // An LR of a line that is plain to it, on the fast path. False: the LR takes the slow path.
   bool reserve_at_once(Thread& thread, Line& line, Time now) const;
 
   // The end of an LR's lock: SC, next atomic, trap, a branch that leaves the SC behind.
@@ -36,7 +36,7 @@ class Locks {
     if (thread.reservation.locked != kNoLine) [[unlikely]]
       end_lock(thread, now);
   }
-  // The same, if nobody waits for it.
+  // The same on the fast path. False: somebody waits for the end of the lock, nothing is done.
   bool unlock_unnoticed(Thread& thread, Time now) const;
   // C7: an SC has been done, or has failed.
   void end_attempt(Thread& thread, Time now) {
@@ -44,7 +44,8 @@ class Locks {
     unlock(thread, now);
   }
 
-  // C7: the core gives the line up; a hart writes it: its siblings lose theirs.
+  // C7: the core gives the line up: all reservations of it are lost. Or a hart writes it: those of
+  // the other harts are.
   void lose_reservations(uint64_t number) const;
   void lose_reservations(Line& line, const Thread& by) const;
 

@@ -5,6 +5,7 @@
 namespace uncore {
 namespace {
 
+// Does the hart wait for this store of its own to leave the buffer?
 bool waits_for(const Thread& t, const Store& s) {
   using K = Access::Kind;
   if (t.mode != Thread::Mode::waiting) return false;
@@ -15,8 +16,8 @@ bool waits_for(const Thread& t, const Store& s) {
   return !t.weak || a.kind == K::store || t.weak->waits_for(s, a);
 }
 
-// What an access leaves where it reads `before`.
-uint64_t left(const Access& a, const Bytes& data, uint64_t before) {
+// The value that an access leaves at its address, where it has read `before`.
+uint64_t value_after(const Access& a, const Bytes& data, uint64_t before) {
   if (a.kind == Access::Kind::store || a.kind == Access::Kind::sc) return a.value;
   if (!a.operates()) return before;
   Bytes after = data;
@@ -37,7 +38,7 @@ Trace::Access traced(const Thread& t, Agent core, const Access& a, uint64_t pc, 
           .issued = issued,
           .at = now,
           .found = before,
-          .left = data ? left(a, *data, before) : 0};
+          .left = data ? value_after(a, *data, before) : 0};
 }
 
 }  // namespace
@@ -58,7 +59,8 @@ void Observed::access(const Thread& t, const Access& a, Time now, const Bytes* d
                now);
 }
 
-// A probe takes something; but not of a line whose writeback is under way: that has been evicted.
+// A probe takes the copy or the right to write. A line whose writeback is under way loses nothing:
+// that has been evicted already.
 void Observed::probed(const Copy& copy, const Header& m) const {
   const State before = copy.state;
   const State after = protocol_.client(before, copy.event(protocol_, m)).next();
@@ -69,7 +71,7 @@ void Observed::probed(const Copy& copy, const Header& m) const {
   by_->probed(core_, m.line, m.kind != Kind::ProbeS, loss);
 }
 
-// The oldest store but so many leaves the buffer for its line. Whoever waits for it has waited.
+// The store leaves the buffer for its line; a hart that waited for it has waited until now.
 void Observed::drained(const Thread& t, std::size_t older, Time now, const Bytes* data) const {
   const Store& s = t.buffer.entries()[older];
   if (trace_) {
@@ -89,14 +91,14 @@ void Observed::drained(const Thread& t, std::size_t older, Time now, const Bytes
                waits_for(t, s), now);
 }
 
-// What it asked for has come: a register, or what a far atomic read where it wrote.
+// What the hart asked for has come: a register's value, or what a far atomic read.
 void Observed::answered(const Thread& t, Time now) const {
   if (!t.pending.operates()) return waited(t, now);
   access(t, t.pending, now, nullptr);
   resumed(t, now > t.pending.since ? now - t.pending.since : 0, now);
 }
 
-// It has waited until now without touching a line: for a register, or until the run ended.
+// The hart has waited until now without touching a line: for a register, or until the run ended.
 void Observed::waited(const Thread& t, Time now) const {
   const auto stores = t.buffer.entries();
   const auto store = std::ranges::find_if(stores, [&](const Store& s) { return waits_for(t, s); });
@@ -117,7 +119,7 @@ void Observed::stands(const Thread& t) const {
   is(t, Trace::What::waits, t.hart.clock, t.pending.address);
 }
 
-// Having waited `after`, it goes on at `then`.
+// The hart goes on at `then`, having waited for a time of `after`.
 void Observed::resumed(const Thread& t, Time after, Time then) const {
   by_->resumed(t.id, after);
   is(t, Trace::What::goes_on, then);

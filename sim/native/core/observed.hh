@@ -1,10 +1,10 @@
 // What a core reports to the attribution (observe/attribution.hh), where the job asks for one, and
 // to the trace (observe/trace.hh) beside it.
 //
-//     if (observed) observed.access(thread, access, now);
+//     if (observed) observed.access(thread, access, now, data);
 //     if (observed) observed->missed(thread.id);            to the attribution as it is
 //
-// Nothing here decides anything.
+// Invariant: nothing here decides anything; an observed run has the outcome of any other.
 #pragma once
 
 #include "coherence/client.hh"
@@ -21,19 +21,19 @@ class Observed {
 
   explicit operator bool() const { return __builtin_expect(by_ != nullptr, false); }
   Attribution* operator->() const { return by_; }
-  // From now on, where there was none.
+  // Attributes from now on, in a run that began without.
   void begin(Attribution* by) { by_ = by; }
 
-  // An access is performed, the oldest store but so many leaves the buffer; `data`: of the line as
-  // it finds it, null where that is elsewhere.
+  // An access is performed; the store behind `older` older ones leaves the buffer. `data`: the
+  // line's bytes before that, null where they are elsewhere (C8).
   void access(const Thread& thread, const Access& access, Time now, const Bytes* data) const;
   void drained(const Thread& thread, std::size_t older, Time now, const Bytes* data) const;
-  void buffered(const Thread& thread, Time now) const;  // a store enters it
-  void stands(const Thread& thread) const;              // it begins to wait
+  void buffered(const Thread& thread, Time now) const;  // a store enters the buffer
+  void stands(const Thread& thread) const;              // the hart begins to wait
   void resumed(const Thread& thread, Time after, Time then) const;
   void marked(const Thread& thread, unsigned code, uint64_t value) const;
-  void answered(const Thread& thread, Time now) const;  // what it asked for has come
-  void ended(const Thread& thread, Time now) const;     // the run, and it may be waiting
+  void answered(const Thread& thread, Time now) const;  // a register's or far atomic's value came
+  void ended(const Thread& thread, Time now) const;     // the run has, and the hart may be waiting
   void probed(const Copy& copy, const Header& probe) const;
   void filled(uint64_t line, State state, Time now, Time held_until) const;
 

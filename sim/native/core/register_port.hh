@@ -43,7 +43,7 @@ class RegisterPort {
     const Port& p = port();
     if (const auto pending = interrupts().write(r, value, p.id, p.hart.clock))
       return p.core.interrupt(*pending, p.hart.clock);
-    // By a message, maybe to this core.
+    // The register's owner is told by a message, which may be for this core.
     if (r.interrupts_others()) p.core.turns.shorten(p.hart.clock);
   }
   void say(char letter) { port().core.around.services.console.say(port().id, {&letter, 1}); }

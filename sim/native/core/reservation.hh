@@ -1,4 +1,7 @@
-// What a hart has of the locks and reservations of its core (rules C6 and C7, core/locks.hh).
+// A hart's part in the locks and reservations of its core (rules C6 and C7, core/locks.hh).
+//
+// Invariant: `tries` is set only while the hart's pending access is an atomic; the hart counts as
+// executing meanwhile (C6.3).
 #pragma once
 
 #include <cstdint>
@@ -10,8 +13,8 @@ namespace uncore {
 inline constexpr uint64_t kNoLine = ~uint64_t{0};
 
 struct Reservation {
-  uint64_t line = kNoLine;    // of the last LR
-  uint64_t locked = kNoLine;  // that its LR has locked
+  uint64_t line = kNoLine;    // reserved by its last LR
+  uint64_t locked = kNoLine;  // locked by its last LR
   Time tries = 0;         // when a lock that keeps it off ends, and it tries again; 0: none does
   bool restarts = false;  // it has met the lock of another hart of the core (C6.5)
 };

@@ -12,8 +12,9 @@ Time Sleep::before(Time at, uint32_t by, const Thread& sleeper) {
   return sleeper.index < by ? at : at - (at > 0);
 }
 
-// One more turn shows which lines it reads, and that all of them are in the first level; then it
-// sleeps until one of them changes. Stores that wait in its buffer change nothing that it reads.
+// The hart's loop seems to repeat. One more turn records which lines the loop reads; if all of them
+// are in the first level, the hart sleeps until one changes. Stores that wait in its buffer change
+// nothing that it reads.
 void Sleep::spun(Thread& thread) {
   Attribution* const attribution = core_.around.attribution;
   const bool repeats = !thread.weak || thread.weak->repeats(thread.hart.pc);
@@ -41,8 +42,8 @@ void Sleep::spun(Thread& thread) {
                       watched.empty() ? 0 : watched[0] << kLineShift);
 }
 
-// May a hart lock the line again and again, and no sibling waits for it? One that begins to wakes
-// it, and so does a probe that arrives or whose hold is over.
+// May a hart lock the line in every turn unnoticed? A sibling that begins to wait for the lock
+// wakes the hart, and so does a probe that arrives or whose wait is over.
 bool Sleep::locks_alone(const Line& line) const {
   return core_.around.protocol.may_store(line.copy.state) && !core_.locks.anybody_waits();
 }

@@ -24,12 +24,13 @@ class Sleep {
 
   void spun(Thread& thread);
   void wake(Thread& sleeper, Time at) { wake_until(sleeper, before(at, 0, sleeper)); }
-  void wake_watchers(const Line& line, Time at);  // it is about to change
-  void wake_lockers(const Line& line, Time at);   // somebody may wait for the end of a lock
-  void wake_all(Time at);                         // what they did until then can be read now
-  // The same, but they sleep on: all, if one of them reads a line of the sets where this belongs.
+  void wake_watchers(const Line& line, Time at);  // before the line changes
+  void wake_lockers(const Line& line, Time at);   // before somebody may wait for a lock on the line
+  void wake_all(Time at);  // at the end of the run: clocks and counts are exact
+  // Brings the sleepers up to date and lets them sleep on: all of them, if one reads a line of a
+  // set to which this line belongs.
   void advance_readers(uint64_t number, Time at);
-  // An instruction takes another time from `at` on, through thread `by`.
+  // An instruction takes `instruction` from `at` on; thread `by` has caused that (H6.1).
   void change_period(Thread& sleeper, Time at, uint32_t by, Time instruction);
 
  private:

@@ -8,9 +8,9 @@
 namespace uncore {
 
 struct SpinTurn {
-  bool varies = false;            // it may not take as long as the next
-  bool locks = false;             // in it the hart locks what it reads, by LRs
-  std::vector<uint64_t> watched;  // lines that it has read
+  bool varies = false;            // a lookup, a forwarded load: the next turn may take another time
+  bool locks = false;             // the hart locks what it reads, by LRs
+  std::vector<uint64_t> watched;  // numbers of the lines that the turn reads
 
   void watch(uint64_t line) {
     if (!watches(line)) watched.push_back(line);

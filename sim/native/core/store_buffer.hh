@@ -1,8 +1,8 @@
-// A hart's store buffer: stores, and far atomics that nobody waits for, that have executed but are
-// not yet globally visible, oldest first.
+// A hart's store buffer: stores and posted far atomics (C8.5) that have executed but are not yet
+// globally visible, oldest first. An entry is named by how many are older than it.
 //
-// TSO: it drains in order, and the hart's own loads see it first. Invariant: entries never cross a
-// line.
+// Interface: push(), head(), remove(); search() for a load, holds() a line. The order in which
+// entries leave is a rule's (core/stores.hh). Invariant: entries never cross a line.
 #pragma once
 
 #include <algorithm>
@@ -19,21 +19,21 @@ struct Store {
   uint64_t address;
   uint64_t value;
   uint8_t size;
-  Access atomic{};       // of a posted one
-  uint32_t request = 0;  // its number, under way
-  bool done = false;     // it has been performed
+  Access atomic{};       // a posted atomic; kind `none`: this is a store
+  uint32_t request = 0;  // the atomic's request, once it is under way
+  bool done = false;     // the atomic has been performed far away
   // In a weakly ordered core (weak.hh):
-  uint32_t group = 0;   // how many fences it stands behind
-  Time leaves = 0;      // not before
+  uint32_t group = 0;   // a fence from W to W separates groups (H8.1)
+  Time leaves = 0;      // not before this time (H8.1)
   Time view = 0;        // the latest of its registers (H8.7)
-  uint64_t number = 0;  // of its instruction
+  uint64_t number = 0;  // its instruction, as the hart counts them
 
   bool is_atomic() const { return atomic.kind != Access::Kind::none; }
   uint64_t line() const { return address >> kLineShift; }
 };
 
-// What has left stands before the oldest until all have, or room is needed: the next store goes
-// where the host's caches have been.
+// Entries that have left stay at the front of the vector until all have, or room is needed: removal
+// is cheap, and the next store is written to memory that the host has in its caches.
 class StoreBuffer {
  public:
   enum class Match : uint8_t { nothing, value, conflict };
@@ -82,7 +82,7 @@ class StoreBuffer {
   }
 
   std::vector<Store> stores_;
-  std::size_t left_ = 0;  // of these
+  std::size_t left_ = 0;  // how many of these, at the front, have left
 };
 
 }  // namespace uncore

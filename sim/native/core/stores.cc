@@ -16,13 +16,14 @@ void Stores::apply(Thread& thread, const Access& a, Line& line, Time now, Outcom
   core_.lsu.operate(thread, a, line, now, out);
 }
 
-// Whoever waited for the buffer (a full one, an empty one, a conflict) asks again.
+// Then the hart's access asks again, if it waited for the buffer: for room in it, for its end, or
+// for a store that the load overlaps.
 void Stores::drain(Thread& thread, Time now) {
   release(thread, now);
   if (thread.mode == Thread::Mode::waiting) core_.waiting.attempt(thread, now);
 }
 
-// The oldest but so many, a store, becomes visible. False: it waits for its line.
+// The store behind `older` older entries becomes visible. False: it waits for its line.
 bool Stores::make_visible(Thread& thread, std::size_t older, Time now) {
   const Store& s = thread.buffer[older];
   Time cost = 0;

@@ -1,6 +1,6 @@
-// Rule H3: what a hart does not wait for. Stores stand in its buffer until they become visible.
+// Rule H3: a hart does not wait for its stores. They stand in its buffer until they become visible.
 //
-// Two implementations say in which order they do: TsoStores (H3.2) and WeakStores (H8).
+// Two implementations say in which order they become visible: TsoStores (H3.2) and WeakStores (H8).
 //
 //   waits() before an access, store() and fence() when it is one, apply() when it has its line;
 //   leaves() and drain() where a line has come
@@ -25,11 +25,11 @@ class Stores {
 
   // Must stores leave the buffer before the access is performed (H4, H8.3)?
   virtual bool waits(const Thread& thread, const Access& access) const = 0;
-  // At once, or into the buffer. False: it is full.
+  // Performs the store at once, or puts it into the buffer. False: the buffer is full.
   virtual bool store(Thread& thread, const Access& access, Time now, Outcome& out) = 0;
   virtual void fence(Thread&, const Access&, Time) {}
-  // What any other access does on its line; a load that the buffer has answered, an AMO that was
-  // done far away.
+  // apply(): any other access is performed on its line; forwarded(): the buffer has answered a
+  // load; answered(): an AMO has been done far away.
   virtual void apply(Thread& thread, const Access& access, Line& line, Time now, Outcome& out);
   virtual void forwarded(Thread&, const Access&) {}
   virtual void answered(Thread&, const Access&, Time) {}
@@ -42,7 +42,7 @@ class Stores {
  protected:
   // Makes visible all that may leave and have their lines; asks for the lines of the next.
   virtual void release(Thread& thread, Time now) = 0;
-  // A store becomes visible: before its bytes are in the line.
+  // Called when a store becomes visible, before its bytes are in the line.
   virtual void visible(const Thread&, const Store&, const Line&, Time) const {}
   bool make_visible(Thread& thread, std::size_t older, Time now);
 

@@ -1,11 +1,11 @@
-// Who answers the traps of harts that run a program in user mode: a kernel, seen from the core. Or
-// those of harts that run a kernel: its firmware.
+// A supervisor answers the traps of harts that have no trap handler: a kernel (os/linux.hh) those
+// of a program in user mode, a firmware (sbi) those of a kernel.
 //
-// Such a hart has no trap handler. What it cannot do itself (a system call, a fault, an interrupt)
-// stops it, and from then on it is *in the kernel*: whenever it has its turn it asks what it does
-// next, until it goes on in user mode. What it accesses meanwhile is an access like any
-// other. A turn in the kernel is taken at an event, never ahead of one, so that what harts do to
-// the kernel's state is done in the order of time (T2).
+// What such a hart cannot do itself (a system call, a fault, an interrupt) stops the hart. From
+// then on the hart is *in the kernel*: at each of its turns it asks the supervisor what it does
+// next, until it goes on in user mode. What it accesses meanwhile is an access like any other.
+// Invariant: a turn in the kernel is taken at an event, never ahead of one, so that harts change
+// the kernel's state in the order of time (T2).
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ class Supervisor {
 
   // The hart stands at a trap (hart.fatal). It is in the kernel when this returns.
   virtual void trapped(Thread& thread) = 0;
-  // It has its turn: what it accesses next, if it does. Where it goes on in user mode, or idles,
-  // its `in_kernel` is false then.
+  // The hart in the kernel has its turn. Returns the access that it makes next, if any; `in_kernel`
+  // is false afterwards where the hart goes on in user mode, or idles.
   virtual std::optional<Access> proceed(Thread& thread) = 0;
   // May user mode touch these bytes without asking?
   virtual bool mapped(uint64_t address, unsigned size) const = 0;

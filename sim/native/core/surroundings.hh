@@ -1,4 +1,4 @@
-// What a core needs of the machine around it.
+// What a core needs of the machine around it: parts of the engine that all cores share.
 #pragma once
 
 #include "core/supervisor.hh"

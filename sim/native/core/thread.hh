@@ -1,8 +1,9 @@
-// A thread: one hart and the port it sees the world through.
+// A thread: one hart and the port through which the hart reaches the machine.
 //
 // The port's fast path is in thread_port.hh, inlined into the interpreter: a load or store that
 // hits the L1 with sufficient rights while the store buffer is empty. Everything else is the
-// core's: what its rules know of a hart stands here, each rule's in a struct of its own.
+// core's. The state that its rules have for each hart stands here, each rule's in a struct of its
+// own. Invariant: `pending` has an access only while the hart waits, or tries a lock again.
 #pragma once
 
 #include <bit>
@@ -24,18 +25,20 @@ class Core;
 
 class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
  public:
+  // waiting: for memory (H5); spinning: asleep in a loop (S1); idle: in wfi; stopped: for good.
   enum class Mode : uint8_t { running, waiting, spinning, idle, stopped };
   struct Heeds {
     bool recording = false;  // the hart seems to spin: note which lines it reads (S1)
     bool overtaken = false;  // another hart of the core wrote the line it loaded last (C10)
-    // In one look, for every load asks.
+    // Both flags in one comparison, because every load asks.
     bool any() const { return std::bit_cast<uint16_t>(*this) != 0; }
   };
   // Interrupts that it has taken, as a result counts them.
   struct Taken {
     uint64_t software = 0, timer = 0;
-    bool now = false;            // the trap it handles is an interrupt
-    bool timer_counted = false;  // the last of the timer's by its trap; not yet by stopi
+    bool now = false;  // the trap it handles is an interrupt
+    // The last timer interrupt was counted at its trap: stopi does not count it again.
+    bool timer_counted = false;
   };
 
   Thread(Core& core, Code& code, uint32_t id, uint32_t index)
@@ -49,7 +52,7 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   Mode mode = Mode::running;
   Heeds heeds;                 // what its next load does beside reading
   bool in_kernel = false;      // its supervisor says what it does next
-  uint64_t ran_at = 0;         // Turns::disturbances_ when it ran last
+  uint64_t ran_at = 0;         // Turns::disturbances_ when it ran last: equal, nothing has changed
   std::unique_ptr<Weak> weak;  // null unless its core is weakly ordered (H8)
   uint64_t loaded = kNoLine;   // the line of its last load, if that is here (C10)
   Reservation reservation;     // C6, C7
@@ -58,14 +61,16 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   Hart<Thread> hart;
   SpinTurn turn;             // S1
   Time delayed_until = 0;    // end of the delay it is in, or was in last (H7)
-  Time late = 0;             // where it begins what is measured (V3)
+  Time late = 0;             // by how much it begins what is measured later (V3)
   uint64_t kernel_read = 0;  // what its last access in the kernel read
   Taken taken;
 
   // Does it execute instructions next?
   bool goes_on() const { return mode == Mode::running && !reservation.tries && !in_kernel; }
 
-  // The port (hart/port.hh), with what IssuingPort and RegisterPort add.
+  // The port (hart/port.hh), with what IssuingPort and RegisterPort add. `hits`, `stores`,
+  // `reserves` and `gives_up` are the fast path; false: nothing is done, the slow path (issue) does
+  // it.
   template <bool kernel>
   bool hits(uint64_t address, unsigned size, Time& now, uint64_t& value);
   template <bool kernel>

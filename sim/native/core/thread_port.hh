@@ -7,7 +7,8 @@
 
 namespace uncore {
 
-// What follows stands in every copy of the interpreter: gcc would call it, once there are two.
+// The next three functions are inlined by force: with two copies of the interpreter gcc would call
+// them.
 template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::hits(uint64_t address, unsigned size, Time& now,
                                                 uint64_t& value) {
@@ -34,7 +35,7 @@ template <bool kernel>
   return true;
 }
 
-// An LR of a line at hand: who waits by compare-and-swap executes several a handoff.
+// An LR of a recent line: a hart that waits by compare-and-swap executes several a handoff.
 template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::reserves(uint64_t address, unsigned size, Time& now,
                                                     uint64_t& value) {
@@ -97,14 +98,14 @@ inline void Thread::marker(unsigned code, uint64_t value) {
   const auto delay = core.around.services.mark(id, code, value, hart.clock);
   if (!delay) return;
   hart.clock += *delay;
-  delayed_until = hart.clock + hart.cost.instruction;  // it retires yet
+  delayed_until = hart.clock + hart.cost.instruction;  // the marker itself is yet to retire
 }
 
 inline void Thread::gave_up() { core.locks.unlock(*this, hart.clock); }
 
 inline void Thread::trapped(uint64_t cause, bool interrupt) {
   taken.now = interrupt;
-  if (interrupt) took(cause | 2);  // the machine's and the supervisor's
+  if (interrupt) took(cause | 2);  // a supervisor's interrupt counts as the machine's
   core.locks.end_attempt(*this, hart.clock);
   if (!interrupt) return;
   if (weak) weak->interrupted(hart.clock);

@@ -20,7 +20,7 @@ bool TsoStores::store(Thread& thread, const Access& a, Time now, Outcome& out) {
   return entered;
 }
 
-// For the line of a store that is not the oldest; what has come by then is used when it is (H3.2).
+// H3.2: asks for the line of a store that is not the oldest; the line is used when the store is.
 void TsoStores::ask_ahead(const Thread& thread, uint64_t number, Time now) {
   const Line* line = core_.lines.find(number);
   if (thread.buffer.size() == 1 || (line && core_.around.protocol.may_store(line->copy.state)))

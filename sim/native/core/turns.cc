@@ -8,11 +8,13 @@
 namespace uncore {
 namespace {
 
-// A hart that neither ends nor meets anybody still comes back, for the watchdog and the user: 0.1
-// ms.
+// A hart that meets nobody still comes back to the engine every 0.1 ms, where the watchdog and
+// the user are heard.
 constexpr Time kLongestSlice = 100'000'000;
 
-constexpr Time later(Time when, Time by) { return when < kNever - by ? when + by : kNever; }
+constexpr Time later(Time when, Time delay) {
+  return when < kNever - delay ? when + delay : kNever;
+}
 
 [[gnu::noinline]] Stop run(Thread& thread) {
   return thread.weak ? thread.hart.run_viewed(thread.weak->views) : thread.hart.run();
@@ -30,21 +32,21 @@ void Turns::schedule_next() {
 // How far the core may run at `now` without missing a message (rule S2), or a timer of its harts.
 Time Turns::horizon(Time now) const {
   const Time slice = now + std::min(core_.around.job.lookahead, kLongestSlice);
-  // Who touches a page first is decided in the order of events.
-  const Time apart = core_.around.map.first_touch() ? 0 : reach_;
+  // The order of events decides who touches a page first: no core may run ahead then.
+  const Time latency = core_.around.map.first_touch() ? 0 : reach_;
   const bool expects = core_.around.network.in_flight(core_.agent) > 0;
   const Time by_message =
-      expects ? core_.around.queue.next_message(static_cast<uint64_t>(core_.agent), apart)
-              : later(core_.around.queue.next_message(), apart);
-  const Time by_run = later(core_.around.queue.next_run(), apart);
+      expects ? core_.around.queue.next_message(static_cast<uint64_t>(core_.agent), latency)
+              : later(core_.around.queue.next_message(), latency);
+  const Time by_run = later(core_.around.queue.next_run(), latency);
   Time due = kNever;
   if (core_.around.interrupts.any_due())
     for (const auto& t : core_.threads) due = std::min(due, core_.around.interrupts.due(t->id));
-  const Time free = std::min(by_message, by_run);
-  return std::min({free == 0 ? 0 : free - 1, due - 1, slice, core_.around.end.time()});
+  const Time next_event = std::min(by_message, by_run);
+  return std::min({next_event == 0 ? 0 : next_event - 1, due - 1, slice, core_.around.end.time()});
 }
 
-// Whose turn it is and how far it goes: lowest clock first, lower thread on ties.
+// H6.4: the lowest clock first, the lower hart on ties; its turn ends at the next hart's clock.
 Turns::Turn Turns::next() const {
   Turn turn{nullptr, kNever};
   for (const auto& t : core_.threads) {
@@ -119,7 +121,7 @@ void Turns::share_issue(Time at, uint32_t by) {
     active += t->mode == Thread::Mode::running || t->mode == Thread::Mode::spinning;
   if (active == active_) return;
   active_ = active;
-  disturb();  // a turn of a loop no longer takes what it took
+  disturb();  // a turn of a loop takes another time now
   const CoreSpec& spec = core_.spec;
   const Time instruction = shared(spec.instruction);
   for (const auto& t : core_.threads) {

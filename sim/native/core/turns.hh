@@ -26,16 +26,16 @@ class Turns {
     Time end;
   };
   Turn next() const;
-  // Up to the horizon or the end of the turn; two harts of a core go on by turns. Who stops, and
-  // why.
+  // Executes up to the horizon or the end of the turn; where a core has two harts, their turns
+  // alternate within. Returns which hart stopped, and why.
   struct Stopped {
     Thread* thread;
     Stop why;
   };
   Stopped execute(const Turn& turn);
-  // As far as its own horizon, whoever else has its turn.
+  // Executes a hart as far as its own horizon, within another's turn.
   Stop run_aside(Thread& thread);
-  // Something is done for a hart, as if it executed.
+  // While it lives, what the core does counts as done by this hart, though it does not execute.
   class As {
    public:
     As(Turns& turns, Thread& thread) : turns_(turns) { turns.executing_ = &thread; }
@@ -46,18 +46,19 @@ class Turns {
     Turns& turns_;
   };
 
-  // The hart that executes; by default the lowest, and its position behind a message's, 0.
+  // executes(): is this the hart that executes? actor(): its index, 0 where none does; user(): the
+  // same for Lines::touch(), where a message is 0.
   bool executes(const Thread& thread) const { return executing_ == &thread; }
   uint32_t actor() const { return executing_ ? executing_->index : 0; }
   uint32_t user() const { return executing_ ? executing_->index + 1 : 0; }
 
-  // What a hart reads, or how long it takes, may have changed.
+  // What a hart reads, or how long it takes, may have changed: a loop may not be taken as repeated.
   void disturb() { ++disturbances_; }
   // Something may reach this core at `then`: no hart of it may pass that time.
   void shorten(Time then);
   // Something leaves the core at `when`, and may come back.
   void sent(Time when) { shorten(when + reach_ - 1); }
-  // The hart may execute from its clock on: after the one that does, if they are siblings.
+  // The hart may execute from its clock on; the turn of the hart that executes now ends there.
   void may_run(const Thread& thread);
   // `alone` at the present share of the issue width (rules H6.1, I2).
   Time shared(Time alone) const;
@@ -71,9 +72,9 @@ class Turns {
   Core& core_;
   const Time reach_;
   Time horizon_ = 0;             // how far the harts may go in this run
-  Thread* executing_ = nullptr;  // the one that does
-  uint64_t disturbances_ = 1;
-  int active_ = -1;  // harts that share the issue width
+  Thread* executing_ = nullptr;  // null: the core does something for a message
+  uint64_t disturbances_ = 1;    // calls of disturb()
+  int active_ = -1;              // harts that share the issue width; -1: not yet counted
 };
 
 }  // namespace uncore

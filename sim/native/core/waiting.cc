@@ -15,13 +15,13 @@ void Waiting::progress(uint64_t number, Time now) {
   };
   for (const auto& t : core_.threads)
     if (core_.stores->leaves(*t, number) && open(*t)) core_.stores->drain(*t, now);
-  for (Thread* t = next(number, nullptr); t; t = next(number, t))
+  for (Thread* t = next_waiter(number, nullptr); t; t = next_waiter(number, t))
     if (open(*t)) attempt(*t, now);
   core_.turns.schedule_next();
 }
 
-// Who waits for the line next, in the order of issue.
-Thread* Waiting::next(uint64_t number, const Thread* after) const {
+// The next hart that waits for the line, in the order of issue.
+Thread* Waiting::next_waiter(uint64_t number, const Thread* after) const {
   Thread* next = nullptr;
   const auto earlier = [](const Thread& a, const Thread& b) {
     return std::tie(a.pending.since, a.index) < std::tie(b.pending.since, b.index);
@@ -47,7 +47,7 @@ void Waiting::attempt(Thread& thread, Time now) {
   resume(thread, {out.value, out.high}, now);
 }
 
-// It waits for memory, or executes the access again after a lock (C6.6).
+// The hart waits for memory, or executes the access again when a lock has ended (C6.6).
 void Waiting::stands(Thread& thread, Time now, uint32_t by) {
   if (thread.mode == Thread::Mode::stopped) return;
   const Time tries = thread.reservation.tries;
@@ -56,7 +56,7 @@ void Waiting::stands(Thread& thread, Time now, uint32_t by) {
   core_.turns.share_issue(now, by);
 }
 
-// What it waited for has come, at `now`.
+// What the hart waited for has come, at `now`.
 void Waiting::resume(Thread& thread, Pair value, Time now) {
   thread.hart.clock = std::max(thread.hart.clock, now);
   if (thread.in_kernel)

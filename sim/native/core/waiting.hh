@@ -1,7 +1,7 @@
 // Rule H5: harts that wait for memory, and what sets them free.
 //
 //   stands() where an access was left pending; progress() where a line has come, answered() where
-//   a value has; attempt() what waits, once more
+//   a value has; attempt() performs a pending access if it can be now
 //
 // Invariant: accesses that wait for a line are performed in the order of H5.1, those that a lock or
 // a holder keeps off (H5.2) excepted.
@@ -18,7 +18,8 @@ class Waiting {
  public:
   explicit Waiting(Core& core) : core_(core) {}
 
-  // The hart's access could not be performed: seen by thread `by`.
+  // The hart's access could not be performed. `by`: the thread that executes meanwhile, as for
+  // Turns::share_issue().
   void stands(Thread& thread, Time now, uint32_t by);
   void attempt(Thread& thread, Time now);
   void progress(uint64_t number, Time now);
@@ -26,7 +27,7 @@ class Waiting {
   void answered(Thread& thread, Pair value, Time now);
 
  private:
-  Thread* next(uint64_t number, const Thread* after) const;
+  Thread* next_waiter(uint64_t number, const Thread* after) const;
   void resume(Thread& thread, Pair value, Time now);
 
   Core& core_;

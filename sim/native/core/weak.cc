@@ -24,7 +24,7 @@ void Weak::fence(unsigned predecessor, unsigned successor, const StoreBuffer& bu
   if (predecessor & (kInput | kOutput)) after_ = now;
 }
 
-// From a time drawn between the furthest and now, where there is a choice.
+// H8.5: a load takes the bytes of a drawn time, where there is a choice.
 uint64_t Weak::load(const Access& a, const Bytes& line, Time now) {
   const uint64_t word = a.address / kWordBytes;
   const Time before = std::max(after_, views.address);
@@ -44,16 +44,16 @@ uint64_t Weak::load(const Access& a, const Bytes& line, Time now) {
   return zero_extend(value >> a.address % kWordBytes * 8, a.size);
 }
 
-// By a store of its own, before others see it (rule 12 of RVWMO).
-void Weak::forwarded(const Access& a, const StoreBuffer& by) {
-  const auto stores = by.entries();
+// A load answered by a store of its own hart, before others see that (rule 12 of RVWMO; H8.7).
+void Weak::forwarded(const Access& a, const StoreBuffer& buffer) {
+  const auto stores = buffer.entries();
   const auto from = std::find_if(stores.rbegin(), stores.rend(), [&](const Store& s) {
     return s.address < a.address + a.size && a.address < s.address + s.size;
   });
   loaded(std::max({after_, views.address, from->view}));
 }
 
-// An LR reads what is there, for an SC that succeeds excludes all others since.
+// H8.8: an LR reads the present bytes, because its SC succeeds only if nobody has written since.
 void Weak::reserve(const Access& a, const Bytes& line, Time now) {
   const uint64_t word = a.address / kWordBytes;
   const uint64_t current = line.read(word * kWordBytes % kLineBytes, kWordBytes);

@@ -19,28 +19,29 @@ namespace uncore {
 
 class Weak {
  public:
-  // The longest times that a load looks back and a store stays.
+  // `load`, `store`: the longest time that a load looks back, and that a store stays (H8.5, H8.1).
   Weak(Versions& versions, uint32_t hart, uint64_t seed, Time load, Time store)
       : versions_(versions),
         furthest_(load),
         back_(Draws::load, seed, hart, load),
         keeps_(Draws::store, seed, hart, store) {}
 
-  Views views;  // of its registers
+  Views views;  // of the hart's registers (H8.7)
 
-  // Must this store leave the buffer before the access? Must any?
+  // Must this store leave the buffer before the access (H8.3)? Must any store?
   bool waits_for(const Store& store, const Access& access) const;
   bool waits(const Access& access, const StoreBuffer& buffer) const;
 
   // --- what is performed, at `now` ---
   void fence(unsigned predecessor, unsigned successor, const StoreBuffer& buffer, Time now);
   uint64_t load(const Access& access, const Bytes& line, Time now);
-  void forwarded(const Access& load, const StoreBuffer& by);
+  void forwarded(const Access& load, const StoreBuffer& buffer);
   void reserve(const Access& access, const Bytes& line, Time now);
   void changes(uint64_t address, unsigned size, const Bytes& line, Time now);
   void atomic(const Access& access, Time now);  // an AMO or an SC has written
   void interrupted(Time now) { after_ = now; }
-  // Has a loop that waits come back to `pc` and seen the same, and nothing old? Then it goes on so.
+  // Has a loop that waits come back to `pc`, seen the same as in its last turn, and nothing old?
+  // Then it will go on so (S1).
   bool repeats(uint64_t pc);
 
   // --- the store buffer ---
@@ -49,6 +50,7 @@ class Weak {
   static bool is_free(const StoreBuffer& buffer, std::size_t entry, Time now);
 
  private:
+  // What a turn of a loop depends on.
   struct State {
     uint64_t pc = 0;
     Time after = 0, loads = 0, writes = 0;
@@ -59,15 +61,15 @@ class Weak {
   void wrote(uint64_t address, unsigned size, Time now);
 
   Versions& versions_;
-  const Time furthest_;  // that a load looks back
-  const Draws back_, keeps_;
-  uint64_t choices_ = 0, stores_ = 0;           // that were drawn
-  uint32_t group_ = 0;                          // of its stores, between fences
-  Time after_ = 0;                              // no load is seen before
-  Time loads_ = 0, writes_ = 0, releases_ = 0;  // the newest that was seen of each
-  LineMap<Time> words_;                         // which version of a doubleword it has seen
-  State turn_;
-  bool looked_back_ = false;  // in this turn
+  const Time furthest_;                         // the longest time that a load looks back
+  const Draws back_, keeps_;                    // how far a load looks back; how long a store stays
+  uint64_t choices_ = 0, stores_ = 0;           // draws of each so far
+  uint32_t group_ = 0;                          // of new stores: fences from W to W so far
+  Time after_ = 0;                              // no later load is seen before (H8.6)
+  Time loads_ = 0, writes_ = 0, releases_ = 0;  // when the newest of each was seen
+  LineMap<Time> words_;       // by doubleword: when the version was written that the hart has seen
+  State turn_;                // at the last turn of a loop
+  bool looked_back_ = false;  // in this turn a load has taken old bytes
 };
 
 }  // namespace uncore

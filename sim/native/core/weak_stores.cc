@@ -26,7 +26,7 @@ bool WeakStores::store(Thread& thread, const Access& a, Time now, Outcome&) {
   return true;
 }
 
-// The core asks again then.
+// The buffer is looked through again at `then` (Core::leave).
 void WeakStores::leave_later(const Thread& thread, Time then) const {
   const auto core = static_cast<uint64_t>(core_.agent);
   core_.around.network.expect(core_.agent);
@@ -47,7 +47,7 @@ void WeakStores::visible(const Thread& thread, const Store& s, const Line& line,
   if (core_.around.accesses) core_.around.accesses->seen(thread.id, s.number, now);
 }
 
-// With what the hart has seen by then (H8.4 to H8.8).
+// An access that is no store: its effect on the line, and on what the hart has seen (H8.4 to H8.8).
 void WeakStores::apply(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {
   using K = Access::Kind;
   Weak& weak = *thread.weak;
@@ -73,6 +73,7 @@ void WeakStores::answered(Thread& thread, const Access& atomic, Time now) {
   note(thread, atomic, now);
 }
 
+// Reports an access to the job's list of them (observe/accesses.hh), where it asks for one.
 void WeakStores::note(const Thread& thread, const Access& a, Time view) const {
   if (!core_.around.accesses) return;
   core_.around.accesses->note(thread.id,

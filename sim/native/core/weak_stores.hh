@@ -2,6 +2,8 @@
 // lines in any order.
 //
 // What a hart has seen by then, and what must be seen in order, is its Weak (core/weak.hh).
+// Invariant: no store leaves before an older one to its line, nor before one that a fence from W to
+// W separates from it (H8.1).
 #pragma once
 
 #include "core/stores.hh"

@@ -1,10 +1,10 @@
 // Which addresses a process has, and which pages of them it has touched.
 //
-// An address of the program is the address of its line: nothing is translated, and a page has its
-// node when it is first touched. So memory that is not touched costs nothing (K1, K2).
+// An address of the program is the address of its line: nothing is translated (K1). A page gets its
+// node when it is first touched (K2); memory that is not touched costs nothing.
 //
 // Interface: find_room(); map(), unmap(), protect(); area_at(); present() pages, touch() a page,
-// touched_pages() of a range. Whoever unmaps a page sees to it that it is zero when it comes back.
+// touched_pages() of a range. The caller that unmaps a page clears its bytes (UserMemory::drop).
 //
 // Invariant: areas are disjoint, and begin and end at pages; present pages lie in areas.
 #pragma once
@@ -29,13 +29,14 @@ class AddressSpace {
     unsigned rights;
   };
 
+  // Rounds an address up, or down, to the beginning of a page.
   static uint64_t up(uint64_t address) { return (address + kPage - 1) & ~(kPage - 1); }
   static uint64_t down(uint64_t address) { return address & ~(kPage - 1); }
 
-  // Room for `size` bytes, behind what was given last; 0: there is none.
+  // Room for `size` bytes, behind the room that was found last; 0: there is none.
   uint64_t find_room(uint64_t size);
   bool is_free(uint64_t begin, uint64_t end) const;
-  // In place of whatever was there.
+  // Replaces whatever was mapped there.
   void map(uint64_t begin, uint64_t end, unsigned rights);
   void unmap(uint64_t begin, uint64_t end);
   // False: not all of it is mapped.
@@ -48,7 +49,7 @@ class AddressSpace {
     hidden_.erase(address / kPage);
     pages_.insert(address / kPage);
   }
-  // It keeps what it holds, but is not present.
+  // The page keeps what it holds, but is not present.
   void hide(uint64_t address) {
     pages_.erase(address / kPage);
     hidden_.insert(address / kPage);
@@ -58,15 +59,15 @@ class AddressSpace {
     hidden_.erase(address / kPage);
   }
   uint64_t touched() const { return (pages_.size() + hidden_.size()) * kPage; }
-  // Their addresses, in order.
+  // The addresses of touched pages, in order.
   std::vector<uint64_t> touched_pages(uint64_t begin, uint64_t end) const;
 
  private:
   void cut(uint64_t at);
 
-  std::map<uint64_t, Area> areas_;               // by where they begin
-  std::unordered_set<uint64_t> pages_, hidden_;  // disjoint
-  uint64_t next_ = kFirst;
+  std::map<uint64_t, Area> areas_;               // by the address where they begin
+  std::unordered_set<uint64_t> pages_, hidden_;  // page numbers: present, touched but hidden
+  uint64_t next_ = kFirst;                       // where find_room() begins
 };
 
 }  // namespace uncore

@@ -9,7 +9,7 @@ namespace uncore {
 
 using kernel_lines::fences;
 
-// It serves its own interrupts meanwhile: two that fence at a time wait for each other.
+// The task serves its hart's interrupts meanwhile, because another task may fence at the same time.
 Work Barriers::fence_all(Task& by) {
   co_await by.fence();
   for (uint32_t hart = 0; hart < waiting_.size(); ++hart) {

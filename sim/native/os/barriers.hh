@@ -1,6 +1,6 @@
 // membarrier (K10): every hart that runs the program fences.
 //
-// Invariant: a task's `fences` is how often it is on the lists of harts.
+// Invariant: a task's `fences` is the number of harts on whose lists the task stands.
 #pragma once
 
 #include <vector>
@@ -14,16 +14,16 @@ class Barriers {
   Barriers(const LinuxSurroundings& around, const SpinLocks& locks, const Scheduler& scheduler)
       : around_(around), locks_(locks), scheduler_(scheduler), waiting_(around.agents.harts()) {}
 
-  // Ends when every hart that runs a task has fenced.
+  // Interrupts every hart that runs a task; ends when all of them have fenced.
   Work fence_all(Task& by);
-  // A software interrupt: the hart fences for the tasks that wait for it.
+  // A software interrupt on `hart`: the hart fences for the tasks that wait for that.
   Work interrupted(Flow& by, uint32_t hart);
 
  private:
   const LinuxSurroundings& around_;
   const SpinLocks& locks_;
   const Scheduler& scheduler_;
-  std::vector<std::vector<Task*>> waiting_;  // for which hart
+  std::vector<std::vector<Task*>> waiting_;  // by hart: tasks that wait for its fence
 };
 
 }  // namespace uncore

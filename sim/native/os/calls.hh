@@ -1,7 +1,7 @@
-// The system calls as functions of the system and the task that calls: its arguments are t.args[0]
-// to t.args[5], what it finds in a0 is the value, errors below zero.
+// The system calls, as functions of the system and the task that calls. The arguments are t.args[0]
+// to t.args[5]; the value of the Work is what the program finds in a0, an error if it is negative.
 //
-// calls.def lists them all; each stands beside the object that it is about.
+// calls.def lists all of them; each is defined beside the object that it is about.
 #pragma once
 
 #include "os/linux.hh"
@@ -15,8 +15,8 @@ namespace uncore::calls {
 #undef CALL
 #undef PROGRESS
 
-// A timespec in ps on the hart's clock, `relative` to now; of a clock of day, less the beginning of
-// that (time_calls.cc).
+// Reads a timespec at `from` as a time of the hart's clock in ps: `relative` to now, or a time of
+// `clock`. Simulated time 0 is the beginning of 2026 on the clocks of day (K11, time_calls.cc).
 constexpr uint64_t kClockRealtime = 0, kClockMonotonic = 1;
 Work read_time(Linux& os, Task& t, uint64_t from, uint64_t clock, bool relative, Time& then);
 

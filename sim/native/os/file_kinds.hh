@@ -1,4 +1,4 @@
-// The kinds of files that openat and the standard streams are.
+// The kinds of open files that openat and the standard streams make.
 #pragma once
 
 #include "os/open_file.hh"

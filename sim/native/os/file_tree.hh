@@ -1,5 +1,5 @@
 // The files that a program finds, all of them read-only and there when the run begins: a folder of
-// the user's, and those that tell of the machine (/proc, /sys).
+// the user's, and those that describe the machine (/proc, /sys).
 //
 // Interface: find() a path, entries() of a directory. Invariant: a Node stays where it is.
 #pragma once

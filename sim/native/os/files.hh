@@ -1,7 +1,7 @@
 // The descriptors of the process: Linux's files_struct. The first three are the standard streams.
 //
-// Interface: at() a descriptor, in a reference that outlives it; open() the lowest that is free,
-// set() a certain one, close().
+// Interface: at() a descriptor, as a reference that outlives the descriptor; open() at the lowest
+// descriptor that is free, set() at a certain one, close().
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ class Files {
 
   const FileTree tree;
 
-  // Empty: it is not open.
+  // Empty: the descriptor is not open.
   OpenFileRef at(uint64_t descriptor) const;
-  // The lowest from `lowest` on that is free; -EMFILE: it is not below the limit.
+  // Returns the lowest free descriptor from `lowest` on; -EMFILE: that is not below the limit.
   int64_t open(OpenFileRef file, uint64_t limit, uint64_t lowest = 0);
   void set(uint64_t descriptor, OpenFileRef file);
   bool close(uint64_t descriptor);

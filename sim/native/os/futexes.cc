@@ -14,7 +14,7 @@ using kernel_lines::bucket;
 
 constexpr uint64_t kBucketsEach = 256;  // for each processor, as kernel/futex.c has them
 
-// At most so many of a bucket's tasks that wait for the word; they wait for nothing any more.
+// Takes at most `most` tasks that wait for the word out of a bucket; they wait for nothing now.
 std::vector<Task*> take(std::deque<Task*>& tasks, uint64_t word, uint64_t most, uint32_t mask) {
   std::vector<Task*> taken;
   std::erase_if(tasks, [&](Task* t) {
@@ -26,37 +26,37 @@ std::vector<Task*> take(std::deque<Task*>& tasks, uint64_t word, uint64_t most, 
   return taken;
 }
 
-// FUTEX_OP: the word's new value, and whether its old one compares.
-uint32_t operate(uint32_t code, uint32_t old) {
+// FUTEX_OP: the word's new value, and whether the old value compares as `code` says.
+uint32_t op_value(uint32_t code, uint32_t old) {
   uint32_t operand = code << 8 >> 20;
-  if (code >> 31) operand = 1u << (operand & 31);
+  if (code >> 31) operand = 1u << (operand & 31);  // FUTEX_OP_OPARG_SHIFT
   switch (code >> 28 & 7) {
-    case 0:
+    case 0:  // FUTEX_OP_SET
       return operand;
-    case 1:
+    case 1:  // FUTEX_OP_ADD
       return old + operand;
-    case 2:
+    case 2:  // FUTEX_OP_OR
       return old | operand;
-    case 3:
+    case 3:  // FUTEX_OP_ANDN
       return old & ~operand;
-    default:
+    default:  // FUTEX_OP_XOR
       return old ^ operand;
   }
 }
-bool compares(uint32_t code, uint32_t word) {
+bool op_compares(uint32_t code, uint32_t word) {
   const auto old = static_cast<int32_t>(word), with = static_cast<int32_t>(code << 20) >> 20;
   switch (code >> 24 & 15) {
-    case 0:
+    case 0:  // FUTEX_OP_CMP_EQ
       return old == with;
-    case 1:
+    case 1:  // NE
       return old != with;
-    case 2:
+    case 2:  // LT
       return old < with;
-    case 3:
+    case 3:  // LE
       return old <= with;
-    case 4:
+    case 4:  // GT
       return old > with;
-    default:
+    default:  // GE
       return old >= with;
   }
 }
@@ -70,7 +70,7 @@ Futexes::Futexes(const LinuxSurroundings& around, const SpinLocks& locks, Schedu
       memory_(memory),
       signals_(signals),
       buckets_(std::bit_ceil(kBucketsEach * around.agents.harts())) {
-  for (uint64_t b = 0; b < buckets_.size(); b += kLineBytes)  // those of a page
+  for (uint64_t b = 0; b < buckets_.size(); b += kLineBytes)  // a page's buckets
     around.map.place_page(bucket(b) >> kLineShift,
                           around.agents.core_of(b / kLineBytes % around.agents.harts()));
 }
@@ -104,7 +104,7 @@ Work Futexes::wait(Task& t, uint64_t word, uint32_t expected, Time until, uint32
   co_return still_waited ? failure : 0;
 }
 
-// 1: the task still waited, and does so no longer. It may have been requeued.
+// Takes the task out of its bucket, which may be another one after a requeue. 1: it still waited.
 Work Futexes::leave(Task& t) {
   const std::size_t b = bucket_of(t.waits_on);
   co_await locks_.lock(t, bucket(b));
@@ -127,7 +127,7 @@ Work Futexes::wake(Task& t, uint64_t word, uint64_t most, uint32_t mask) {
   co_return co_await wake_all(t, taken);
 }
 
-// In their order, so that two tasks that do this do not wait for each other.
+// The lower bucket first, so that two tasks that do this do not wait for each other.
 Work Futexes::lock_both(Task& t, std::size_t a, std::size_t b) {
   co_await locks_.lock(t, bucket(std::min(a, b)));
   if (a != b) co_await locks_.lock(t, bucket(std::max(a, b)));
@@ -173,11 +173,11 @@ Work Futexes::wake_op(Task& t, const WakeOp& what) {
   uint64_t old = co_await t.load(what.second, 4);
   for (uint64_t seen = ~uint64_t{0}; seen != old;) {
     seen = old;
-    const uint32_t value = operate(what.code, static_cast<uint32_t>(seen));
+    const uint32_t value = op_value(what.code, static_cast<uint32_t>(seen));
     old = co_await t.amo(Amo::cas, what.second, 4, value, seen);
   }
   std::vector<Task*> taken = take(buckets_[a], what.first, what.wake_first, kAny);
-  if (compares(what.code, static_cast<uint32_t>(old)))
+  if (op_compares(what.code, static_cast<uint32_t>(old)))
     for (Task* const task : take(buckets_[b], what.second, what.wake_second, kAny))
       taken.push_back(task);
   co_await unlock_both(t, a, b);

@@ -1,9 +1,9 @@
 // Futexes (K9): a hash table of buckets, each a line with its lock and the head of its queue.
 //
-// Interface: wait() until a word is woken, wake() tasks that wait for one, requeue() them to
+// Interface: wait() until a word is woken, wake() tasks that wait for a word, requeue() them to
 // another word, wake_op(); values as futex(2) returns them.
 //
-// Invariant: a task is in the bucket of the word that it `waits_on`, or in none.
+// Invariant: a task whose `waits_on` is a word is in the bucket of that word, else in none.
 #pragma once
 
 #include <deque>
@@ -23,10 +23,10 @@ class Futexes {
 
   Work wait(Task& t, uint64_t word, uint32_t expected, Time until, uint32_t mask);
   Work wake(Task& t, uint64_t word, uint64_t most, uint32_t mask = kAny);
-  // From and to a word, unless the first differs from what is expected.
+  // From one word to another; not if the first differs from `expected`, where that is given.
   struct Requeue {
     uint64_t from, to;
-    uint64_t wake, move;  // at most so many
+    uint64_t wake, move;  // how many tasks at most
     std::optional<uint32_t> expected;
   };
   Work requeue(Task& t, const Requeue& what);

@@ -1,4 +1,6 @@
 // The kernel's own lines (K1) and the spin locks on them (K4.2).
+//
+// Invariant: these lines are behind the user's half, so no program reaches one.
 #pragma once
 
 #include "os/address_space.hh"
@@ -6,6 +8,8 @@
 
 namespace uncore {
 
+// Addresses, as the program's are. A hart's page has its queue's lock and the line that membarrier
+// polls; the futexes' buckets, and the lock of the address space, follow.
 namespace kernel_lines {
 inline constexpr uint64_t kBuckets = AddressSpace::kEnd + (uint64_t{1} << 32);
 inline constexpr uint64_t kSpace = AddressSpace::kEnd + (uint64_t{2} << 32);
@@ -36,7 +40,7 @@ class SpinLocks {
     co_return 0;
   }
 
-  const bool free;  // they cost nothing, and no line of the kernel is accessed (K4.3)
+  const bool free;  // locks cost nothing, and no line of the kernel is accessed (K4.3)
 };
 
 }  // namespace uncore

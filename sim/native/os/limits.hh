@@ -1,4 +1,6 @@
-// The limits of the process (getrlimit). That of its descriptors is obeyed.
+// The limits of the process (getrlimit). Only the limit of descriptors has an effect.
+//
+// Invariant: a soft limit is not above its hard limit, and no hard limit ever grows.
 #pragma once
 
 #include <array>
@@ -23,7 +25,7 @@ class Limits {
 
   const Limit& get(uint64_t resource) const { return limits_[resource]; }
   uint64_t descriptors() const { return limits_[RLIMIT_NOFILE].soft; }
-  // No user but the first may raise what is hard.
+  // -EPERM: only root may raise a hard limit.
   int64_t set(uint64_t resource, const Limit& limit) {
     if (limit.soft > limit.hard) return -EINVAL;
     if (limit.hard > limits_[resource].hard) return -EPERM;

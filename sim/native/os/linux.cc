@@ -10,15 +10,15 @@
 namespace uncore {
 namespace {
 
-constexpr uint64_t kCounters = 7;        // cycle, time, instret
-constexpr uint64_t kFloatOn = 1u << 13;  // mstatus.FS
+constexpr uint64_t kCounters = 7;        // mcounteren: cycle, time, instret
+constexpr uint64_t kFloatOn = 1u << 13;  // mstatus.FS is Initial
 constexpr uint64_t kEnabled = 1u << 3;   // mstatus.MIE
 
 struct Call {
   uint16_t number;
   const char* name;
   Work (*run)(Linux&, Task&);
-  bool shows_life;
+  bool shows_life;  // the watchdog takes it for progress (calls.def)
 };
 constexpr Call kCalls[] = {
 #define CALL(number, name) {number, #name, calls::name, false},
@@ -45,7 +45,7 @@ constexpr unsigned right_for(const Fatal& why) {
   if (why.cause == kFetchFault) return AddressSpace::execute;
   return why.cause == kStoreFault ? AddressSpace::write : AddressSpace::read;
 }
-// The signal of a fault that is no access.
+// The signal of a fault that is not an access's.
 SignalInfo signal_for(const Fatal& why) {
   if (why.cause == kIllegalInstruction) return {SIGILL, ILL_ILLOPC, why.pc};
   if (why.cause == kBreakpoint) return {SIGTRAP, TRAP_BRKPT, why.pc};
@@ -133,7 +133,7 @@ std::optional<Access> Linux::proceed(Thread& thread) {
   return flow.next_access;
 }
 
-// A trap of a task, and on its way back to the program whatever is due.
+// Handles a task's trap; then whatever is due before the task goes back to the program.
 Work Linux::handle(Task& t, Fatal why) {
   t.restarts = false;
   if (is_call(why))
@@ -148,8 +148,8 @@ Work Linux::handle(Task& t, Fatal why) {
 
 Work Linux::call(Task& t) {
   Hart<Thread>& hart = t.thread->hart;
-  t.call = hart.x[17], t.called_at = hart.pc, t.called = hart.clock;
-  std::copy_n(hart.x + 10, 6, t.args.begin());
+  t.call = hart.x[17], t.called_at = hart.pc, t.called = hart.clock;  // a7
+  std::copy_n(hart.x + 10, 6, t.args.begin());                        // a0 to a5
   const Call* const call = find_call(t.call);
   if (!call) {
     co_await t.give_up("system call " + std::to_string(t.call) + " is not there, at " +
@@ -177,7 +177,7 @@ void Linux::trace(const Task& t, int64_t value) {
   strace += text;
 }
 
-// A page that is touched for the first time, or what a program must not do.
+// A fault: a page is touched for the first time (K2), or the program gets a signal.
 Work Linux::fault(Task& t, Fatal why) {
   t.call = Task::kNoCall;
   SignalInfo info = signal_for(why);
@@ -188,7 +188,7 @@ Work Linux::fault(Task& t, Fatal why) {
     info = {SIGSEGV, static_cast<int32_t>(code), address};
   }
   const int64_t failed = co_await signals.force(t, info);
-  if (failed < 0) {
+  if (failed < 0) {  // no handler: the run ends
     co_await t.give_up(describe(t, why));
   }
   co_return 0;
@@ -209,7 +209,7 @@ Work Linux::interrupt_idle(uint32_t hart, Fatal why) {
   co_return co_await scheduler.schedule(hart);
 }
 
-// The timer of a hart (K8).
+// Wakes or signals whatever the timer of a hart has come due for (K8).
 Work Linux::expire(Flow& by, uint32_t hart) {
   while (const auto tid = timers.take_due(hart, around.harts[hart]->hart.clock)) {
     if (*tid == Timers::kProcess) {

@@ -1,13 +1,13 @@
 // Linux for a program of one process, as far as a program can tell, and what it costs (section K of
 // docs/model.md).
 //
-// It is made of the objects below, each with a header of its own. Here it takes traps and hands
-// them on: a system call to the function that calls.def names for it, a fault to the memory or to
-// the signals, an interrupt to the barriers or the timers. Its state is a value like the rest of
-// the run, and changes at events only, in the order of time.
+// Linux is made of the objects below, each with a header of its own. The class itself takes traps
+// and hands them on: a system call to the function that calls.def names for it, a fault to the
+// memory or the signals, an interrupt to the barriers or the timers.
 //
-// Interface: a Supervisor (core/supervisor.hh) that begin() gives a program to; for the outcome
-// tasks.all() and strace.
+// Interface: a Supervisor (core/supervisor.hh); begin() starts the program; the outcome reads
+// tasks.all() and strace. Invariant: its state is a value like the rest of the run, and changes at
+// events only, in the order of time (K4).
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@ namespace uncore {
 
 class Linux : public Supervisor {
  public:
-  static constexpr uint32_t kUser = 1000;  // and its group
+  static constexpr uint32_t kUser = 1000;  // the program's uid and gid
 
   explicit Linux(const LinuxSurroundings& surroundings);
 
@@ -44,7 +44,7 @@ class Linux : public Supervisor {
   }
   void marked(Thread& thread, unsigned code, uint64_t value) override;
 
-  // The name of the call that a task is in; empty: of none.
+  // The name of the call that a task is in; empty: it is in none.
   static const char* call_of(const Task& task);
 
   LinuxSurroundings around;
@@ -58,7 +58,7 @@ class Linux : public Supervisor {
   Futexes futexes;
   Files files;
   Limits limits;
-  uint64_t random_bytes = 0;  // that getrandom has given so far
+  uint64_t random_bytes = 0;  // how many getrandom has given so far (K12)
   std::string strace;
 
  private:

@@ -14,8 +14,8 @@ struct LinuxSurroundings {
   AddressMap& map;
   FunctionalMemory& memory;
   Services& services;
-  uint64_t room;                 // bytes of memory
-  std::vector<Thread*> harts{};  // once the run begins
+  uint64_t room;                 // bytes of memory that the program may touch
+  std::vector<Thread*> harts{};  // by number; filled when the run begins
 
   const ProcessSpec& process() const { return job.process; }
 };

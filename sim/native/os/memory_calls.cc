@@ -17,13 +17,13 @@ enum : uint64_t {
 };
 constexpr uint64_t kAllRights = Space::read | Space::write | Space::execute;
 
-// Whole pages of the user's half.
+// Is the range whole pages of the user's half?
 bool is_sound(uint64_t begin, uint64_t size) {
   return begin % Space::kPage == 0 && size > 0 && size <= Space::kEnd &&
          begin <= Space::kEnd - size;
 }
 
-// The new pages of a file; no thread has seen them before.
+// Fills new pages from a file, before any thread has been told their address.
 Work fill(Linux& os, Task& t, const FileTree::Node& file, uint64_t begin, uint64_t size) {
   const uint64_t offset = std::min<uint64_t>(t.args[5], file.data.size());
   const std::string_view part = file.data.substr(offset, size);
@@ -79,7 +79,7 @@ Work munmap(Linux& os, Task& t) {
   co_return 0;
 }
 
-// A page that user mode may not touch asks again.
+// Pages with PROT_NONE are hidden: their next access traps, and its right is looked up again.
 Work mprotect(Linux& os, Task& t) {
   const uint64_t begin = t.args[0], size = Space::up(t.args[1]), end = begin + size;
   if (t.args[1] == 0) co_return 0;

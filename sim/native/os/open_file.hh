@@ -1,9 +1,9 @@
 // An open file, as Linux's struct file: what is read, written and waited for by a descriptor, or by
 // several that dup made.
 //
-// Interface: a kind of file is a class that says how it is read, written, polled. A call reaches it
-// by an OpenFileRef only, which holds it however the descriptors change while the call waits: there
-// is no way from it to a pointer.
+// Interface: a kind of file is a class that says how it is read, written, polled. Invariant: a call
+// reaches a file by an OpenFileRef only, which keeps the file alive however the descriptors change
+// while the call waits; so an OpenFileRef gives away no pointer.
 #pragma once
 
 #include <concepts>
@@ -55,13 +55,13 @@ class OpenFile {
   explicit OpenFile(uint64_t flags) : flags(flags) {}
   virtual ~OpenFile() = default;
 
-  // Values as read(2) and write(2) return them; `at` is where in the file, and moves on.
+  // Values as read(2) and write(2) return them; `at` is the place in the file, and moves on.
   virtual Work read(Linux& os, Task& t, UserBuffer to, uint64_t& at) = 0;
   virtual Work write(Linux& os, Task& t, UserBuffer from) = 0;
   virtual Stat stat() const = 0;
-  // POLLIN, POLLOUT; `ready` are woken when they change.
+  // What the file is ready for: POLLIN, POLLOUT. Tasks in `ready` are woken when that changes.
   virtual uint16_t poll() const { return POLLIN | POLLOUT; }
-  // Its file in the tree; null: it is none of these, and has no offset.
+  // The file in the tree; null: it is not of the tree, and has no offset.
   virtual const FileTree::Node* node() const { return nullptr; }
 
   uint64_t flags;

@@ -28,7 +28,7 @@ class PendingSignals {
     set_ |= signal_bit(info.number);
     infos_.push_back(info);
   }
-  // The first of this number, which is pending.
+  // Takes the first signal of this number, which must be pending.
   SignalInfo take(unsigned number) {
     const auto first = std::ranges::find(infos_, number, &SignalInfo::number);
     const SignalInfo info = *first;

@@ -12,7 +12,8 @@ std::size_t RunQueues::load(uint32_t hart) const {
   return q.tasks.size() + q.coming + (q.current != nullptr);
 }
 
-// The hart where it ran last if that idles; the nearest that idles; else the shortest queue.
+// K5: the hart with the fewest tasks; of several the nearest to the one where the task ran last,
+// then the lower.
 uint32_t RunQueues::select_hart(const Task& task) const {
   const auto distance = [&](uint32_t h) { return h > task.hart ? h - task.hart : task.hart - h; };
   const auto rank = [&](uint32_t h) { return std::pair(load(h), distance(h)); };
@@ -22,7 +23,8 @@ uint32_t RunQueues::select_hart(const Task& task) const {
   return best;
 }
 
-// The last of the longest queue that may run here; of several queues the lowest hart's.
+// K6: the last task of the longest queue that may run on this hart; of several longest queues, the
+// lowest hart's.
 const Task* RunQueues::steal_for(uint32_t hart) const {
   const Queue* longest = nullptr;
   for (const Queue& q : queues_)

@@ -22,18 +22,18 @@ class RunQueues {
   Task* current(uint32_t hart) const { return queues_[hart].current; }
   void set_current(uint32_t hart, Task* task) { queues_[hart].current = task; }
   bool empty(uint32_t hart) const { return queues_[hart].tasks.empty(); }
-  // Tasks that run there, or are to.
+  // How many tasks run on the hart, or are to: queued, or being added.
   std::size_t load(uint32_t hart) const;
   uint32_t select_hart(const Task& task) const;
   // The task that a hart without any takes from another's queue.
   const Task* steal_for(uint32_t hart) const;
 
   Work add(Flow& by, uint32_t hart, Task& task);
-  // The task that runs on a hart, behind the others there.
+  // Puts the task that runs on a hart behind the others of that hart's queue.
   Work put_back(Task& task);
-  // The first of the hart's queue, or this one; null: it is no longer there.
+  // Takes the first task of the hart's queue, or `which`. `taken` is null if it is there no longer.
   Work take(Flow& by, uint32_t hart, const Task* which, Task*& taken);
-  // 1: it was on its hart's queue.
+  // Takes a task off its hart's queue. 1: it was there.
   Work remove(Flow& by, Task& task);
 
  private:

@@ -34,7 +34,7 @@ void Scheduler::deschedule(Task& task, Task::State state) {
   cpu.flow.take_up(schedule(task.hart));
 }
 
-// An interrupt ends it, which may be pending already.
+// The hart sleeps until an interrupt, which may be pending already.
 void Scheduler::idle(uint32_t hart) {
   Thread& thread = *around_.harts[hart];
   set_timer(hart);
@@ -113,18 +113,18 @@ Work Scheduler::move(Task& by, Task& task) {
 Work Scheduler::migrate(Task& task) {
   const uint32_t from = task.hart, to = queues_.select_hart(task);
   deschedule(task, Task::State::ready);  // on no queue yet: no hart runs it before it has left
-  cpus_[from].flow.take_up(carry(from, to, task));
+  cpus_[from].flow.take_up(finish_migration(from, to, task));
   co_await task.suspend();
   co_return 0;
 }
 
-Work Scheduler::carry(uint32_t from, uint32_t to, Task& task) {
+Work Scheduler::finish_migration(uint32_t from, uint32_t to, Task& task) {
   co_await enqueue(cpus_[from].flow, from, to, task);
   co_return co_await schedule(from);
 }
 
-// At the end of its slice the next task's begins, or its own once more. Where others wait and a
-// hart idles, it goes there.
+// K7: at the end of the task's slice the next task runs, or this one once more. Where others wait
+// and another hart idles, this task goes there.
 Work Scheduler::resume(Task& task) {
   if (!task.allowed[task.hart]) co_await migrate(task);
   Time& slice_ends = cpus_[task.hart].slice_ends;

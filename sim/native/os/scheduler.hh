@@ -31,16 +31,17 @@ class Scheduler {
 
   Work start(Task& by, Task& task);
   Work wake(Flow& by, uint32_t from, Task& task);
-  // Ends when the task is woken; 1: by its timer.
+  // Ends when the task is woken. The value is 1 if its timer, at `until`, has done that.
   Work sleep(Task& task, Time until);
   Work yield(Task& task);
   Work retire(Task& task);
-  // To a hart that it may run on.
+  // Takes the task to a hart that it may run on.
   Work move(Task& by, Task& task);
-  // On its way back to the program: another hart, or the next task's turn, where either is due.
+  // Before the task goes back to the program: takes it to another hart, or lets the next task run,
+  // where either is due.
   Work resume(Task& task);
 
-  // The hart's timer, for whatever is due first.
+  // Sets the hart's timer for whatever is due first.
   void set_timer(uint32_t hart);
 
  private:
@@ -53,7 +54,8 @@ class Scheduler {
   void idle(uint32_t hart);
   Work enqueue(Flow& by, uint32_t from, uint32_t to, Task& task);
   Work migrate(Task& task);
-  Work carry(uint32_t from, uint32_t to, Task& task);
+  // The rest of a migration, done by the hart that the task has left.
+  Work finish_migration(uint32_t from, uint32_t to, Task& task);
 
   const LinuxSurroundings& around_;
   Timers& timers_;

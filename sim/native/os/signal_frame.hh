@@ -1,4 +1,4 @@
-// struct rt_sigframe of riscv64: what a handler finds on the stack, and where it comes from.
+// struct rt_sigframe of riscv64: what a handler finds on the stack, and what rt_sigreturn restores.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@ struct SignalFrame {
   uint64_t registers[32];  // pc, x1 to x31
   uint64_t floating[66];   // f0 to f31, fcsr
 
-  static constexpr unsigned kContext = 128;  // the offset of ucontext_t
-  static constexpr unsigned kFcsrIndex = 32;
+  static constexpr unsigned kContext = 128;   // the offset of ucontext_t
+  static constexpr unsigned kFcsrIndex = 32;  // in `floating`
 
   static Info info_of(const SignalInfo& signal) {
     return {.number = static_cast<int32_t>(signal.number),

@@ -21,7 +21,7 @@ constexpr bool is_ignored_by_default(unsigned signal) {
   return signal == SIGCHLD || signal == SIGCONT || signal == SIGURG || signal == SIGWINCH;
 }
 
-// Signals for which a task is woken.
+// The set of signals for which a task is woken.
 uint64_t accepted(const Task& t) { return ~t.blocked | t.awaited; }
 
 // Back to the call that a signal has interrupted.
@@ -56,7 +56,7 @@ Work Signals::notify(Flow& by, uint32_t from, Task& to) {
   co_return 0;
 }
 
-// The first task that takes one of these.
+// K12.1: notifies the first task, by birth, that takes a signal of the set.
 Work Signals::notify_any(Flow& by, uint32_t from, uint64_t set) {
   const auto takes = [&](const auto& task) {
     return task->state != Task::State::dead && (set & accepted(*task));
@@ -94,7 +94,7 @@ Work Signals::force(Task& t, SignalInfo info) {
   co_return co_await enter(t, info, action);
 }
 
-// The task's own first, of several the lowest.
+// The task's own signals come before the process's; of several, the lowest number.
 SignalInfo Signals::take(Task& t, uint64_t set) {
   const uint64_t own = t.pending.set() & set, shared = shared_.set() & set;
   const auto number = static_cast<unsigned>(std::countr_zero(own ? own : shared) + 1);
@@ -119,11 +119,11 @@ Work Signals::deliver(Task& t) {
     t.restarts = false;
     co_await enter(t, info, action);
   }
-  if (t.restarts) restart(t);  // no handler has run
+  if (t.restarts) restart(t);  // no handler has been entered
   co_return 0;
 }
 
-// The handler is where the thread goes on.
+// Makes the thread go on in the handler, with a frame on the stack from which it returns.
 Work Signals::enter(Task& t, SignalInfo info, Action action) {
   SignalFrame frame{};
   frame.info = SignalFrame::info_of(info);
@@ -140,14 +140,14 @@ Work Signals::enter(Task& t, SignalInfo info, Action action) {
   }
   if (action.flags & SA_RESETHAND) actions_[info.number] = {};
   uint64_t* const x = t.x();
-  x[1] = around_.process().returns, x[kStackPointer] = stack;
+  x[1] = around_.process().returns, x[kStackPointer] = stack;  // ra: code that calls rt_sigreturn
   x[10] = info.number, x[11] = stack, x[12] = stack + SignalFrame::kContext;
   t.thread->hart.pc = action.handler;
   const uint64_t itself = action.flags & SA_NODEFER ? 0 : signal_bit(info.number);
   co_return co_await block(t, t.blocked | action.mask | itself);
 }
 
-// Behind it, the call that asked for this one ends.
+// Linux::call moves the pc behind the ecall of every call: here it is set back by that much.
 Work Signals::restore(Task& t) {
   SignalFrame frame{};
   const int64_t failed = co_await memory_.read(t, t.x()[kStackPointer], frame);

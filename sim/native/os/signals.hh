@@ -1,9 +1,9 @@
-// Signals, as far as a process of threads sends them to itself (K13): actions, masks, handlers on
-// the thread's own stack, and what happens without a handler.
+// Signals, as far as a process of threads sends them to itself (K12.1, K13): actions, masks,
+// handlers on the thread's own stack, and what happens without a handler.
 //
-// Interface: send() to a task, send_to_process(), force() by a fault; wait() until something
-// happens or a signal is due; deliver() when the task is about to go on. `from` is the hart on
-// which something happens.
+// Interface: send() to a task, send_to_process(), force() by a fault; wait() until a condition
+// holds or a signal is due; deliver() when the task is about to go on. `from` is the hart on which
+// the sender runs.
 //
 // Invariant: a signal to the process is nobody's until a task that does not block it takes it.
 #pragma once
@@ -32,15 +32,15 @@ class Signals {
 
   Work send(Flow& by, uint32_t from, Task& to, SignalInfo info);
   Work send_to_process(Flow& by, uint32_t from, SignalInfo info);
-  // A fault's, which the task takes at once. -1: it has no handler, or blocks it.
+  // A fault's signal, which the task takes at once. -1: there is no handler, or the task blocks it.
   Work force(Task& t, SignalInfo info);
 
   bool due(const Task& t) const { return pending(t) & ~t.blocked; }
-  // Takes all that are due, the last one's handler first.
+  // Takes all signals that are due; the handler of the last one runs first.
   Work deliver(Task& t);
-  // Takes a signal of a set when there is one, without a handler: 0, or as wait().
+  // Waits for a signal of the set and takes it, without its handler: 0, or as wait().
   Work await(Task& t, uint64_t set, Time until, SignalInfo& info);
-  // A task's registers and mask as they were before its handler; the value is what a0 was.
+  // rt_sigreturn: restores the registers and mask from before the handler; the value is the old a0.
   Work restore(Task& t);
   // Sleeps until done(): 0, -ETIMEDOUT, or -ERESTARTSYS where a signal is due. A task tests all
   // three and falls asleep in one step, so that no wake-up is lost; it tests them again whenever it
@@ -56,7 +56,7 @@ class Signals {
   }
 
   static uint64_t blockable(uint64_t set);
-  // Others take what this task no longer does.
+  // Sets the mask. Other tasks are told of shared signals that this one takes no longer.
   Work block(Task& t, uint64_t set);
   const Action& action(uint64_t number) const { return actions_[number]; }
   void set_action(uint64_t number, const Action& action);

@@ -34,25 +34,25 @@ struct Task : Flow {
   Registers registers;
   std::vector<bool> allowed;  // harts that it may run on
 
-  // Sleep.
-  Time until = kNever;     // its timer,
-  bool timed_out = false;  // which has woken it
-  uint64_t waits_on = 0;   // the futex that it sleeps on,
-  uint32_t mask = 0;       // for these wake-ups
-  uint32_t fences = 0;     // harts that have yet to fence for it
+  // While it waits.
+  Time until = kNever;     // when its timer wakes it
+  bool timed_out = false;  // its timer has woken it
+  uint64_t waits_on = 0;   // the futex that it sleeps on; 0: none (K9)
+  uint32_t mask = 0;       // bits of FUTEX_WAKE_BITSET that wake it
+  uint32_t fences = 0;     // harts that have yet to fence for it (K10)
 
-  uint64_t clear_tid = 0, robust = 0;
-  uint64_t blocked = 0, awaited = 0;  // sets of signals
+  uint64_t clear_tid = 0, robust = 0;  // addresses that set_tid_address and set_robust_list gave
+  uint64_t blocked = 0, awaited = 0;   // sets of signals: masked; of rt_sigtimedwait
   PendingSignals pending;
   std::array<uint64_t, 2> other_stack{};  // for handlers: address, size
 
   // The call it is in, or was in last.
-  uint64_t call = 0, called_at = 0;
-  std::array<uint64_t, 6> args{};
-  Time called = 0;
-  bool restarts = false;  // ended by ERESTARTSYS, at the present trap
+  uint64_t call = 0, called_at = 0;  // its number, the pc of its ecall
+  std::array<uint64_t, 6> args{};    // a0 to a5
+  Time called = 0;                   // when
+  bool restarts = false;             // ended by ERESTARTSYS, at the present trap
 
-  // Counted by its markers.
+  // What its markers count, and when they began and ended (guest/markers.hh).
   uint64_t operations = 0;
   Time began = kNever, ended = 0;
 
@@ -65,7 +65,7 @@ struct Task : Flow {
   Suspended give_up(std::string why);
 };
 
-// The place of the task's call, or why it cannot go on, for a message.
+// For a message: where the task's call is, or why the task cannot go on.
 std::string describe(const Task& task);
 std::string describe(const Task& task, const Fatal& why);
 

@@ -1,8 +1,9 @@
 // The tasks of the process, by their thread ids.
 //
-// Invariant: a task stays where it is in memory, and what was a task is always one: who wakes a
-// task that has ended meanwhile wakes at worst another one, which then looks why. The first one's
-// id is that of the process.
+// Interface: spawn() and release() a task, find() one by its id. Invariant: a task's memory is
+// never freed, only used for another task. So a pointer to a task that has ended meanwhile wakes at
+// worst another task, which then looks why it was woken. The first task's id is that of the
+// process.
 #pragma once
 
 #include <deque>
@@ -19,10 +20,9 @@ class Tasks {
   static constexpr std::size_t kMost = 32768;  // as /proc/sys/kernel/pid_max by default
 
   bool full() const { return tids_ >= kMost; }
-  // A task that begins as its parent is. There is room for it.
+  // A new task with its parent's affinity, mask and hart. The caller has asked full().
   Task& spawn(const Task& parent);
-  // The task ends, and its id may be given to another. The first one's is kept: it is the
-  // process's.
+  // The task ends. Its id may be given to another one, unless it is the process's.
   void release(Task& task);
   // Null: no such task lives.
   Task* find(uint64_t tid) const;
@@ -37,10 +37,10 @@ class Tasks {
   uint32_t free_tid();
 
   std::vector<std::unique_ptr<Task>> all_;  // in the order of their births
-  std::vector<Task*> by_tid_;               // from kFirstTid on; null: free
-  std::deque<Task*> dead_;                  // nothing is remembered of these
-  std::size_t alive_ = 0, tids_ = 0;        // of these so many are not free
-  uint32_t next_ = 0;                       // tid, from kFirstTid on, as in a circle
+  std::vector<Task*> by_tid_;               // by tid - kFirstTid; null: the id is free
+  std::deque<Task*> dead_;                  // may be used again: their markers have counted nothing
+  std::size_t alive_ = 0, tids_ = 0;        // tasks that live; ids that are not free
+  uint32_t next_ = 0;                       // where the search for a free id begins, in a circle
 };
 
 }  // namespace uncore

@@ -36,7 +36,7 @@ struct RobustList {  // struct robust_list_head
   uint64_t next, offset, pending;
 };
 
-// A lock that a thread has not released when it ends.
+// Marks a robust lock that the thread has not released as it ends, and wakes a waiter.
 Work abandon(Linux& os, Task& t, uint64_t lock) {
   if (lock % 4) co_return 0;
   const int64_t failed = co_await os.memory.reach(t, lock, 4);
@@ -123,7 +123,7 @@ Work getpid(Linux& os, Task&) { co_return os.tasks.pid(); }
 // Refused as by a kernel that was built without it.
 Work rseq(Linux&, Task&) { co_return -ENOSYS; }
 
-// ---- where they run
+// ---- the harts that threads run on
 
 Work sched_yield(Linux& os, Task& t) {
   co_await os.scheduler.yield(t);
@@ -166,7 +166,7 @@ Work sched_setaffinity(Linux& os, Task& t) {
   co_return co_await os.scheduler.move(t, *whose);
 }
 
-// All run by turns, at one priority.
+// All threads run by turns, at one priority (SCHED_OTHER).
 namespace {
 enum : uint64_t { SCHED_OTHER = 0, SCHED_FIFO = 1, SCHED_RR = 2 };
 constexpr bool has_priorities(uint64_t policy) {

@@ -1,5 +1,5 @@
-// Calls about time, which is simulated time (K11): the same for every clock, but that of day begins
-// with the year 2026.
+// Calls about time, which is simulated time (K11): all clocks show the same, but those of the time
+// of day begin with the year 2026.
 #include <algorithm>
 #include <array>
 
@@ -12,26 +12,27 @@ namespace {
 
 constexpr uint64_t kYear2026 = 1'767'225'600;     // seconds since 1970
 constexpr uint64_t kSecond = 1'000'000'000;       // ns
-constexpr uint64_t kLongest = uint64_t{1} << 22;  // s; simulated time ends before
+constexpr uint64_t kLongest = uint64_t{1} << 22;  // s, 48 days: no run lasts as long
 constexpr uint64_t kLastClock = 11;               // CLOCK_TAI
 constexpr uint64_t ITIMER_REAL = 0, TIMER_ABSTIME = 1;
 
 constexpr bool is_of_day(uint64_t clock) {
-  return clock == 0 || clock == 5 || clock == 8 || clock == 11;  // REALTIME..., ALARM, TAI
+  // CLOCK_REALTIME, _REALTIME_COARSE, _REALTIME_ALARM, _TAI
+  return clock == 0 || clock == 5 || clock == 8 || clock == 11;
 }
 
 uint64_t nanoseconds(const Task& t, uint64_t clock) {
   return t.now() / 1000 + (is_of_day(clock) ? kYear2026 * kSecond : 0);
 }
 
-// A timespec, or with 1000 ns a unit a timeval.
+// Writes a timespec; with a `unit` of 1000 ns, a timeval.
 Work put_time(Linux& os, Task& t, uint64_t ns, uint64_t to, uint64_t unit = 1) {
   const int64_t failed = co_await os.memory.put(t, to, ns / kSecond, 8);
   if (failed < 0) co_return failed;
   co_return co_await os.memory.put(t, to + 8, ns % kSecond / unit, 8);
 }
 
-// The time that is left goes to `rest`, if that is not null.
+// Sleeps. If a signal ends that, the time that is left goes to `rest`, unless that is null.
 Work sleep_until(Linux& os, Task& t, Time then, uint64_t rest) {
   const int64_t ended = co_await os.signals.wait(t, then, [] { return false; });
   if (ended == -ETIMEDOUT) co_return 0;

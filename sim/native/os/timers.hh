@@ -1,7 +1,8 @@
-// The timers of each hart (K8): of tasks that wake, and of the process's interval timer.
+// Timers by hart (K8): those of sleeping tasks, and the process's interval timer.
 //
-// Interface: arm() and disarm() for a task; next() of a hart, take_due() one after the other. The
-// hart's timer register is the scheduler's.
+// Interface: arm() and disarm() for a task; next() of a hart, take_due() one after the other; the
+// interval timer by set_interval() and repeat_interval(). Invariant: a task has one timer at most,
+// and the scheduler alone writes the hart's timer register.
 #pragma once
 
 #include <optional>
@@ -19,7 +20,7 @@ class Timers {
 
   struct Interval {  // ITIMER_REAL
     Time at = kNever, every = 0;
-    uint32_t hart = 0;  // that it interrupts
+    uint32_t hart = 0;  // the hart that it interrupts
   };
 
   explicit Timers(std::size_t harts) : armed_(harts) {}
@@ -31,7 +32,7 @@ class Timers {
   Time next(uint32_t hart) const {
     return armed_[hart].empty() ? kNever : armed_[hart].begin()->first;
   }
-  // The tid of the first that is due, which is armed no longer.
+  // Takes the first timer that is due, and returns its tid.
   std::optional<uint32_t> take_due(uint32_t hart, Time now) {
     if (next(hart) > now || armed_[hart].empty()) return std::nullopt;
     return armed_[hart].extract(armed_[hart].begin()).value().second;
@@ -43,7 +44,7 @@ class Timers {
     interval_ = interval;
     arm(interval_.hart, interval_.at, kProcess);
   }
-  // It has expired on this hart.
+  // The interval timer has expired on this hart.
   void repeat_interval(uint32_t hart) {
     const Time next = interval_.every ? interval_.at + interval_.every : kNever;
     set_interval({next, interval_.every, hart});

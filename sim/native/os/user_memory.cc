@@ -9,7 +9,7 @@
 namespace uncore {
 namespace {
 
-// The most bytes that one access from this address on takes.
+// The size of the widest aligned access at this address, of at most `left` bytes (K4.1).
 constexpr unsigned chunk(uint64_t address, std::size_t left) {
   unsigned size = 8;
   while (address % size != 0 || size > left) size /= 2;
@@ -103,7 +103,7 @@ void UserMemory::hide(uint64_t begin, uint64_t end) {
   forget_recent();
 }
 
-// The fence first: no store of this hart comes later.
+// The fence comes first, so that no store of this hart writes to a page that has been cleared.
 Work UserMemory::drop(Task& t, uint64_t begin, uint64_t end) {
   co_await t.fence();
   static constexpr std::array<uint8_t, kLineBytes> kZeros{};

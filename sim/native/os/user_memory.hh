@@ -1,8 +1,9 @@
 // The memory of the program as the kernel handles it: pages that come at their first touch (K2),
 // and copies through the caches of the calling task's hart (K4.1).
 //
-// Interface: every range that a program gives goes through reach(), which copies do themselves: 0,
-// or -EFAULT where it is not the program's. Whoever changes `space` holds its lock (K4.2).
+// Interface: reach() makes a range present, 0, or -EFAULT where it is not the program's; the copies
+// call it themselves. Invariant: no access of the kernel to a range that a program gave comes
+// before reach(); areas of `space` are mapped and unmapped under its lock (K4.2).
 #pragma once
 
 #include <span>
@@ -29,21 +30,21 @@ class UserMemory {
   static bool is_range(uint64_t address, uint64_t size) {
     return address <= AddressSpace::kEnd && size <= AddressSpace::kEnd - address;
   }
-  // Pages that it touches first are on the node of the task's hart.
+  // Pages that are touched first are on the node of the task's hart (K2).
   Work reach(Task& t, uint64_t address, uint64_t size);
-  // An access has trapped: its page comes, or the value is SEGV_MAPERR or SEGV_ACCERR.
+  // An access has trapped: 0, and its page has come; or the value is SEGV_MAPERR or SEGV_ACCERR.
   Work fault(Task& t, uint64_t address, unsigned right);
-  // The address that an access has trapped for: if it crosses into a page that is not there, its
-  // address is that of its first byte, which is there.
+  // The address that an access at `address` has trapped for. Where its first byte is present, that
+  // is the next page, into which the access crosses.
   uint64_t faulting_address(uint64_t address) const {
     return space.present(address) ? AddressSpace::down(address) + AddressSpace::kPage : address;
   }
 
   Work copy_in(Task& t, uint64_t from, std::span<uint8_t> to);
   Work copy_out(Task& t, std::span<const uint8_t> from, uint64_t to);
-  // Ends at its zero.
+  // Copies a string up to its zero.
   Work copy_text(Task& t, uint64_t from, std::string& to);
-  // The value lives until the work ends.
+  // `value` must live until the work ends.
   template <class T>
   Work read(Task& t, uint64_t from, T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -58,7 +59,7 @@ class UserMemory {
 
   // Pages that are there but may not be touched keep what they hold.
   void hide(uint64_t begin, uint64_t end);
-  // Pages that are gone are zero when they are touched again.
+  // Clears pages, so that they are zero when they are touched again, and forgets them.
   Work drop(Task& t, uint64_t begin, uint64_t end);
 
  private:

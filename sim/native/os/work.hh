@@ -6,8 +6,9 @@
 //       co_return woken;                    what the program finds in a0
 //     }
 //
-// A Flow is what does such work: a task, or a hart without one. It is resumed at an event, and goes
-// on to the next thing that takes time: its `next_access`, or its `pause`.
+// A Flow does such work: a task, or a hart without one. The hart's turn resumes the flow at an
+// event (Linux::proceed), and the flow goes on to the next thing that takes time: its
+// `next_access`, or its `pause`.
 //
 // Invariant: a Work begins when somebody awaits it, or when its flow takes it up, and ends before
 // its awaiter goes on; frames are plain memory, so that a run can be saved in their midst.
@@ -34,6 +35,7 @@ class [[nodiscard]] Work {
       return Work(std::coroutine_handle<promise_type>::from_promise(*this));
     }
     std::suspend_always initial_suspend() noexcept { return {}; }
+    // At the end of a Work the flow goes on in the Work that has awaited it.
     struct Back {
       bool await_ready() noexcept { return false; }
       std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> h) noexcept {
@@ -90,6 +92,7 @@ class Flow {
   std::optional<Access> next_access;
   Time pause = 0;
 
+  // What flows await: an access, time that passes, somebody else.
   struct Accessed {
     Flow& flow;
     Access access;
@@ -141,18 +144,18 @@ class Flow {
     const uint64_t msip = UC_CLINT_BASE + 4 * uint64_t{hart};
     return {*this, {.kind = K::write, .size = 4, .address = msip, .value = 1}};
   }
-  // Asks another core, and waits for its answer.
+  // Reads a register of another core, and waits for the answer (I4).
   Accessed ask(uint64_t address) {
     return {*this, {.kind = K::read, .size = 4, .address = address}};
   }
   Spent spend(Time time) { return {*this, time}; }
-  // It goes on when somebody else has it proceed.
+  // The flow goes on when somebody else has it proceed: a task when it is installed on a hart.
   Suspended suspend() { return {*this}; }
 
  private:
-  std::optional<Work> work_;
-  std::coroutine_handle<> at_;
-  uint64_t read_ = 0;
+  std::optional<Work> work_;    // the outermost; none: the flow has nothing to do
+  std::coroutine_handle<> at_;  // the innermost, which is resumed next
+  uint64_t read_ = 0;           // what the last access read
 };
 
 }  // namespace uncore
