@@ -61,8 +61,8 @@ def test_harts_that_stand_together_are_one_placement(text: str, expected: list[s
 def test_results_of_a_run_are_one_file_and_repeat_from_it(uncore, name):
     saved = uncore("run", "bus:4", "lock/ticket", "lock/mcs", *TOY, "--output", name)
     assert saved.status == 0, saved.err
-    found = load_all(Path(name))
-    assert [one.job["program"]["name"] for one in found] == ["lock/ticket", "lock/mcs"]
+    results = load_all(Path(name))
+    assert [result.job["program"]["name"] for result in results] == ["lock/ticket", "lock/mcs"]
     again = uncore("run", "--again", name)
     assert again.status == 0
     assert again.out.count("reproduced bit for bit") == 2
@@ -81,15 +81,15 @@ def test_one_changed_result_of_several_is_refused(uncore):
 
 @pytest.fixture(scope="module")
 def swept() -> Results:
-    asked = {"ops": 20, "hold": ["0ns", "100ns", "1us"]}
+    options = {"ops": 20, "hold": ["0ns", "100ns", "1us"]}
     locks = ["lock/tas", "lock/ticket"]
-    return sweep("bus:4", locks, "1,2,4", parameters=asked, seeds=(1, 2))
+    return sweep("bus:4", locks, "1,2,4", parameters=options, seeds=(1, 2))
 
 
-def curves(results: Results, **wanted: object) -> list[Curves]:
-    found = panels(results, Wanted(**wanted))  # type: ignore[arg-type]
-    assert all(isinstance(one, Curves) for one in found)
-    return found  # type: ignore[return-value]
+def curves(results: Results, **selection: object) -> list[Curves]:
+    drawn = panels(results, Wanted(**selection))  # type: ignore[arg-type]
+    assert all(isinstance(panel, Curves) for panel in drawn)
+    return drawn  # type: ignore[return-value]
 
 
 def test_labels_name_what_differs(swept: Results) -> None:
@@ -123,15 +123,15 @@ def test_words_are_places_on_the_axis() -> None:
 
 
 def test_a_facet_is_a_panel_for_each_value_in_the_same_colours(swept: Results) -> None:
-    found = curves(swept, facet="hold", y=("throughput", "p99"))
-    assert [one.title for one in found[:3]] == [
+    drawn = curves(swept, facet="hold", y=("throughput", "p99"))
+    assert [panel.title for panel in drawn[:3]] == [
         f"bus:4, hold {v}" for v in ("0ns", "100ns", "1000ns")
     ]
-    assert [one.y for one in found[::3]] == [
+    assert [panel.y for panel in drawn[::3]] == [
         "million operations per second",
         "latency of 99 % of operations at most, us",
     ]
-    assert len({one.style("lock/ticket") for one in found}) == 1
+    assert len({panel.style("lock/ticket") for panel in drawn}) == 1
 
 
 def test_a_band_spans_the_repeats(swept: Results) -> None:
@@ -142,14 +142,14 @@ def test_a_band_spans_the_repeats(swept: Results) -> None:
 
 
 def test_a_grid_has_a_value_for_each_pair(swept: Results) -> None:
-    found = panels(swept, Wanted(heat=("hold", "threads")))
-    assert [one.title for one in found] == ["bus:4, lock/tas", "bus:4, lock/ticket"]
-    for one in found:
-        assert isinstance(one, Grid)
-        assert (one.xs, one.ys) == (["0ns", "100ns", "1000ns"], ["1", "2", "4"])
-        assert all(value is not None for row in one.values for value in row)
-        assert one.values[0][0] > one.values[0][2]  # a longer hold is slower
-        assert one.span == found[0].span  # type: ignore[union-attr]
+    drawn = panels(swept, Wanted(heat=("hold", "threads")))
+    assert [panel.title for panel in drawn] == ["bus:4, lock/tas", "bus:4, lock/ticket"]
+    for panel in drawn:
+        assert isinstance(panel, Grid)
+        assert (panel.xs, panel.ys) == (["0ns", "100ns", "1000ns"], ["1", "2", "4"])
+        assert all(value is not None for row in panel.values for value in row)
+        assert panel.values[0][0] > panel.values[0][2]  # a longer hold is slower
+        assert panel.span == drawn[0].span  # type: ignore[union-attr]
 
 
 def test_a_knee_is_where_more_threads_gave_no_more() -> None:
@@ -166,13 +166,13 @@ def test_sixty_four_series_look_different() -> None:
 
 
 @pytest.mark.parametrize("ending", ["svg", "png", "html"])
-@pytest.mark.parametrize("wanted", [{}, {"heat": ("hold", "threads")}, {"facet": "hold"}])
+@pytest.mark.parametrize("selection", [{}, {"heat": ("hold", "threads")}, {"facet": "hold"}])
 def test_every_kind_of_picture_is_drawn(
-    swept: Results, tmp_path: Path, ending: str, wanted: dict[str, Sequence[str]]
+    swept: Results, tmp_path: Path, ending: str, selection: dict[str, Sequence[str]]
 ) -> None:
     if ending == "html":
         pytest.importorskip("plotly")
-    path = picture(tmp_path / f"p.{ending}", *panels(swept, Wanted(**wanted)))  # type: ignore[arg-type]
+    path = picture(tmp_path / f"p.{ending}", *panels(swept, Wanted(**selection)))  # type: ignore[arg-type]
     assert path.stat().st_size > 10_000
 
 
@@ -183,11 +183,11 @@ def test_the_same_picture_has_the_same_bytes(swept: Results, tmp_path: Path) -> 
 
 
 def test_panels_of_a_facet_have_one_scale(swept: Results) -> None:
-    found = panels(swept, Wanted(y=("throughput", "p99"), facet="hold"))
+    drawn = panels(swept, Wanted(y=("throughput", "p99"), facet="hold"))
     for name in ("million operations per second", "latency of 99 % of operations at most, us"):
-        same = [one for one in found if isinstance(one, Curves) and one.y == name]
+        same = [panel for panel in drawn if isinstance(panel, Curves) and panel.y == name]
         assert len(same) > 1
-        assert len({(one.heights, one.log_y) for one in same}) == 1
+        assert len({(panel.heights, panel.log_y) for panel in same}) == 1
 
 
 @pytest.mark.parametrize("ending", ["svg", "html"])
@@ -203,7 +203,7 @@ def test_bars_with_long_names_lie_below_each_other(tmp_path: Path, ending: str) 
 def test_a_page_of_a_matrix_is_square_and_shows_where_members_begin() -> None:
     harts = [[float(a + b) for a in range(4)] for b in range(4)]
     _, layout = figure(heat_map(harts, {"ccx": [0, 2]}, "t", "ns"))
-    assert {(one["x0"], one["y0"]) for one in layout["shapes"]} == {(1.5, -0.5), (-0.5, 1.5)}
+    assert {(shape["x0"], shape["y0"]) for shape in layout["shapes"]} == {(1.5, -0.5), (-0.5, 1.5)}
     assert layout["xaxis"]["constrain"] == layout["yaxis"]["constrain"] == "domain"
 
 
@@ -220,5 +220,5 @@ def test_a_script_reads_what_a_run_of_several_saved(uncore):
     import uncore as library
 
     uncore("run", "bus:4", "lock/ticket", "lock/mcs", *TOY, "--output", "r.json")
-    found = library.load_all("r.json")
-    assert [row["workload"] for row in found.to_rows()][::2] == ["lock/ticket", "lock/mcs"]
+    results = library.load_all("r.json")
+    assert [row["workload"] for row in results.to_rows()][::2] == ["lock/ticket", "lock/mcs"]

@@ -17,13 +17,13 @@ def test_engines_that_are_not_here_are_left_out_where_none_are_named(
     with pytest.raises(SystemExit) as ended:
         main([*WORDS, "--json"])
     assert ended.value.code == 0
-    found = msgspec.json.decode(capsys.readouterr().out)
-    assert [row["engine"] for row in found["rows"]] == ["native", "reference"]
-    assert found["broken"] == found["apart"] == []
+    compared = msgspec.json.decode(capsys.readouterr().out)
+    assert [row["engine"] for row in compared["rows"]] == ["native", "reference"]
+    assert compared["broken"] == compared["apart"] == []
 
 
 @pytest.mark.parametrize(
-    ("engines", "said"),
+    ("engines", "message"),
     [
         ("native", "write at least two different ones"),
         ("native,native", "write at least two different ones"),
@@ -32,10 +32,10 @@ def test_engines_that_are_not_here_are_left_out_where_none_are_named(
     ],
 )
 def test_what_is_no_comparison_is_refused(
-    engines: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    engines: str, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("UNCORE_SST", "/nowhere")
     with pytest.raises(SystemExit) as ended:
         main([*WORDS, "--engines", engines])
     assert ended.value.code == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err

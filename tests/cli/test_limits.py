@@ -22,9 +22,9 @@ from uncore.result import load
 from uncore.study import matrix as matrices
 
 
-def run(name: str = "native", n: int = 2, program: Any = None, **told: str) -> dict[str, Any]:
+def run(name: str = "native", n: int = 2, program: Any = None, **limits: str) -> dict[str, Any]:
     job = request.make_job("bus:2", program or guest("endless"), [n], engine=name)
-    return engine.run(job, frozenset(), engine_options=told)
+    return engine.run(job, frozenset(), engine_options=limits)
 
 
 @pytest.mark.parametrize("name", ["native", "reference"])
@@ -61,7 +61,7 @@ def test_limits_within_which_a_run_stays_change_nothing():
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"),
+    ("limits", "expected"),
     [
         ({"max_time": "5"}, "--max-time 5: expected a duration above zero"),
         ({"max_host": "1h"}, "--max-host 1h: expected a duration above zero"),
@@ -69,9 +69,9 @@ def test_limits_within_which_a_run_stays_change_nothing():
         ({"max_time": "99999999s"}, "--max-time 99999999s: expected at most 4611686s"),
     ],
 )
-def test_limit_that_is_none_is_refused(told, expected):
+def test_limit_that_is_none_is_refused(limits, expected):
     with pytest.raises(UserError, match=expected):
-        run(program="counter/atomic", **told)
+        run(program="counter/atomic", **limits)
 
 
 def test_points_finished_before_the_limit_are_kept(uncore):

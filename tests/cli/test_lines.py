@@ -19,9 +19,9 @@ def saved(uncore, *words):
 
 
 def listed(uncore, *words):
-    found = uncore("lines", "r.json", *words, "--by", "address", "--json")
-    assert found.status == 0, found.err
-    return json.loads(found.out)
+    result = uncore("lines", "r.json", *words, "--by", "address", "--json")
+    assert result.status == 0, result.err
+    return json.loads(result.out)
 
 
 def fields(rows):
@@ -85,8 +85,8 @@ def test_a_result_that_comes_out_otherwise_is_refused(uncore):
     changed = result.outcome.points[0].instructions + 1
     text = text.replace(f'"instructions": {changed - 1}', f'"instructions": {changed}')
     Path("r.json").write_text(text.replace(result.result_hash, ""))
-    found = uncore("lines", "r.json")
-    assert found.status == 2 and "comes out differently" in found.err
+    table = uncore("lines", "r.json")
+    assert table.status == 2 and "comes out differently" in table.err
 
 
 def test_other_points_and_mistakes_are_told_apart(uncore):
@@ -103,11 +103,11 @@ def objects(uncore, *words):
 def test_the_elements_of_an_array_are_one_object(uncore):
     """The queue's nodes are one row, though each waiter spins on its own."""
     saved(uncore, "epyc7601x2", "lock/mcs", "--threads", "16")
-    found = objects(uncore)
-    node = found["nodes[].granted"]
+    rows = objects(uncore)
+    node = rows["nodes[].granted"]
     assert node["lines"] == 16
-    assert node["critical_share"] == max(row["critical_share"] for row in found.values())
-    assert not any(name.startswith("nodes[1") for name in found)
+    assert node["critical_share"] == max(row["critical_share"] for row in rows.values())
+    assert not any(name.startswith("nodes[1") for name in rows)
     assert "an operation takes" in uncore("lines", "r.json").out
 
 
@@ -115,7 +115,7 @@ def test_waits_and_what_lies_between_are_the_critical_path(uncore):
     """A handoff follows on the other, so the path is as long as the run was measured."""
     result = saved(uncore, "ccx:2x4", "lock/ticket", "--threads", "8", "--lines")
     for point, seen in zip(result.points, result.observed, strict=True):
-        waited = sum(one.critical_ps for one in seen.objects)
+        waited = sum(item.critical_ps for item in seen.objects)
         assert 0.8 * seen.path_ps < waited < seen.path_ps
         assert abs(seen.path_ps - point.elapsed_ps) < 0.02 * point.elapsed_ps
 

@@ -58,9 +58,9 @@ def test_a_typed_keyword_is_an_option_of_a_job_or_of_its_execution():
 
 
 def test_what_is_not_said_is_as_a_job_has_it():
-    said = uncore.run(**TINY, seeds=()).job
+    job = uncore.run(**TINY, seeds=()).job
     assert (
-        said
+        job
         == request.make_job(
             **{k: TINY[k] for k in TINY if k != "ops"}, parameters={"ops": 20}
         ).document()
@@ -68,7 +68,7 @@ def test_what_is_not_said_is_as_a_job_has_it():
     (swept,) = uncore.sweep(
         **{f"{k}s" if k in ("machine", "workload") else k: v for k, v in TINY.items()}, seeds=()
     )
-    assert swept.job == said
+    assert swept.job == job
 
 
 PRINTS = """
@@ -91,21 +91,24 @@ def test_a_program_of_linux_is_given_words_and_files(tmp_path):
     program = tmp_path / "prints.c"
     dear = uncore.run("bus:2", program, **given, files=tmp_path / "files")
     free = uncore.run("bus:2", program, **given, files={"a.txt": "held"}, system="free")
-    assert [one.points[0].output for one in (dear, free)] == ["2 held"] * 2
+    assert [result.points[0].output for result in (dear, free)] == ["2 held"] * 2
     assert free.points[0].elapsed_ps < dear.points[0].elapsed_ps
 
 
 def test_a_machine_known_within_intervals_says_between_which_throughputs(tmp_path):
     (tmp_path / "m.toml").write_text(UNCERTAIN)
     words = {**TINY, "machine": str(tmp_path / "m.toml"), "seeds": (1,)}
-    known = uncore.run(**words)
-    assert [(one.threads, one.samples) for one in known.intervals] == [(1, 10), (2, 10)]
-    for row in known.to_rows():
+    result = uncore.run(**words)
+    assert [(interval.threads, interval.samples) for interval in result.intervals] == [
+        (1, 10),
+        (2, 10),
+    ]
+    for row in result.to_rows():
         assert row["throughput_low"] < row["throughput"] < row["throughput_high"]
     assert not uncore.run(**words, samples=0).intervals
-    assert "4 of 5 machines" in known._repr_html_()
-    uncore.save(known, tmp_path / "r.json")
-    assert uncore.load(tmp_path / "r.json").intervals == known.intervals
+    assert "4 of 5 machines" in result._repr_html_()
+    uncore.save(result, tmp_path / "r.json")
+    assert uncore.load(tmp_path / "r.json").intervals == result.intervals
 
 
 UNCERTAIN = """
@@ -129,8 +132,8 @@ def test_a_wrong_parameter_is_told_what_there_is():
 
 
 def test_a_result_is_one_line(result):
-    said = f"<lock/ticket on ccx:2x2, threads 1 2, seeds 1 2: {result.result_hash[:16]}>"
-    assert repr(result) == said
+    text = f"<lock/ticket on ccx:2x2, threads 1 2, seeds 1 2: {result.result_hash[:16]}>"
+    assert repr(result) == text
 
 
 def test_a_notebook_shows_the_table_that_the_command_prints(result):
@@ -149,8 +152,8 @@ def test_a_sweep_runs_all_combinations():
         home=("node0", "interleave"),
         seeds=(),
     )
-    told = several.to_polars().select("workload", "set.hold", "home").unique()
-    assert (len(several), len(told)) == (8, 8)
+    combinations = several.to_polars().select("workload", "set.hold", "home").unique()
+    assert (len(several), len(combinations)) == (8, 8)
     assert repr(several).startswith("<8 results:\n")
 
 
@@ -160,13 +163,13 @@ def test_a_result_saved_is_loaded(result, tmp_path):
 
 
 def test_lines_say_what_an_operation_is_made_of(result, tmp_path, capsys):
-    found = uncore.lines(result)
-    rows = found.to_rows()
+    analysis = uncore.lines(result)
+    rows = analysis.to_rows()
     assert rows[0]["critical_ns"] == max(row["critical_ns"] for row in rows) > 0
-    assert repr(found) == "<lines of lock/ticket on ccx:2x2, 2 threads, seed 1>"
-    uncore.show(found)
+    assert repr(analysis) == "<lines of lock/ticket on ccx:2x2, 2 threads, seed 1>"
+    uncore.show(analysis)
     assert rows[0]["object"] in capsys.readouterr().out
-    found.plot(tmp_path / "lines.png")
+    analysis.plot(tmp_path / "lines.png")
     assert uncore.lines(result, threads=1, seed=2).observed.threads == 1
 
 

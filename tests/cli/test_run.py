@@ -140,8 +140,8 @@ def test_a_real_ctrl_c_ends_it_at_once(tmp_path, cores):
 def test_progress_of_a_long_run_is_shown_on_a_terminal_only(uncore, monkeypatch, terminal):
     monkeypatch.setenv("TOY_TICK", "12_345_678")
     monkeypatch.setenv("FORCE_COLOR", terminal)
-    told = uncore(*TOY, "--threads", "2", "--cores", "1").err
-    assert ("simulating, at 12.3 µs" in told) is bool(terminal)
+    progress = uncore(*TOY, "--threads", "2", "--cores", "1").err
+    assert ("simulating, at 12.3 µs" in progress) is bool(terminal)
 
 
 def test_the_lines_that_moved_are_named(uncore):
@@ -229,14 +229,14 @@ def test_a_workload_is_shown_with_its_parameters_checks_and_source(uncore):
     shown = uncore("show", "lock/ticket")
     assert shown.status == 0, shown.err
     assert "guarded" in shown.out and "another hart entered meanwhile" in shown.out
-    told = json.loads(uncore("show", "lock/ticket", "--json").out)
-    assert {one["name"] for one in told["parameters"]} == {
-        one.name for one in find("lock/ticket").params
+    document = json.loads(uncore("show", "lock/ticket", "--json").out)
+    assert {parameter["name"] for parameter in document["parameters"]} == {
+        parameter.name for parameter in find("lock/ticket").params
     }
-    for check in told["checks"]:
-        (file,) = Path(told["source"]).parents[1].rglob(check["file"])
+    for check in document["checks"]:
+        (file,) = Path(document["source"]).parents[1].rglob(check["file"])
         assert "uc_check" in file.read_text().splitlines()[check["line"] - 1]
-    assert told["lines"] == len(Path(told["source"]).read_text().splitlines())
+    assert document["lines"] == len(Path(document["source"]).read_text().splitlines())
     assert "of machines" in uncore("show", "lock/ticket", "--keys").err
 
 

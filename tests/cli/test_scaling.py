@@ -42,13 +42,13 @@ ABSENT = (
 
 
 def test_points_of_a_law_give_its_coefficients():
-    found = fit(COUNTS, np.array([law(n) for n in COUNTS]))
-    assert found.scale == pytest.approx(2e6)
-    assert found.contention == pytest.approx(0.05)
-    assert found.coherence == pytest.approx(0.001)
-    assert found.worst < 1e-9
-    assert found.peak == pytest.approx(np.sqrt(0.95 / 0.001))
-    assert found.at(256).throughput == pytest.approx(law(256))
+    fitted = fit(COUNTS, np.array([law(n) for n in COUNTS]))
+    assert fitted.scale == pytest.approx(2e6)
+    assert fitted.contention == pytest.approx(0.05)
+    assert fitted.coherence == pytest.approx(0.001)
+    assert fitted.worst < 1e-9
+    assert fitted.peak == pytest.approx(np.sqrt(0.95 / 0.001))
+    assert fitted.at(256).throughput == pytest.approx(law(256))
 
 
 def test_standard_errors_are_those_of_repeated_noisy_measurements():
@@ -65,20 +65,20 @@ def test_standard_errors_are_those_of_repeated_noisy_measurements():
 
 
 def test_no_coefficient_is_negative():
-    found = fit([1, 2, 4, 8], np.array([1.0, 2.1, 4.4, 9.2]))  # more than linear
-    assert (found.contention, found.coherence, found.contention_error) == (0, 0, 0)
-    assert found.peak is None
+    fitted = fit([1, 2, 4, 8], np.array([1.0, 2.1, 4.4, 9.2]))  # more than linear
+    assert (fitted.contention, fitted.coherence, fitted.contention_error) == (0, 0, 0)
+    assert fitted.peak is None
 
 
 def test_a_coefficient_at_its_bound_takes_no_degree_of_freedom():
     """Four points and one coefficient: the variance is the squares' sum over three."""
     faster = np.array([1.0, 1.02, 1.01, 1.03])  # a thread, against a law of scale 1
-    found = fit([1, 2, 4, 8], np.array([1, 2, 4, 8]) * faster)
-    assert (found.contention, found.coherence) == (0, 0)
+    fitted = fit([1, 2, 4, 8], np.array([1, 2, 4, 8]) * faster)
+    assert (fitted.contention, fitted.coherence) == (0, 0)
     inverse = faster.sum() / (faster**2).sum()
     variance = ((faster * inverse - 1) ** 2).sum() / 3 / (faster**2).sum()
-    assert found.scale == pytest.approx(1 / inverse)
-    assert found.scale_error == pytest.approx(np.sqrt(variance) / inverse**2)
+    assert fitted.scale == pytest.approx(1 / inverse)
+    assert fitted.scale_error == pytest.approx(np.sqrt(variance) / inverse**2)
 
 
 def test_a_run_is_measured_by_what_it_holds_constant():

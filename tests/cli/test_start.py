@@ -35,9 +35,9 @@ def modules(*words: str) -> set[str]:
     return set(done.stderr.split())
 
 
-def packages(found: set[str]) -> set[str]:
+def packages(loaded: set[str]) -> set[str]:
     """Without the standard library's."""
-    names = {name.partition(".")[0] for name in found}
+    names = {name.partition(".")[0] for name in loaded}
     return {name for name in names - sys.stdlib_module_names if not name.startswith("_")}
 
 
@@ -47,8 +47,8 @@ def test_a_command_loads_no_library_that_it_does_not_use(words):
 
 
 def test_a_run_loads_its_own_engine_and_nothing_of_other_commands():
-    found = modules(*RUN)
-    assert "uncore.engine.native" in found
+    loaded = modules(*RUN)
+    assert "uncore.engine.native" in loaded
     other = (
         "uncore.engine.reference",
         "uncore.study.litmus",
@@ -57,7 +57,7 @@ def test_a_run_loads_its_own_engine_and_nothing_of_other_commands():
     )
     other += ("uncore.study.whatif", "uncore.study.fences.orders", "uncore.drawing.plot")
     other += ("uncore.report.chart", "uncore.drawing.panels", "uncore.engine.native.reordered")
-    assert not {name for name in found if name.startswith((*other, "uncore_lab"))}
+    assert not {name for name in loaded if name.startswith((*other, "uncore_lab"))}
 
 
 PYTHON = """#!/bin/sh

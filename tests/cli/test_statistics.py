@@ -36,9 +36,9 @@ def test_a_run_lasts_from_the_first_start_to_the_last_end(earliest: int) -> None
     """Whichever hart is first, and which last."""
     times = [(30, 70), (30, 70), (30, 70)]
     times[earliest], times[(earliest + 1) % 3] = (10, 60), (20, 90)
-    found = readback.fields([Record(1, begin, end, 0) for begin, end in times], {})
-    assert found["elapsed_ps"] == 80_000
-    assert found["thread_ps"][earliest] == (0, 50_000)
+    fields = readback.fields([Record(1, begin, end, 0) for begin, end in times], {})
+    assert fields["elapsed_ps"] == 80_000
+    assert fields["thread_ps"][earliest] == (0, 50_000)
 
 
 @pytest.mark.parametrize("batch", [1, 8])

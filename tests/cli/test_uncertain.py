@@ -35,14 +35,14 @@ def guessed(tmp_path):
 
 def drawn(guessed, count, **given) -> list[dict[str, str]]:
     job = make_job(guessed, "lock/mcs", 2, seeds=(5, 6), **given)
-    found = samples(guessed, job, count)
-    assert [one.seeds for one in found] == [(5 + n % 2,) for n in range(count)]
-    return [{one.key: one.text for one in sample.machine.numbers} for sample in found]
+    jobs = samples(guessed, job, count)
+    assert [run.seeds for run in jobs] == [(5 + n % 2,) for n in range(count)]
+    return [{number.key: number.text for number in sample.machine.numbers} for sample in jobs]
 
 
 def test_each_part_of_a_distribution_is_drawn_once(guessed):
     machines = drawn(guessed, 10)
-    cycles = sorted(float(one["core.atomic"].removesuffix("cy")) for one in machines)
+    cycles = sorted(float(machine["core.atomic"].removesuffix("cy")) for machine in machines)
     inside = [10 <= value <= 40 for value in cycles]
     assert inside == [False] + [True] * 8 + [False]
     assert cycles[4] < 20 < cycles[5]
@@ -52,18 +52,23 @@ def test_each_part_of_a_distribution_is_drawn_once(guessed):
 
 def test_numbers_vary_by_themselves_but_one_that_several_keys_state_is_one(guessed):
     machines = drawn(guessed, 10)
-    assert all(one["system.join.inject"] == one["system.join.eject"] for one in machines)
-    halves = [float(one["core.hold"][:-2]) / 2 - float(one["core.atomic"][:-2]) for one in machines]
+    assert all(
+        machine["system.join.inject"] == machine["system.join.eject"] for machine in machines
+    )
+    halves = [
+        float(machine["core.hold"][:-2]) / 2 - float(machine["core.atomic"][:-2])
+        for machine in machines
+    ]
     assert any(abs(apart) > 1 for apart in halves)
 
 
 def test_a_count_stays_whole(guessed):
-    assert all(one["core.store_buffer"].isdecimal() for one in drawn(guessed, 10))
+    assert all(machine["core.store_buffer"].isdecimal() for machine in drawn(guessed, 10))
 
 
 def test_what_was_set_is_known(guessed):
     machines = drawn(guessed, 4, overrides={"core.atomic": "30cy"})
-    assert {one["core.atomic"] for one in machines} == {"30cy"}
+    assert {machine["core.atomic"] for machine in machines} == {"30cy"}
 
 
 def test_a_shipped_machine_without_intervals_is_certain():

@@ -192,8 +192,8 @@ def kernel(text: str) -> Kernel:
 
 
 def boot(text: str, settings: Sequence[str] = (), **more: Any) -> system.Boot:
-    found = load("ccx:1x2", settings)
-    return system.Boot(found, place(found, "compact"), kernel(text), memory=16 << 20, **more)
+    machine = load("ccx:1x2", settings)
+    return system.Boot(machine, place(machine, "compact"), kernel(text), memory=16 << 20, **more)
 
 
 def run(
@@ -203,12 +203,12 @@ def run(
     **more: Any,
 ) -> Any:
     """`memory`: doublewords that the kernel finds in its image."""
-    asked = boot(text, settings)
-    data = bytearray(asked.kernel.data.ljust(1 << 20, b"\0"))
+    booted = boot(text, settings)
+    data = bytearray(booted.kernel.data.ljust(1 << 20, b"\0"))
     for address, value in (memory or {}).items():
         struct.pack_into("<Q", data, address - 0x80000000, value)
-    whole = Kernel(bytes(data), 0, asked.kernel.size)
-    engine = system.start(system.Boot(asked.machine, asked.harts, whole, memory=16 << 20), **more)
+    whole = Kernel(bytes(data), 0, booted.kernel.size)
+    engine = system.start(system.Boot(booted.machine, booted.harts, whole, memory=16 << 20), **more)
     for _ in range(1000):
         if not engine.step(10_000, 10**9):
             return engine
@@ -222,14 +222,14 @@ WAYS = ({}, {"lookahead": 0}, {"sleep": False})
 def test_remote_fence_has_a_hart_forget_a_translation(way: dict[str, Any]) -> None:
     engine = run(SHOOTDOWN, TABLES, **way)
     assert (engine.end, engine.exit_code, engine.console) == ("exited", 0, "done")
-    found = struct.unpack("<Q56xQ56xQ", engine.read(WORDS + 256, 136))
-    assert found == (0x1111, 0x1111, 0x2222)
+    words = struct.unpack("<Q56xQ56xQ", engine.read(WORDS + 256, 136))
+    assert words == (0x1111, 0x1111, 0x2222)
 
 
 def test_outcome_does_not_show_how_it_was_executed() -> None:
     ends = [run(SHOOTDOWN, TABLES, **way) for way in WAYS]
-    told = [[(h["clock"], h["instructions"]) for h in engine.harts()] for engine in ends]
-    assert told[0] == told[1] == told[2]
+    counts = [[(h["clock"], h["instructions"]) for h in engine.harts()] for engine in ends]
+    assert counts[0] == counts[1] == counts[2]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -407,10 +407,10 @@ def test_initrd_that_does_not_fit_is_refused() -> None:
 
 
 def test_weakly_ordered_machine_is_refused() -> None:
-    asked = boot("    off 0\n")
+    booted = boot("    off 0\n")
     weak = load("ccx:1x2", ["core.order=weak"])
     with pytest.raises(UserError, match=r"core\.order=tso"):
-        system.start(system.Boot(weak, asked.harts, asked.kernel))
+        system.start(system.Boot(weak, booted.harts, booted.kernel))
 
 
 CONSOLE = """

@@ -48,11 +48,11 @@ def test_a_join_asks_for_a_right_and_for_data_only_if_needed(core: int, data: st
     assert (below["requester"], below["resolver"]) == (core, JOIN)
     assert (above["requester"], above["resolver"], above["op"]) == (JOIN, ROOT, op)
     assert above["request"] == below["open"] == (START + 3000 + UP) * NS
-    told = way("snoop", B, B) + L2 + way("snoop", B, B)  # core 3, to give up its copy
+    probe = way("snoop", B, B) + L2 + way("snoop", B, B)  # core 3, to give up its copy
     came = "control" if op == "Upg" else "data"
     memory = 0 if op == "Upg" else MEMORY
-    asked = way("control", H, B) + SERVICE + told + memory + way(came, B, H)
-    assert above["data"] == above["request"] + asked * NS
+    answer = way("control", H, B) + SERVICE + probe + memory + way(came, B, H)
+    assert above["data"] == above["request"] + answer * NS
 
 
 # ---- R7: a level's data --------------------------------------------------------------------------
@@ -78,8 +78,8 @@ def test_an_inclusive_level_recalls_what_it_evicts(
 ) -> None:
     """R7: memory's data for B push A's line out; the recall leaves with their arrival at H."""
     pushed = 2000 + fetch(B) - way("data", H, B)
-    told = pushed + way("snoop", H, A)
-    plans = [[at(1000, do, 0), at(told + late, Do.LOAD, 0)], [at(2000, Do.LOAD, 1)]]
+    probed = pushed + way("snoop", H, A)
+    plans = [[at(1000, do, 0), at(probed + late, Do.LOAD, 0)], [at(2000, Do.LOAD, 1)]]
     hit = not recalled or late < 0
     spans = steps(store(data), plans, stride=SET_STRIDE)
     assert spans[0][1].cost == (LOAD if hit else fetch(A) + LOAD)
@@ -89,8 +89,8 @@ def test_an_inclusive_level_recalls_what_it_evicts(
 @pytest.mark.parametrize("late", NEAR)
 def test_a_victim_level_recalls_the_copies_of_dirty_data(late: int) -> None:
     """R7: A's dirty line is kept when B reads it; both lose their copies when it must go."""
-    told = 3000 + fetch(H) + way("snoop", H, B)
-    plans = [[at(1000, Do.AMO, 0)], [at(2000, Do.LOAD, 0), at(told + late, Do.LOAD, 0)]]
+    recalled = 3000 + fetch(H) + way("snoop", H, B)
+    plans = [[at(1000, Do.AMO, 0)], [at(2000, Do.LOAD, 0), at(recalled + late, Do.LOAD, 0)]]
     plans.append([at(3000, Do.LOAD, 1)])
     span = steps(store("victim"), plans, stride=SET_STRIDE)[1][1]
     assert span.cost == (LOAD if late < 0 else fetch(B) + LOAD)
@@ -188,8 +188,8 @@ def test_a_request_behind_another_looks_nothing_up() -> None:
     upgrade = acts - L2 - way("control", A, H) - SERVICE
     plans = [[at(1000, Do.AMO), at(upgrade, Do.AMO)], [at(3000, Do.LOAD)], [at(3030, Do.AMO)]]
     table, _ = logged(machine, guest("plan"), 3, **words(plans))
-    asked = polars.col("request").is_between((START + 3000) * NS, (START + acts) * NS)
-    first, second, third = table.filter(asked).sort("open").to_dicts()
+    in_time = polars.col("request").is_between((START + 3000) * NS, (START + acts) * NS)
+    first, second, third = table.filter(in_time).sort("open").to_dicts()
     assert (first["open"], first["close"]) == ((START + read) * NS, (START + answered) * NS)
     assert (second["requester"], second["open"]) == (2, (START + unblocked) * NS)
     assert (third["op"], third["open"]) == ("Upg", second["close"])

@@ -27,9 +27,9 @@ def weak(machine: Machine = TSO, chance: Chance | None = None) -> Machine:
     return dataclasses.replace(machine, core=core, chance=chance or machine.chance)
 
 
-def after_store(machine: Machine, do: Do, place: int, store: Do = Do.STORE, **options: int) -> int:
+def after_store(machine: Machine, do: Do, index: int, store: Do = Do.STORE, **options: int) -> int:
     """What a step costs behind a store that misses; place 1 is the hart's already."""
-    plan = [Step(1000, Do.AMO, 1), Step(5000, store, 0), Step(5020, do, place)]
+    plan = [Step(1000, Do.AMO, 1), Step(5000, store, 0), Step(5020, do, index)]
     return steps(machine, [plan], **options)[0][2].cost
 
 

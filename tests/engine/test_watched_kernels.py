@@ -147,9 +147,9 @@ def waited(text: str, folder: Path) -> tuple[set[int], dict[str, int]]:
         pass
     assert session.run.end == "exited"
     image = guest.assemble(f".set WORDS, {WORDS:#x}\n{CALLS}{text}", folder)
-    found = session.run.lines()
-    rows = system.costs(found, system.Symbols.read([image.path]))
-    uses = found["uses"]
+    lines = session.run.lines()
+    rows = system.costs(lines, system.Symbols.read([image.path]))
+    uses = lines["uses"]
     marked = [
         line
         for line, kind in zip(uses["line"].tolist(), uses["kind"].tolist(), strict=True)
