@@ -31,7 +31,7 @@ def test_every_option_with_several_values_is_an_axis(uncore):
     assert len(combinations) == 2**6 == len(json.loads(run.out))
 
 
-def test_engines_are_an_axis_each_with_the_seeds_that_it_draws_by(uncore):
+def test_each_engine_of_an_axis_has_its_own_seeds(uncore):
     run = uncore("run", "bus:2", "lock/tas", "--engine", "native,toy", "--json")
     rows = {row["engine"]: row for row in json.loads(run.out)}
     assert set(rows) == {"native", "toy"}
@@ -53,12 +53,12 @@ def test_words_may_stand_in_any_order(uncore):
         ("compact,0-3,8,siblings", ["compact", "0-3,8", "siblings"]),
     ],
 )
-def test_harts_that_stand_together_are_one_placement(text: str, expected: list[str]) -> None:
+def test_consecutive_harts_are_a_single_placement(text: str, expected: list[str]) -> None:
     assert places(text) == expected
 
 
 @pytest.mark.parametrize("name", ["r.json", "r.parquet"])
-def test_results_of_a_run_are_one_file_and_repeat_from_it(uncore, name):
+def test_saved_results_of_a_run_can_be_repeated(uncore, name):
     saved = uncore("run", "bus:4", "lock/ticket", "lock/mcs", *TOY, "--output", name)
     assert saved.status == 0, saved.err
     results = load_all(Path(name))
@@ -71,7 +71,7 @@ def test_results_of_a_run_are_one_file_and_repeat_from_it(uncore, name):
     assert "lock/ticket on bus:4; lock/mcs on bus:4" in alone.err
 
 
-def test_one_changed_result_of_several_is_refused(uncore):
+def test_file_with_a_changed_result_is_refused(uncore):
     uncore("run", "bus:4", "lock/ticket", "lock/mcs", *TOY, "--output", "r.json")
     text = Path("r.json").read_text()
     Path("r.json").write_text(text[::-1].replace('001 :"spo"', '101 :"spo"', 1)[::-1])
@@ -102,20 +102,20 @@ def test_labels_name_what_differs(swept: Results) -> None:
     assert panel.title == "bus:4"
 
 
-def test_x_is_what_was_asked_for_in_its_unit(swept: Results) -> None:
+def test_x_axis_has_the_unit_of_its_option(swept: Results) -> None:
     (panel,) = curves(swept, x="hold")
     assert panel.x == "hold, ns"
     assert panel.ticks == [0, 100, 1000]
     assert "lock/tas, threads 4" in panel.series
 
 
-def test_x_is_the_one_thing_that_varies_where_threads_do_not() -> None:
+def test_x_axis_is_what_varies_at_a_single_thread_count() -> None:
     results = sweep("bus:2", "lock/tas", 2, hold=["10ns", "20ns"], ops=10, seeds=(1,))
     (panel,) = curves(results)
     assert (panel.x, panel.title) == ("hold, ns", "lock/tas on bus:2, 2 threads")
 
 
-def test_words_are_places_on_the_axis() -> None:
+def test_words_are_categories_of_the_x_axis() -> None:
     policies = ["compact", "scatter"]
     results = sweep("ccx:2x2", "lock/tas", 2, placement=policies, ops=10, seeds=(1,))
     (panel,) = curves(results, x="place")
@@ -152,7 +152,7 @@ def test_a_grid_has_a_value_for_each_pair(swept: Results) -> None:
         assert panel.span == drawn[0].span  # type: ignore[union-attr]
 
 
-def test_a_knee_is_where_more_threads_gave_no_more() -> None:
+def test_knee_is_the_least_thread_count_near_the_best_rate() -> None:
     result = api.run("bus:8", "counter/contended", [1, 2, 4, 8], ops=50, seeds=())
     rates = {p.threads: p.ops / p.elapsed_ps for p in result.points}
     knee = min(n for n, rate in rates.items() if rate >= 0.9 * max(rates.values()))
@@ -207,7 +207,7 @@ def test_a_page_of_a_matrix_is_square_and_shows_where_members_begin() -> None:
     assert layout["xaxis"]["constrain"] == layout["yaxis"]["constrain"] == "domain"
 
 
-def test_a_page_needs_nothing_else(swept: Results, tmp_path: Path) -> None:
+def test_page_is_self_contained(swept: Results, tmp_path: Path) -> None:
     pytest.importorskip("plotly")
     page = picture(tmp_path / "p.html", *panels(swept, Wanted(y=("throughput", "p99")))).read_text()
     assert page.count("Plotly.newPlot(") >= 2
@@ -216,7 +216,7 @@ def test_a_page_needs_nothing_else(swept: Results, tmp_path: Path) -> None:
     assert page.count('"modeBarButtonsToRemove": ["sendChartToCloud"]') == 2
 
 
-def test_a_script_reads_what_a_run_of_several_saved(uncore):
+def test_load_all_reads_the_results_of_a_run(uncore):
     import uncore as library
 
     uncore("run", "bus:4", "lock/ticket", "lock/mcs", *TOY, "--output", "r.json")

@@ -89,7 +89,7 @@ def test_kernel_that_traps_at_once_ends_with_status_1(uncore):
 
 
 @pytest.mark.usefixtures("files")
-def test_more_nodes_than_the_kernel_was_built_for_are_told_of_as_fewer(uncore):
+def test_too_many_nodes_for_the_kernel_are_refused_with_the_remedy(uncore):
     result = uncore("boot", "epyc7601x2", "--kernel", "vmlinux-64")
     assert result.status == 2
     assert "write --nodes 4" in result.err
@@ -100,7 +100,7 @@ def test_more_nodes_than_the_kernel_was_built_for_are_told_of_as_fewer(uncore):
     "name, expected",
     [("text", "not a saved run"), ("empty", "not a saved run"), ("none", "No such file")],
 )
-def test_what_is_no_saved_boot_is_refused(uncore, name, expected):
+def test_file_that_is_no_saved_boot_is_refused(uncore, name, expected):
     result = uncore("boot", "--from", name)
     assert (result.status, expected in result.err) == (2, True)
 
@@ -137,7 +137,7 @@ GUEST = """
         ("Kernel panic - not syncing: no init", 0, 1, "Kernel panic - not syncing: no init"),
     ],
 )
-def test_end_of_a_kernel_is_the_status(uncore, tmp_path, text, code, status, message):
+def test_exit_status_follows_the_end_of_the_kernel(uncore, tmp_path, text, code, status, message):
     source = GUEST.replace("TEXT", text).replace("CODE", str(code))
     Path("Image").write_bytes(guest.assemble(source, tmp_path).text)
     result = uncore("boot", "ccx:1x1", "--kernel", "Image")
@@ -146,7 +146,7 @@ def test_end_of_a_kernel_is_the_status(uncore, tmp_path, text, code, status, mes
     assert "result " in result.err
 
 
-def test_kernel_that_uses_fewer_harts_than_there_are_is_told_of(uncore, tmp_path):
+def test_note_says_that_a_kernel_uses_fewer_harts(uncore, tmp_path):
     source = GUEST.replace("TEXT", "smp: Brought up 1 node, 2 CPUs").replace("CODE", "0")
     Path("Image").write_bytes(guest.assemble(source, tmp_path).text)
     for harts, noted in (("2", False), ("4", True)):
@@ -181,7 +181,7 @@ def busy(tmp_path: Path, uncore) -> None:
 @needs_room
 @pytest.mark.usefixtures("busy")
 @pytest.mark.parametrize("when, far", [("1ms", "1.0 ms"), ("7M", "2.0 ms")])
-def test_boot_saved_on_its_way_ends_as_the_one_that_was_not(uncore, when, far):
+def test_saved_boot_ends_as_an_unsaved_boot(uncore, when, far):
     through = uncore("boot", "ccx:1x1", "--kernel", "Image", "--json")
     saved = uncore(*"boot ccx:1x1 --kernel Image --json --state it --save-at".split(), when)
     assert re.search(f"saved in it, at .* M instructions, {far}", saved.err)
@@ -192,7 +192,7 @@ def test_boot_saved_on_its_way_ends_as_the_one_that_was_not(uncore, when, far):
 
 @needs_room
 @pytest.mark.usefixtures("busy")
-def test_boot_that_ends_before_it_is_to_be_saved_says_so(uncore):
+def test_boot_that_ends_before_save_at_is_an_error(uncore):
     for when in ("begin", "1s", "900M"):
         result = uncore(*"boot ccx:1x1 --kernel Image --state it --save-at".split(), when)
         assert (result.status, result.out) == (2, "ready\n")
@@ -202,7 +202,7 @@ def test_boot_that_ends_before_it_is_to_be_saved_says_so(uncore):
 
 @needs_room
 @pytest.mark.usefixtures("busy")
-def test_saved_boot_that_is_cut_short_or_anothers_is_refused(uncore, monkeypatch):
+def test_truncated_or_foreign_saved_boot_is_refused(uncore, monkeypatch):
     assert uncore(*"boot ccx:1x1 --kernel Image --state it --save-at 1us".split()).status == 0
     result = uncore("run", "--from", "it")
     assert (result.status, "write uncore boot --from it" in result.err) == (2, True)
@@ -218,7 +218,7 @@ def test_saved_boot_that_is_cut_short_or_anothers_is_refused(uncore, monkeypatch
 
 @needs_room
 @pytest.mark.usefixtures("busy")
-def test_full_disk_while_a_boot_is_saved_is_a_message_and_the_console_is_kept(uncore):
+def test_full_disk_at_saving_does_not_end_a_boot(uncore):
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -272,7 +272,7 @@ def falls_silent(terminal: int) -> bool:
 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, None], ids=str)
-def test_terminal_shows_what_is_typed_once_and_is_left_as_it_was(tmp_path: Path, ending) -> None:
+def test_terminal_echoes_input_once_and_is_restored(tmp_path: Path, ending) -> None:
     """Ctrl-C ends it as SIGTERM does, and is ignored in the background."""
     loop = "7:  addi t1, t1, 1\n    j 7b\n" if ending else ""
     slow = BUSY.replace("TEXT", "here").replace("CODE", "0").replace("    li a0, 0\n", loop, 1)

@@ -81,6 +81,6 @@ def test_machines_and_saved_results_compare_alike(uncore):
         ((), "it got 0 and 0"),
     ],
 )
-def test_odd_words_get_a_message(uncore, words, message):
+def test_invalid_words_give_a_message(uncore, words, message):
     result = uncore("compare", *words)
     assert result.status == 2 and message in result.err and not result.out

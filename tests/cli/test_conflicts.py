@@ -14,7 +14,7 @@ def verdicts(uncore, *words):
     return {(pair["a"], pair["b"]): pair for pair in json.loads(result.out)}
 
 
-def test_pairs_are_told_apart_by_what_they_write_and_touch(uncore):
+def test_conflicts_follow_from_lines_written_and_touched(uncore):
     pairs = verdicts(uncore, PROGRAM, "--set", "ops=20")
     conflicting = {pair for pair, what in pairs.items() if not what["conflict_free"]}
     assert conflicting == {("add", "add"), ("add", "look")}
@@ -24,7 +24,7 @@ def test_pairs_are_told_apart_by_what_they_write_and_touch(uncore):
     assert len(pairs) == 6
 
 
-def test_a_conflict_of_layout_alone_is_called_one(uncore):
+def test_conflict_of_layout_alone_is_marked(uncore):
     pairs = verdicts(uncore, PROGRAM, "--set", "ops=20", "--set", "apart=8")
     own = pairs["own", "own"]
     assert not own["conflict_free"] and not any(line["same_bytes"] for line in own["lines"])

@@ -10,7 +10,7 @@ from uncore.cli.app import main
 WORDS = ["crosscheck", "ring:2", "lock/ticket", "--set", "ops=5"]
 
 
-def test_engines_that_are_not_here_are_left_out_where_none_are_named(
+def test_missing_engines_are_left_out_by_default(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("UNCORE_SST", "/nowhere")
@@ -31,7 +31,7 @@ def test_engines_that_are_not_here_are_left_out_where_none_are_named(
         ("native,sst", "no SST in /nowhere"),
     ],
 )
-def test_what_is_no_comparison_is_refused(
+def test_invalid_engines_to_compare_are_refused(
     engines: str, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("UNCORE_SST", "/nowhere")

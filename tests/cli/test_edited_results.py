@@ -25,7 +25,7 @@ JOB = [("job", *position) for position in edits.places(SAVED["job"])]
         st.tuples(st.sampled_from(JOB), st.sampled_from(edits.SCRAPS)), min_size=1, max_size=2
     )
 )
-def test_an_edited_job_is_a_job_or_a_message(changes: list[edits.Change]) -> None:
+def test_edited_job_is_accepted_or_gives_a_message(changes: list[edits.Change]) -> None:
     fuzz.survive(fuzz.result, msgspec.json.encode(edits.edited(SAVED, changes)))
 
 

@@ -128,7 +128,7 @@ def test_signal_that_the_user_ignores_stays_ignored(tmp_path):
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
-def test_ctrl_c_while_the_command_is_loaded_ends_it_in_silence() -> None:
+def test_ctrl_c_at_loading_ends_the_command_silently() -> None:
     loads = """
 import os, signal, sys
 class Hand:
@@ -143,7 +143,7 @@ main()
     assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
 
 
-def test_a_file_is_written_though_nobody_reads_what_is_printed(tmp_path: Path) -> None:
+def test_file_is_written_though_the_output_pipe_is_closed(tmp_path: Path) -> None:
     command = f"{sys.executable} -m uncore predict r2700x --output p.toml | true"
     subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True)
     assert "interval" in (tmp_path / "p.toml").read_text()

@@ -77,7 +77,7 @@ def test_the_sums_over_lines_equal_the_result(uncore, workload):
         assert observed.total("reads") < point.instructions
 
 
-def test_a_result_that_comes_out_otherwise_is_refused(uncore):
+def test_result_with_another_outcome_is_refused(uncore):
     """Another run cannot tell what cost it its time."""
     saved(uncore, "bus:2", "lock/ticket", "--threads", "2", "--seed", "none")
     text = Path("r.json").read_text()
@@ -89,7 +89,7 @@ def test_a_result_that_comes_out_otherwise_is_refused(uncore):
     assert table.status == 2 and "comes out differently" in table.err
 
 
-def test_other_points_and_mistakes_are_told_apart(uncore):
+def test_lines_selects_a_point_or_names_the_mistake(uncore):
     saved(uncore, "bus:2", "lock/ticket", "--threads", "1,2")
     assert "1 threads" in uncore("lines", "r.json", "--threads", "1").out
     assert "the result has 1, 2" in uncore("lines", "r.json", "--threads", "3").err
@@ -120,7 +120,7 @@ def test_waits_and_what_lies_between_are_the_critical_path(uncore):
         assert abs(seen.path_ps - point.elapsed_ps) < 0.02 * point.elapsed_ps
 
 
-def test_a_wait_that_passes_beside_others_is_not_on_the_path(uncore):
+def test_wait_that_overlaps_others_is_not_on_the_critical_path(uncore):
     """Whoever queues behind an MCS lock takes its tail while another holds the lock."""
     saved(uncore, "epyc7601x2", "lock/mcs", "--threads", "16")
     tail = objects(uncore)["lock->queue.tail"]
@@ -145,7 +145,7 @@ def test_shared_lines_have_the_columns_of_perf(uncore):
     assert "RmtHitm" in shown
 
 
-def test_a_variable_that_lies_in_pieces_is_left_out(uncore):
+def test_variable_split_by_the_compiler_is_left_out(uncore):
     """The compiler keeps only some elements of `fields`, here and there."""
     saved(uncore, "ccx:2x2", "layout/hot_structure", "--threads", "2", "--set", "ops=20")
     assert objects(uncore)

@@ -50,7 +50,7 @@ def test_repeat_command_asks_for_the_same_job(uncore, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("name", [n for n in options(Job) if n not in OF_LINUX])
-def test_usual_value_needs_no_word(name: str) -> None:
+def test_default_value_is_not_written(name: str) -> None:
     usual = make_job("ccx:2x4", "lock/ticket", (1, 2), seeds=(1, 2, 3))
     command = words("ccx:2x4", "lock/ticket", usual)
     assert options(Job)[name].flag not in command

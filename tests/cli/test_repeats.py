@@ -61,7 +61,7 @@ def test_an_engine_that_draws_nothing_is_in_lockstep(
     assert (row["repeats"], row["seeds"]) == (1, [])
 
 
-def test_the_table_says_how_far_repeats_are_apart_and_which_they_are(uncore: Command) -> None:
+def test_table_shows_spread_and_seeds_of_repeats(uncore: Command) -> None:
     output = uncore(*TOY, "--threads", "1").out
     assert "83.3 +-7.0 M/s" in output  # 90.9, 83.3 and 76.9
     assert "seeds 1, 2, 3: the run of median throughput" in output
@@ -133,7 +133,7 @@ def test_lines_looks_at_the_median_or_at_the_repeat_that_is_named(uncore: Comman
     assert "--seed 4: the result's are 1, 2, 3" in uncore("lines", "r.json", "--seed", "4").err
 
 
-def test_scaling_and_compare_speak_of_medians(uncore: Command) -> None:
+def test_scaling_and_compare_use_medians(uncore: Command) -> None:
     for name, first in (("a.json", "1"), ("b.json", "4")):
         uncore(*TOY, "--threads", "1,2,4", "--seed", first, "--output", name)
     scaling = json.loads(uncore("scaling", "a.json", "--json").out)
@@ -149,7 +149,7 @@ def test_scaling_and_compare_speak_of_medians(uncore: Command) -> None:
     assert ratio["ratio_max"] == pytest.approx(1300 / 1400)
 
 
-def test_pictures_have_a_band() -> None:
+def test_picture_shows_the_spread_as_a_band() -> None:
     result = api.run("ring:4", "lock/mcs", [4], parameters={"ops": 20})
     (panel,) = chart.panels([result])
     ((point,),) = panel.series.values()
@@ -166,7 +166,9 @@ def test_pictures_have_a_band() -> None:
         (("--repeat", "5", "--seed", "none"), "--repeat 5: in lockstep all runs are the same"),
     ],
 )
-def test_a_mistake_is_named(uncore: Command, words: tuple[str, ...], message: str) -> None:
+def test_invalid_seed_or_repeat_gives_a_message(
+    uncore: Command, words: tuple[str, ...], message: str
+) -> None:
     run = uncore(*TOY, *words)
     assert run.status == 2 and message in run.err
 

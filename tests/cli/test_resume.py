@@ -81,18 +81,18 @@ def test_only_missing_points_are_run(monkeypatch, tmp_path):
     ],
     ids=["parameter", "machine", "number", "lockstep", "policies", "engine", "program"],
 )
-def test_another_job_takes_nothing(tmp_path, other):
+def test_point_of_another_job_is_not_loaded(tmp_path, other):
     assert key(next(other().points())) != key(next(job().points()))
 
 
-def test_a_machine_is_known_by_its_numbers_and_not_by_how_they_were_said():
+def test_key_depends_on_numbers_and_not_on_their_spelling():
     hold = job().machine.each_core[0].hold
     stated = job(overrides={"core.hold": f"{hold}ps"})
     assert stated.document() != job().document()
     assert key(stated.at(1, 1)) == key(job().at(1, 1))
 
 
-def test_another_copy_of_uncore_takes_nothing(monkeypatch, tmp_path):
+def test_point_of_another_copy_of_uncore_is_not_loaded(monkeypatch, tmp_path):
     (tmp_path / "one.py").write_text("new code")
     point = job().at(1, 1)
     before = key(point)
@@ -107,7 +107,7 @@ def test_another_copy_of_uncore_takes_nothing(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     "spoil", [lambda b: b[:-9], lambda b: b"", lambda b: b[:40] + b"x" + b[41:]]
 )
-def test_a_damaged_file_is_run_again(monkeypatch, tmp_path, spoil):
+def test_point_with_a_damaged_file_is_run_again(monkeypatch, tmp_path, spoil):
     store = Store(tmp_path)
     first = execute([job()], store=store)[0]
     for file in files(tmp_path):
@@ -116,7 +116,7 @@ def test_a_damaged_file_is_run_again(monkeypatch, tmp_path, spoil):
     assert (again.result_hash, again.host.resumed) == (first.result_hash, 0)
 
 
-def test_what_was_watched_is_taken_up_too(tmp_path):
+def test_observations_are_loaded_with_their_point(tmp_path):
     store, lines = Store(tmp_path), frozenset({"lines"})
     first = execute([job()], store=store, probes=lines)[0]
     again = execute([job()], 2, store=store, probes=lines, resume=True)[0]
@@ -124,14 +124,14 @@ def test_what_was_watched_is_taken_up_too(tmp_path):
     assert again.observed == first.observed != []
 
 
-def test_a_point_that_was_not_watched_is_run_again_to_watch_it(tmp_path):
+def test_point_without_observations_is_run_again_for_them(tmp_path):
     store = Store(tmp_path)
     execute([job()], store=store)
     watched = execute([job()], store=store, probes=frozenset({"lines"}), resume=True)[0]
     assert (watched.host.resumed, len(watched.observed)) == (0, 4)
 
 
-def test_the_oldest_points_leave_a_full_folder(tmp_path):
+def test_full_folder_loses_its_oldest_points(tmp_path):
     point = execute([job(seeds=())])[0].points[0]
     store = Store(tmp_path, most=4000)
     keys = [f"{n:064x}" for n in range(40)]  # in one folder
@@ -143,7 +143,7 @@ def test_the_oldest_points_leave_a_full_folder(tmp_path):
     assert store.load(keys[-1]) and not store.load(keys[0])
 
 
-def test_where_nothing_can_be_kept_points_are_run_all_the_same(tmp_path):
+def test_unwritable_store_does_not_fail_a_run(tmp_path):
     (tmp_path / "file").write_text("no folder")
     result = execute([job()], store=Store(tmp_path / "file"))[0]
     assert len(result.points) == 4
@@ -162,7 +162,7 @@ def test_small_points_come_first_and_the_longest_is_not_the_last_of_several(core
     assert order == {1: [1, 2, 4, 8, 16, 32, 64], 2: [1, 2, 4, 64, 32, 16, 8]}[cores]
 
 
-def test_a_command_says_how_many_points_it_took_up(uncore):
+def test_note_counts_resumed_points(uncore):
     first = uncore(*CURVE)
     again = uncore(*CURVE, "--resume")
     assert "resumed: 6 of 6 points" in again.err
@@ -171,7 +171,7 @@ def test_a_command_says_how_many_points_it_took_up(uncore):
     assert "resumed: 6 of 12 points" in more.err
 
 
-def test_a_matrix_is_taken_up(uncore):
+def test_interrupted_matrix_is_resumed(uncore):
     first = uncore("matrix", "bus:2", "--json")
     assert uncore("matrix", "bus:2", "--json", "--resume") == first
 
@@ -183,7 +183,7 @@ LONG = (
 )
 
 
-def test_a_run_that_is_killed_goes_on_from_its_finished_points(tmp_path):
+def test_killed_run_resumes_from_its_finished_points(tmp_path):
     """SIGKILL, which nothing can catch: as when the power fails."""
     words = [sys.executable, "-m", "uncore", *LONG.split()]
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}

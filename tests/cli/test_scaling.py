@@ -41,7 +41,7 @@ ABSENT = (
 ).split()
 
 
-def test_points_of_a_law_give_its_coefficients():
+def test_fit_recovers_the_coefficients_of_a_law():
     fitted = fit(COUNTS, np.array([law(n) for n in COUNTS]))
     assert fitted.scale == pytest.approx(2e6)
     assert fitted.contention == pytest.approx(0.05)
@@ -92,7 +92,7 @@ def test_a_run_is_measured_by_what_it_holds_constant():
         assert scaling.rows[1].speedup_memory == pytest.approx(2.5)
 
 
-def test_serialised_is_one_over_n():
+def test_serial_fraction_is_one_at_constant_throughput():
     serial = analyse(result((1, 1000, 1000_000), (4, 1000, 1_000_000))).rows[1]
     assert serial.per_thread == serial.all_serial == 0.25
     assert serial.serial_fraction == pytest.approx(1)

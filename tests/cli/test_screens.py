@@ -178,7 +178,7 @@ def test_no_word_is_broken_and_no_number_cut(screens, width: int) -> None:
         assert broken == set(), command
 
 
-def test_all_commands_that_print_tables_are_here() -> None:
+def test_every_command_that_prints_tables_is_tested() -> None:
     tried = {line.partition(" ")[0] for line in COMMANDS.strip().split("\n")}
     assert {*COMMANDS_OF_UNCORE, *plugins.commands()} - tried <= UNTRIED
 

@@ -92,7 +92,7 @@ def checkout(tmp_path: Path) -> Callable[..., bool]:
     return prepare
 
 
-def test_a_build_is_looked_at_once(checkout):
+def test_unchanged_build_is_checked_once(checkout):
     assert not checkout()
 
 
@@ -117,16 +117,16 @@ def edited_in_its_second(top: Path) -> None:
     ],
     ids=["edited", "new", "renamed", "description", "packages", "lost product", "other product"],
 )
-def test_whatever_a_build_depends_on_has_it_looked_at_again(checkout, tmp_path, change):
+def test_changed_dependency_has_the_build_checked_again(checkout, tmp_path, change):
     change(tmp_path)
     assert checkout()
 
 
-def test_another_compiler_has_the_build_looked_at_again(checkout):
+def test_another_compiler_has_the_build_checked_again(checkout):
     assert checkout(CXX="clang++-99")
 
 
-def test_a_build_that_failed_is_looked_at_until_it_succeeds(checkout, tmp_path):
+def test_failed_build_is_checked_until_it_succeeds(checkout, tmp_path):
     (tmp_path / "fails").touch()
     edited_in_its_second(tmp_path)
     assert checkout() and checkout()
@@ -135,7 +135,7 @@ def test_a_build_that_failed_is_looked_at_until_it_succeeds(checkout, tmp_path):
     assert not checkout()
 
 
-def test_what_is_edited_while_it_is_built_is_built_again(checkout, tmp_path):
+def test_source_edited_during_a_build_is_built_again(checkout, tmp_path):
     python = tmp_path / ".venv/bin/python"
     edit = "test -e edited || { touch edited; echo three >sim/source.py; }\n"
     python.write_text(PYTHON + edit)

@@ -20,7 +20,7 @@ def foretold(uncore, *words):
     return json.loads(done.out)
 
 
-def test_fields_moved_apart_give_what_the_program_with_them_apart_does(uncore):
+def test_fields_moved_apart_equal_a_program_with_them_apart(uncore):
     rows = foretold(uncore, *SHARED, "--only", "layout")
     assert rows[0]["change"] in ("*limit apart from *count", "*count apart from *limit")
     assert rows[0]["throughput_change"] > 0.2
@@ -45,7 +45,7 @@ def test_a_number_of_the_machine_is_changed_both_ways(uncore):
     assert rows == sorted(rows, key=lambda row: -row["throughput_change"])
 
 
-def test_a_change_that_a_repeat_shows_without_it_is_marked(uncore):
+def test_change_within_the_spread_of_repeats_is_doubtful(uncore):
     words = ("bus:4", "lock/ticket", "--threads", "4", "--set", "ops=20")
     kinds = ("--only", "number", "--only", "line")
     rows = json.loads(uncore("whatif", *words, *kinds, "--json").out)
@@ -59,7 +59,7 @@ def test_a_change_that_a_repeat_shows_without_it_is_marked(uncore):
     assert "+-" in printed
 
 
-def test_what_can_be_done_stands_before_bounds_and_what_is_sure_before_chance(uncore):
+def test_changes_rank_before_bounds_and_gains_before_doubtful_effects(uncore):
     words = ("mesh:2x2", "lock/ticket", "--threads", "4", "--set", "ops=20")
     rows = json.loads(uncore("whatif", *words, "--json").out)
     ranks = [(r["where"] == "bound", surely(r), -r["throughput_change"]) for r in rows]
@@ -116,7 +116,7 @@ def test_weakly_ordered_cores_keep_a_program_s_orders_on_free_lines(workload, na
     )
 
 
-def test_names_that_are_not_there_are_told(uncore):
+def test_unknown_object_gives_a_message(uncore):
     done = uncore("run", *SHARED, "--free", "cuont")
     assert done.status == 2
     assert "no object is called 'cuont'; this run has touched" in done.err
@@ -129,7 +129,7 @@ def test_an_engine_that_cannot_move_bytes_refuses(uncore):
     assert "native" in done.err
 
 
-def test_python_asks_the_same(uncore):
+def test_python_gives_the_same_effects(uncore):
     import uncore as module
 
     effects = module.whatif(*SHARED[:2], 4, ops=300, only=["layout"], seeds=(1,))

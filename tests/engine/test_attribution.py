@@ -68,7 +68,7 @@ def test_the_sums_equal_the_totals(
     ("where", "what", "threads", "options"),
     [*JOBS[:1], pytest.param(*JOBS[1], marks=LOOKS_LATER), *JOBS[2:]],
 )
-def test_what_a_sleeping_hart_would_have_done_is_counted(
+def test_skipped_turns_of_a_sleeping_hart_are_counted(
     where: str, what: str, threads: int, options: dict[str, Any]
 ) -> None:
     """Every row, with waiting loops passed over and with every turn executed (S1, S2)."""
@@ -130,7 +130,7 @@ def test_an_instruction_has_a_row_for_each_kind_of_operation() -> None:
     assert by_kind.rows() == [(0, 2 * 10), (1, 2 * 20)]
 
 
-def test_a_far_atomic_is_a_read_and_a_write_where_it_was_asked_for() -> None:
+def test_far_atomic_is_a_read_and_a_write_of_its_requester() -> None:
     """C8: the core that asks never has the line, but it is its instruction that uses it."""
     options = {"overrides": {"core.atomics": "far"}, "ops": 20}
     seen = native.run(job("epyc7601x2", "counter/atomic", 4, **options), LINES)["observed"]["lines"]
@@ -142,7 +142,7 @@ def test_a_far_atomic_is_a_read_and_a_write_where_it_was_asked_for() -> None:
     assert listed + seen["others"]["waited_ps"] == seen["waited_ps"]
 
 
-def test_a_far_atomic_whose_value_is_wanted_is_a_miss() -> None:
+def test_far_atomic_whose_value_is_used_is_a_miss() -> None:
     """C8: it was performed elsewhere, and the hart waited for what it read."""
     far = line(core={"far_atomics": True}, resolver=KEPT)
     ((reads, writes, misses, waited),), _ = measured(
@@ -160,9 +160,7 @@ def test_a_far_atomic_whose_value_is_wanted_is_a_miss() -> None:
         (Step(5020, Do.AMO, 1), ([(0, 1, 1, 0)], [(2, 2, 1, 98)])),
     ],
 )
-def test_a_store_of_a_weak_core_that_waits_has_misses_and_time_of_its_own(
-    last: Step, rows: Any
-) -> None:
+def test_waiting_store_of_a_weak_core_has_its_own_misses_and_time(last: Step, rows: Any) -> None:
     """H8.1, H8.3: what follows passes it."""
     plans = [[Step(1000, Do.AMO, 1), Step(5000, Do.STORE, 0), last]]
     assert measured(WEAK, plans) == rows

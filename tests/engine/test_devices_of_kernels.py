@@ -133,7 +133,7 @@ def test_store_to_an_interrupt_file_wakes_its_hart(way: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("whom", [0, 1])
-def test_what_is_typed_interrupts_the_hart_that_it_is_sent_to(whom: int) -> None:
+def test_console_input_interrupts_its_target_hart(whom: int) -> None:
     text = f".set WHOM, {whom}\n{HEARS}"
     ends = [ended(system.start(boot(text), **way), "ab").outcome() for way in WAYS]
     assert (ends[0]["end"], ends[0]["console"]) == ("exited", "?ab")
@@ -142,7 +142,7 @@ def test_what_is_typed_interrupts_the_hart_that_it_is_sent_to(whom: int) -> None
 
 @NEEDS_ROOM
 @pytest.mark.parametrize("when", [1, 10**5, "waits"])
-def test_saved_run_goes_on_as_if_it_had_not_been_saved(tmp_path: Path, when: Any) -> None:
+def test_saved_run_continues_as_an_unsaved_run(tmp_path: Path, when: Any) -> None:
     text = f".set WHOM, 1\n{HEARS}"
     straight = ended(system.start(boot(text)), "xy").outcome()
     begun = system.begin(boot(text), saved=True)
@@ -162,14 +162,14 @@ RESTLESS = f".set WHOM, 0\n{HEARS}".replace("other:\n", "other:\n    addi a5, a5
 
 
 @pytest.mark.bulk
-def test_prompt_before_a_hart_that_never_sleeps_is_typed_to() -> None:
+def test_prompt_gets_input_though_a_hart_never_sleeps() -> None:
     session = ended(system.start(boot(RESTLESS)), "ab")
     assert (session.run.end, session.console) == ("exited", "?ab")
 
 
 @NEEDS_ROOM
 @pytest.mark.bulk
-def test_boot_saved_before_its_prompt_is_believed_is_typed_to_when_it_would_have_been(
+def test_restored_boot_gets_input_at_the_original_time(
     tmp_path: Path,
 ) -> None:
     straight = ended(system.start(boot(RESTLESS)), "ab").outcome()
@@ -183,7 +183,7 @@ def test_boot_saved_before_its_prompt_is_believed_is_typed_to_when_it_would_have
     assert ended(again.run, "ab", again.still).outcome() == straight
 
 
-def test_kernel_finds_a_folder_behind_its_disk(tmp_path: Path) -> None:
+def test_folder_is_appended_to_the_initrd(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/run").write_bytes(b"12345")
     (tmp_path / "link").symlink_to("bin/run")
@@ -199,7 +199,7 @@ def test_kernel_finds_a_folder_behind_its_disk(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("whom", [0, 1])
-def test_attribution_changes_nothing_and_counts_what_comes_after(whom: int) -> None:
+def test_attribution_counts_from_its_start_and_changes_no_outcome(whom: int) -> None:
     text = f".set WHOM, {whom}\n{HEARS}"
     plain = ended(system.start(boot(text)), "ab")
     session = system.Session(system.start(boot(text)))
@@ -214,7 +214,7 @@ def test_attribution_changes_nothing_and_counts_what_comes_after(whom: int) -> N
     assert session.run.lines()["uses"]["waited_ps"].sum() > 0
 
 
-def test_kernel_is_told_of_each_socket() -> None:
+def test_cpu_map_describes_each_socket() -> None:
     for name, sockets, clusters in (("epyc7601x2", 2, 8), ("ccx:4x4", 1, 4)):
         machine = load(name)
         cores = [machine.core_of(hart) for hart in place(machine, "compact", smt=False)]

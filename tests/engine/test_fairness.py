@@ -72,7 +72,7 @@ def test_harts_that_never_worked_together_are_not_compared() -> None:
         assert point.fairness is None
 
 
-def test_one_thread_has_none_and_two_have_a_number(capsys: pytest.CaptureFixture[str]) -> None:
+def test_fairness_needs_two_threads(capsys: pytest.CaptureFixture[str]) -> None:
     result = api.run("ccx:2x2", "lock/tas", (1, 2))
     alone, both = to_medians([result])
     assert alone["fairness"] is None

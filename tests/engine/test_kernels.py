@@ -219,14 +219,14 @@ WAYS = ({}, {"lookahead": 0}, {"sleep": False})
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_remote_fence_has_a_hart_forget_a_translation(way: dict[str, Any]) -> None:
+def test_remote_fence_invalidates_a_translation(way: dict[str, Any]) -> None:
     engine = run(SHOOTDOWN, TABLES, **way)
     assert (engine.end, engine.exit_code, engine.console) == ("exited", 0, "done")
     words = struct.unpack("<Q56xQ56xQ", engine.read(WORDS + 256, 136))
     assert words == (0x1111, 0x1111, 0x2222)
 
 
-def test_outcome_does_not_show_how_it_was_executed() -> None:
+def test_outcome_of_a_kernel_is_independent_of_execution() -> None:
     ends = [run(SHOOTDOWN, TABLES, **way) for way in WAYS]
     counts = [[(h["clock"], h["instructions"]) for h in engine.harts()] for engine in ends]
     assert counts[0] == counts[1] == counts[2]
@@ -289,7 +289,7 @@ other:
 """
 
 
-def test_code_is_new_after_fence_i_although_it_was_decoded_while_its_write_was_under_way() -> None:
+def test_fence_i_discards_code_decoded_during_a_write() -> None:
     pages = {CODE + 4096 * n: 0x8D02 << 32 | LI_ZERO for n in range(EXCHANGED)}
     engine = run(EXCHANGES, pages)
     assert engine.exit_code == 0
@@ -383,7 +383,7 @@ def test_large_pages_have_entries_of_their_own() -> None:
     assert few - many >= LARGE * (TURNS - 1) * 2 * load("ccx:1x2").core.l1_hit
 
 
-def test_wfi_goes_on_where_an_interrupt_is_pending() -> None:
+def test_wfi_continues_if_an_interrupt_is_pending() -> None:
     assert run("    csrsi sie, 2\n    csrsi sip, 2\n    wfi\n    off 0\n").end == "exited"
 
 
@@ -391,7 +391,7 @@ def test_programs_may_read_the_counters() -> None:
     assert struct.unpack("<Q", run(PROGRAM).read(WORDS, 8)) == (8,)
 
 
-def test_exit_tells_why_the_kernel_went_down() -> None:
+def test_exit_reports_why_the_kernel_went_down() -> None:
     assert run("    off 1\n").exit_code == 1
 
 
@@ -443,9 +443,9 @@ def written(address: int, size: int) -> tuple[int, int]:
         (0x80000000 + (1 << 40), 8),
     ],
 )
-def test_console_refuses_what_is_no_memory(address: int, size: int) -> None:
+def test_console_refuses_addresses_outside_memory(address: int, size: int) -> None:
     assert written(address, size) == (-3, 0)
 
 
-def test_console_takes_a_part_of_what_is_much() -> None:
+def test_console_takes_part_of_a_long_text() -> None:
     assert written(0x80000000, 8 << 20) == (0, 1 << 16)

@@ -41,11 +41,11 @@ def test_every_load_returns_what_it_may(case: Case) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(100, 110))
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_every_load_returns_what_it_may_for_long(case: Case, seed: int) -> None:
+def test_every_load_of_a_long_run_returns_what_it_may(case: Case, seed: int) -> None:
     check(case, OPERATIONS // len(CASES), seed)
 
 
-def test_a_far_atomic_ends_though_its_line_has_gone_while_it_waited_for_a_lock() -> None:
+def test_far_atomic_ends_though_its_line_left_during_a_lock() -> None:
     """C6, C8: it is posted then, and its hart goes on; this job once showed that it never did."""
     words = {"protocol": "mesif", "core.atomics": "far"}
     result = point(
@@ -56,7 +56,7 @@ def test_a_far_atomic_ends_though_its_line_has_gone_while_it_waited_for_a_lock()
 
 
 @pytest.mark.parametrize("case", MACHINES, ids=str)
-def test_sharing_does_not_show_how_far_cores_run_ahead(case: Case) -> None:
+def test_outcome_of_sharing_is_independent_of_running_ahead(case: Case) -> None:
     """Rule S2 again, where siblings share lines and every line is evicted all the time."""
     job = stress.job(case, with_caches(case, *TINY), 4000, stride=256)
     whole, single = outcome(job), outcome(job, lookahead=0)

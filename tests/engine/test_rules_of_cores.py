@@ -114,7 +114,7 @@ def test_only_the_oldest_store_asks_for_its_line() -> None:
 
 
 @pytest.mark.parametrize(("own", "after"), [([], [0, 1, 2]), ([Step(500, Do.STORE, 1)], [0, 2])])
-def test_stores_ask_ahead_for_what_their_core_may_not_write(
+def test_stores_ask_ahead_for_lines_that_their_core_may_not_write(
     own: list[Step], after: list[int]
 ) -> None:
     """H3.2: three stores, a ns apart; with `own` the second line is the core's already."""
@@ -316,7 +316,7 @@ def test_a_hart_looks_again_if_it_has_done_no_atomic_nor_loaded_elsewhere(
 
 
 @pytest.mark.parametrize(("reader", "writer"), [(0, 1), (0, 3), (3, 0), (2, 1), (1, 3)])
-def test_each_hart_of_a_core_may_come_too_early(reader: int, writer: int) -> None:
+def test_any_hart_of_a_core_may_look_again_too_early(reader: int, writer: int) -> None:
     """C10: of four, whoever writes and whoever looks again; the others do nothing."""
     warm = [Step(1000, Do.AMO), Step(2000, Do.AMO, 9), Step(2500, Do.LOAD, 1)]
 

@@ -166,7 +166,7 @@ def test_a_directory_in_memory_is_read_for_an_owner_at_another_node(
     assert load.cost == plain.cost + extra
 
 
-def test_a_directory_knows_at_once_whom_it_is_just_asking() -> None:
+def test_directory_looks_up_no_owner_that_it_is_probing() -> None:
     """A second reader arrives while the owner is being asked for the first: nothing to look up."""
     machine = line(resolver={"lookup": LOOKUP * NS, "near": (0, 1)})
     plans = [[at(2000, Do.AMO)], [at(2000 + LOOKUP + 20, Do.AMO)], [at(1000, Do.STORE)]]
@@ -176,7 +176,7 @@ def test_a_directory_knows_at_once_whom_it_is_just_asking() -> None:
     assert late.begin + late.cost < plain[1][0].begin + plain[1][0].cost + LOOKUP
 
 
-def test_a_request_behind_another_looks_nothing_up() -> None:
+def test_queued_request_looks_nothing_up() -> None:
     """R9: core 0 stays the owner (O) when core 1 has read; core 2's request waits for core 1's
     Unblock, though no transaction is under way, and core 0's asks for nothing but its turn."""
     lookup = 300

@@ -40,7 +40,7 @@ def test_a_slice_serves_one_request_after_the_other(later: int) -> None:
 
 @pytest.mark.parametrize("reply", ["direct", "via"])
 @pytest.mark.parametrize("unblock", ["completion", "response"])
-def test_a_line_goes_from_owner_to_owner_as_reply_and_unblock_say(reply: str, unblock: str) -> None:
+def test_transfer_between_owners_follows_reply_and_unblock(reply: str, unblock: str) -> None:
     """R4, R5: A owns the line, B asks, and H asks while B's transaction is open.
 
     Direct data take the wire A - B; a response closes when the owner's answer is at H, a completion
@@ -334,13 +334,13 @@ def test_a_timer_set_by_another_hart_wakes_a_sleeper(waker: int) -> None:
     assert slept.begin + 2 + slept.cost == wrote.begin + 1 + there
 
 
-def test_a_timer_that_is_due_at_the_present_time_is_due() -> None:
+def test_timer_set_to_the_present_time_is_due_at_once() -> None:
     """I3: it is set to the time at which it is set, so the hart does not sleep."""
     (span,) = steps(line(), [[Step(1000, Do.DUE_NOW, 0)]])[0]
     assert span.cost == 3  # three instructions more
 
 
-def test_a_timer_that_is_set_anew_is_due_then_only() -> None:
+def test_timer_set_again_is_due_at_its_new_time_only() -> None:
     """I3: the hart sleeps past the time that it set first."""
     assert not point(line(), guest("timer"), 1)["failures"]
 

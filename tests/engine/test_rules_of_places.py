@@ -97,7 +97,7 @@ def test_a_node_owns_its_part_of_ram_from_its_first_line_on() -> None:
     assert record["source"] == 4 + 1
 
 
-def test_of_several_nearest_nodes_the_first_has_a_page() -> None:
+def test_first_of_equally_near_nodes_has_the_page() -> None:
     """A4: both are at one stop."""
     memories = (dataclasses.replace(NODE, stop=A), NODE, NODE)
     (record,) = missed(line(memories=memories), [[], [Step(1000, Do.LOAD)]], home="first-touch")

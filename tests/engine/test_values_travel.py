@@ -76,7 +76,7 @@ def test_a_workload_notices_sharers_that_are_not_invalidated(
         assert failures(machine, workload, threads, patience="1ms")
 
 
-def test_ticket_notices_the_same_in_caches_of_eight_lines(tmp_path: Path) -> None:
+def test_ticket_notices_stale_sharers_in_caches_of_eight_lines(tmp_path: Path) -> None:
     """A waiter reads its stale copy again and again.
 
     The count of refcount/atomic is evicted between any two operations: no copy is old when read.
