@@ -263,7 +263,7 @@ def test_interrupted_boot_keeps_its_console_and_says_how_far_it_was(tmp_path: Pa
 
 
 def falls_silent(terminal: int) -> bool:
-    """Within half a minute it no longer echoes what is typed."""
+    """Waits up to half a minute until the terminal no longer echoes input."""
     for _ in range(300):
         if not termios.tcgetattr(terminal)[3] & termios.ECHO:
             return True
@@ -273,7 +273,7 @@ def falls_silent(terminal: int) -> bool:
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, None], ids=str)
 def test_terminal_echoes_input_once_and_is_restored(tmp_path: Path, ending) -> None:
-    """Ctrl-C ends it as SIGTERM does, and is ignored in the background."""
+    """Ctrl-C ends the command as SIGTERM does; a command in the background ignores it."""
     loop = "7:  addi t1, t1, 1\n    j 7b\n" if ending else ""
     slow = BUSY.replace("TEXT", "here").replace("CODE", "0").replace("    li a0, 0\n", loop, 1)
     (tmp_path / "Image").write_bytes(guest.assemble(slow, tmp_path).text)

@@ -32,7 +32,7 @@ def test_conflict_of_layout_alone_is_marked(uncore):
 
 
 def test_any_descriptor_commutes_where_the_lowest_does_not(uncore):
-    """Clements' example; and operations that are not of several kinds are of one."""
+    """Clements' example; operations without marked kinds count as a single kind."""
     assert not verdicts(uncore, "kernel/open")["open", "open"]["conflict_free"]
     assert all(
         p["conflict_free"] for p in verdicts(uncore, "kernel/open", "--set", "rule=any").values()

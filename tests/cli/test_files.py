@@ -34,7 +34,7 @@ def saved_as(ending, result, path):
 
 
 def on_a_full_disk(write) -> str:
-    """What `write` says where no file may grow beyond a few bytes."""
+    """The message of `write` where no file may grow beyond a few bytes."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (16, limits[1]))

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_drawn_invocations_leave_nothing_bad_behind():
-    """In a process without threads, which forks."""
+    """Runs in a process of its own, without threads: it forks."""
     words = [sys.executable, "-m", "tests.tools.invocations", "--runs", "40", "--separate", "20"]
     run = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr

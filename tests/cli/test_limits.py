@@ -48,7 +48,7 @@ def test_max_host_limits_host_time():
 
 
 def test_limit_of_time_is_checked_at_the_end_of_a_run(monkeypatch):
-    """The last look is at its end."""
+    """With slices longer than the run, only the check at its end can refuse it."""
     monkeypatch.setattr("uncore.engine.native.SLICE", 1 << 40)
     with pytest.raises(GuestError, match="--max-time 1ns"):
         run(program="counter/atomic", max_time="1ns")
@@ -84,7 +84,7 @@ def test_points_finished_before_the_limit_are_kept(uncore):
 
 
 def test_ctrl_c_ends_a_hart_that_runs_alone():
-    """One event is then as long as the engine lets it be."""
+    """A hart alone runs a whole slice in a single event; signals must be seen between slices."""
     begun = time.monotonic()
     threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
     job = request.make_job("bus:1", guest("endless"), [1])
@@ -123,7 +123,7 @@ def test_interrupted_matrix_counts_measured_pairs(uncore, monkeypatch):
 
 
 class Impatient:
-    """A progress bar whose reader has had enough after 500 round trips."""
+    """A progress bar that raises KeyboardInterrupt after 500 round trips."""
 
     def __enter__(self) -> Callable[[int], None]:
         done = 0

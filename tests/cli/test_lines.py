@@ -30,7 +30,7 @@ def fields(rows):
 
 
 def test_two_fields_in_one_line_are_named_with_what_they_cost(uncore):
-    """Kept apart, they wait less than a twentieth: about what was foretold."""
+    """On lines of their own the fields wait less than a twentieth, about what `lines` estimates."""
     saved(uncore, "epyc7601x2", *FALSE_SHARING)
     together = fields(listed(uncore))
     users = {group["fields"][0]: group for group in together["apart"]}
@@ -62,7 +62,7 @@ def test_a_value_that_travels_is_not_called_needless(uncore):
 
 @pytest.mark.parametrize("workload", ["lock/mcs", "counter/percpu", "layout/false_sharing"])
 def test_the_sums_over_lines_equal_the_result(uncore, workload):
-    """Listed and not; and a watched result is the same as one that was not."""
+    """Sums over listed and other lines; the probe does not change the result."""
     words = ("e52690x2", workload, "--threads", "2,12")
     plain = saved(uncore, *words)
     watched = saved(uncore, *words, "--lines")
@@ -78,7 +78,7 @@ def test_the_sums_over_lines_equal_the_result(uncore, workload):
 
 
 def test_result_with_another_outcome_is_refused(uncore):
-    """Another run cannot tell what cost it its time."""
+    """A run with another outcome cannot explain the saved one."""
     saved(uncore, "bus:2", "lock/ticket", "--threads", "2", "--seed", "none")
     text = Path("r.json").read_text()
     result = load(Path("r.json"))
@@ -112,7 +112,7 @@ def test_the_elements_of_an_array_are_one_object(uncore):
 
 
 def test_waits_and_what_lies_between_are_the_critical_path(uncore):
-    """A handoff follows on the other, so the path is as long as the run was measured."""
+    """Handoffs follow each other without a gap, so the path is as long as the run."""
     result = saved(uncore, "ccx:2x4", "lock/ticket", "--threads", "8", "--lines")
     for point, seen in zip(result.points, result.observed, strict=True):
         waited = sum(item.critical_ps for item in seen.objects)

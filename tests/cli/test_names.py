@@ -19,7 +19,7 @@ MACHINE = 'extends = "bus"\nname = %s\ntree = "core:2 thread:1"\n'
 
 @pytest.fixture
 def evil(uncore) -> str:
-    """A machine of that name, in a file of such a name."""
+    """A machine with control characters in its name, in a file named alike."""
     file = f"m{EVIL}.toml"
     Path(file).write_text(MACHINE % json.dumps(EVIL))
     return file

@@ -107,7 +107,7 @@ def test_a_seed_alone_gives_the_row_of_its_repeat(uncore: Command) -> None:
 
 
 def test_lockstep_has_the_hash_that_it_had_before_there_was_chance(uncore: Command) -> None:
-    """So what was saved then is read, and comes out the same."""
+    """Results saved before there were seeds can still be read and reproduced."""
     uncore(*RING, "--seed", "none", "--with", "chance.start=5us", "--output", "r.json")
     result = load(Path("r.json"))
     assert "seeds" not in result.job and "chance" not in result.job["machine"]

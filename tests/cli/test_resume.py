@@ -32,12 +32,12 @@ def files(folder: Path) -> list[Path]:
 
 
 def kept_in(cache: Path) -> int:
-    """Whole files; one that is being written has another name."""
+    """Number of finished files; a file being written has another name."""
     return sum(re.fullmatch("[0-9a-f]{64}", file.name) is not None for file in files(cache))
 
 
 def simulated(monkeypatch, jobs, **how) -> int:
-    """How many points were really run."""
+    """A count of the points that were run, not loaded."""
     from uncore import engine
 
     runs = []
@@ -184,7 +184,7 @@ LONG = (
 
 
 def test_killed_run_resumes_from_its_finished_points(tmp_path):
-    """SIGKILL, which nothing can catch: as when the power fails."""
+    """SIGKILL cannot be caught, so it stands for a power failure."""
     words = [sys.executable, "-m", "uncore", *LONG.split()]
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     process = subprocess.Popen(words, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL)

@@ -20,7 +20,7 @@ def law(n, scale=2e6, contention=0.05, coherence=0.001):
 
 
 def result(*points: tuple[int, int, int]) -> Result:
-    """From (threads, operations, ps)."""
+    """A result with points of (threads, operations, ps)."""
     nothing = [f for f in Point.__struct_fields__ if f in ABSENT]
     made = [
         Point(

@@ -92,7 +92,7 @@ RULER = re.compile(r"─+")
 
 @pytest.fixture(scope="module")
 def screens(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[int, list[str]]]:
-    """Command -> width -> lines."""
+    """Printed lines by command and width."""
     folder = tmp_path_factory.mktemp("screens")
     (folder / "trace.txt").write_text(TRACE)
     (folder / "rates.txt").write_text(RATES)

@@ -36,7 +36,7 @@ def modules(*words: str) -> set[str]:
 
 
 def packages(loaded: set[str]) -> set[str]:
-    """Without the standard library's."""
+    """Top-level packages of loaded modules, without the standard library's."""
     names = {name.partition(".")[0] for name in loaded}
     return {name for name in names - sys.stdlib_module_names if not name.startswith("_")}
 
@@ -97,7 +97,7 @@ def test_unchanged_build_is_checked_once(checkout):
 
 
 def edited_in_its_second(top: Path) -> None:
-    """Another text of the same length, and the time at which the first was written."""
+    """Replaces a file's text by another of the same length, with the same time of change."""
     source = top / "sim/source.py"
     before = source.stat()
     source.write_text("two")

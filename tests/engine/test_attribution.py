@@ -78,7 +78,7 @@ def test_skipped_turns_of_a_sleeping_hart_are_counted(
 
 
 def test_a_wait_lasts_from_the_access_until_it_is_performed() -> None:
-    """A miss to memory costs what rule H5 says, without the hit that follows."""
+    """A wait for memory lasts as rule H5 says, without the hit that follows."""
     plans = [[Step(1000, Do.LOAD)]]
     table = uses(finished(line(), "plan", 1, {}, **words(plans)))
     fetch = 9 + 10 + 6 + 60 + 13  # L2, control A-H, service, memory, data H-A: support/line.py
@@ -143,7 +143,7 @@ def test_far_atomic_is_a_read_and_a_write_of_its_requester() -> None:
 
 
 def test_far_atomic_whose_value_is_used_is_a_miss() -> None:
-    """C8: it was performed elsewhere, and the hart waited for what it read."""
+    """C8: it is performed at the resolver, and the hart waits for the value."""
     far = line(core={"far_atomics": True}, resolver=KEPT)
     ((reads, writes, misses, waited),), _ = measured(
         far, [[Step(1000, Do.AMO, 0), Step(5000, Do.LOAD, 1)]]
@@ -161,13 +161,13 @@ def test_far_atomic_whose_value_is_used_is_a_miss() -> None:
     ],
 )
 def test_waiting_store_of_a_weak_core_has_its_own_misses_and_time(last: Step, rows: Any) -> None:
-    """H8.1, H8.3: what follows passes it."""
+    """H8.1, H8.3: later accesses pass the store."""
     plans = [[Step(1000, Do.AMO, 1), Step(5000, Do.STORE, 0), last]]
     assert measured(WEAK, plans) == rows
 
 
 def test_a_weak_hart_waits_for_the_store_that_its_atomic_is_ordered_behind() -> None:
-    """H8.3: not for the older one to another line, which leaves meanwhile."""
+    """H8.3: it does not wait for an older store to another line, which leaves meanwhile."""
     plans = [[Step(1000, Do.STORE, 0), Step(1020, Do.STORE, 1), Step(1040, Do.AMO, 1)]]
     far_memory = {"latency": 300 * NS}  # so that both are in the buffer still
     older, line_of_both = measured(line(core={"order": "weak"}, memory=far_memory), plans)

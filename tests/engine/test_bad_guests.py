@@ -75,7 +75,7 @@ def test_a_stack_overflow_is_reported_before_the_neighbour_suffers() -> None:
     ["fixed_17k", "fixed_64k", "fixed_256k", "fixed_1m", "nested", "alloca", "vla", "aligned"],
 )
 def test_no_frame_jumps_over_the_end_of_its_stack(engine: Any, frame: str) -> None:
-    """However large, and whatever made it; the function that has it is named."""
+    """Frames of any size and origin; the message names the function."""
     name = {"nested": "inner", "alloca": "alloca_"}.get(frame, frame)
     text = overflown(engine, what=frame)
     assert re.search(rf"hart 0 stopped at 0x[0-9a-f]+ {name}(\+\w+)? \(frames\.c:\d+\)", text)
@@ -86,7 +86,7 @@ def test_frame_that_fits_the_stack_is_no_overflow() -> None:
 
 
 def test_frame_larger_than_a_whole_stack_is_an_overflow_of_a_threads_own_stack() -> None:
-    """Where its end is, no engine knows."""
+    """The engine does not know the end of a thread's own stack."""
     assert "fixed_256k" in overflown(native, what="thread")
 
 
@@ -105,13 +105,13 @@ def test_a_hart_that_trapped_without_a_handler_is_named_first() -> None:
 
 @pytest.mark.parametrize("lookahead", [1, native.NO_LIMIT])
 def test_the_first_hart_in_time_ends_the_run(lookahead: int) -> None:
-    """T4: whichever hart the engine happens to execute first."""
+    """T4: the order in which the engine executes harts does not matter."""
     with pytest.raises(GuestError, match="hart 2 trapped without a handler"):
         point(line(), guest("bad"), 3, {"lookahead": lookahead}, what="race")
 
 
 def test_a_run_ends_when_every_hart_waits() -> None:
-    """At once: nothing is under way that could wake anybody."""
+    """Such a run ends at once: nothing under way could wake a hart."""
     text = message("deadlock")
     assert "every hart waits" in text
     assert re.search(r"hart 2 spinning at 0x[0-9a-f]+ deadlock", text)

@@ -202,7 +202,7 @@ def run(
     settings: Sequence[str] = (),
     **more: Any,
 ) -> Any:
-    """`memory`: doublewords that the kernel finds in its image."""
+    """Runs a kernel; `memory`: doublewords in its image."""
     booted = boot(text, settings)
     data = bytearray(booted.kernel.data.ljust(1 << 20, b"\0"))
     for address, value in (memory or {}).items():
@@ -343,7 +343,7 @@ READS_LARGE = READS_LARGE.replace("0x40000000", "0x40200000")
 
 
 def time_with(text: str = READS, **tlb: str) -> int:
-    """The time of a kernel that reads a word of each page, turn by turn."""
+    """Time of a kernel that reads a word of each page, in several turns."""
     pages = {LAST + 8 * n: entry(OLD + 4096 * n, READY) for n in range(PAGES)}
     code = {OLD + 4096 * n: 0x8D02 for n in range(PAGES)}  # jr s10
     tables = {ROOT + 8 * 2: entry(0x80000000, READY), ROOT + 8: entry(MIDDLE, 1)}
@@ -428,7 +428,7 @@ CONSOLE = """
 
 
 def written(address: int, size: int) -> tuple[int, int]:
-    """Error and value of a call that writes to the console."""
+    """Error and value that a call of console write returns."""
     engine = run(CONSOLE.format(address=address, size=size))
     error, value = struct.unpack("<qQ", engine.read(WORDS, 16))
     return error, value

@@ -23,7 +23,7 @@ SLOW = Kind("slow", (1,), dataclasses.replace(
 
 
 def test_a_loop_takes_longer_by_the_ratio_of_the_clocks() -> None:
-    """H1, H2: two harts do the same on lines of their own."""
+    """H1, H2: two harts execute the same plan, each on a line of its own."""
     machine = line(kinds=(SLOW,))
     plans = [
         [Step(1000, Do.COMPUTE), Step(4000, Do.AMO, index), Step(6000, Do.AMO, index)]

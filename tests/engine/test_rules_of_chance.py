@@ -39,7 +39,7 @@ def records(machine: Machine, *plan: Step, **options: Any) -> polars.DataFrame:
 
 
 def begun(log: polars.DataFrame) -> polars.DataFrame:
-    """Without the start-up; behind it come what the program is about and then its end."""
+    """The log without the start-up: records of the plan, then of the program's end."""
     return log.filter(polars.col("request") >= BEGUN).sort("requester", "number")
 
 
@@ -55,7 +55,7 @@ def test_numbers_are_mixed_as_splitmix64_does() -> None:
 
 @pytest.mark.parametrize("most", [dict(start=0, request=0), dict(start=10**9, request=10**6)])
 def test_nothing_is_left_to_chance_without_a_seed(most: dict[str, int]) -> None:
-    """V1: however much could be."""
+    """V1: the machine's bounds of chance do not matter."""
     plan = [Step(1000, Do.LOAD), Step(2000, Do.STORE, 1), Step(3000, Do.AMO, 2)]
     assert records(by_chance(line(), **most), *plan).equals(records(line(), *plan))
 
@@ -63,7 +63,7 @@ def test_nothing_is_left_to_chance_without_a_seed(most: dict[str, int]) -> None:
 @pytest.mark.parametrize("seed", [0, 1, 2**63 - 1])
 @pytest.mark.parametrize("do", [Do.LOAD, Do.AMO, Do.LR])
 def test_each_request_leaves_late_by_its_own_draw(do: Do, seed: int) -> None:
-    """V4.1: a GetS, or a GetM."""
+    """V4.1: holds for GetS and GetM."""
     late = requests_late(line(), seed, [Step(1000 * (i + 1), do, i) for i in range(4)])
     assert len(set(late)) == 3
 
@@ -151,7 +151,7 @@ def test_the_start_is_a_draw_of_the_hart_and_the_request_one_of_its_core() -> No
 def places(
     machine: Machine, harts: int, opens: int, seed: int | None = None, **options: Any
 ) -> polars.Series:
-    """When each hart asked for its two lines: the last memory that the program allocates."""
+    """Times of each hart's requests for its two lines, the last that the program allocates."""
     seeds = () if seed is None else (seed,)
     log, _ = logged(machine, guest("late"), harts, opens=opens, seeds=seeds, **options)
     lines = sorted(set(log["line"]))[-2 * harts :]
@@ -177,7 +177,7 @@ def test_a_line_stays_shorter_or_longer_by_its_own_draw(seed: int) -> None:
 
 
 def test_draws_are_spread_evenly() -> None:
-    """V2: from 0 to the most, both included."""
+    """V2: draws lie between 0 and the bound, both included."""
     draws = [draw(3, 1, hart, 0, seed) for hart in range(64) for seed in range(64)]
     shares = [draws.count(value) / len(draws) for value in range(4)]
     assert shares == pytest.approx([0.25] * 4, abs=0.03)

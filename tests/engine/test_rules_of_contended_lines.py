@@ -26,7 +26,7 @@ AGAIN = TAKEN + way("snoop", B, H) + way("snoop", H, B) + L2 + way("data", B, A)
 
 
 def end(span: Span) -> int:
-    """When the access of a step has ended."""
+    """Time at which the access of a step ends."""
     return span.begin + 1 + span.cost
 
 

@@ -141,7 +141,7 @@ def beside(sibling: list[Step], *others: list[Step]) -> int:
 
 
 def test_a_hart_runs_at_its_share_while_its_sibling_executes() -> None:
-    """H6: computing and waiting in a loop are the same."""
+    """H6: a sibling that waits in a loop takes the same share as one that computes."""
     assert beside([Step(900, Do.COMPUTE), Step(1300, Do.COMPUTE)]) == HALVED
     assert beside([Step(500, Do.AWAIT, 9)], [Step(3000, Do.SET, 9)]) == HALVED
 
@@ -204,7 +204,7 @@ def test_a_line_just_won_stays_for_the_hold(do: Do, late: int) -> None:
 
 
 def test_a_line_that_was_only_read_is_not_held() -> None:
-    """C4: an exclusive copy that a load was given is given up at once."""
+    """C4: an exclusive copy granted to a load is given up at once."""
     plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.AMO)]]
     span = steps(line(core={"hold": 5000 * NS}), plans)[1][0]
     assert span.cost == taken(B, A) + ATOMIC
@@ -279,7 +279,7 @@ def test_a_core_does_one_atomic_at_a_time_on_a_line(do: Do, later: int) -> None:
 
 
 def looked(do: Do, write: Do, index: int, later: int, *others: list[Step]) -> int:
-    """What hart 0's step takes whose sibling writes to a place that is at hand, `later` ns on."""
+    """Cost of hart 0's step, whose sibling writes a line that hits, `later` ns after it."""
     warm = [Step(1000, Do.AMO), Step(2000, Do.AMO, 9), Step(2500, Do.LOAD, 1)]
     plans = [[*warm, Step(4000, do)], [Step(4000 + later, write, index)], *others]
     return steps(line(threads_per_core=2), plans, placement="siblings")[0][3].cost
@@ -317,7 +317,7 @@ def test_a_hart_looks_again_if_it_has_done_no_atomic_nor_loaded_elsewhere(
 
 @pytest.mark.parametrize(("reader", "writer"), [(0, 1), (0, 3), (3, 0), (2, 1), (1, 3)])
 def test_any_hart_of_a_core_may_look_again_too_early(reader: int, writer: int) -> None:
-    """C10: of four, whoever writes and whoever looks again; the others do nothing."""
+    """C10: any pair of four harts, a writer and a reader; the other two rest."""
     warm = [Step(1000, Do.AMO), Step(2000, Do.AMO, 9), Step(2500, Do.LOAD, 1)]
 
     def cost(index: int) -> int:
@@ -344,7 +344,7 @@ def test_a_hart_does_not_look_again_at_a_line_that_was_away() -> None:
 
 
 def test_a_load_whose_line_has_left_meanwhile_is_not_done_anew() -> None:
-    """C10: the miss takes what it takes."""
+    """C10: the load costs a plain miss."""
     taking = [[Step(4060, Do.AMO)]]
     ours, others = (looked(Do.LOOK_AGAIN, Do.STORE, index, WITHIN, *taking) for index in (0, 9))
     assert ours == others > looked(Do.LOOK_AGAIN, Do.STORE, 0, WITHIN)
@@ -473,7 +473,7 @@ def test_a_load_waits_for_a_posted_atomic_of_its_bytes(do: Do, cost: int | None)
 
 @pytest.mark.parametrize("at", range(9000, 9010))
 def test_a_waiting_loop_wakes_as_if_it_had_never_slept(at: int) -> None:
-    """S1: a lone hart asleep in a loop, whatever part of a turn the message finds it in."""
+    """S1: a lone hart sleeps in a loop; the message comes in any part of a turn."""
     plans = [[Step(1000, Do.AWAIT, 3)], [Step(at, Do.SET, 3)]]
     asleep, awake = (
         point(line(), guest("plan"), 2, {"sleep": sleep}, **words(plans)) for sleep in (True, False)

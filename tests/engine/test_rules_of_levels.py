@@ -59,7 +59,7 @@ def test_a_join_asks_for_a_right_and_for_data_only_if_needed(core: int, data: st
 
 
 def store(data: str) -> Machine:
-    """One level with a store of one line a set."""
+    """A level whose data hold a single line a set."""
     return line(resolver=dict(KEPT, data=data, data_ways=1))
 
 
@@ -158,7 +158,7 @@ LOOKUP = 70
 def test_a_directory_in_memory_is_read_for_an_owner_at_another_node(
     near: tuple[int, ...], extra: int
 ) -> None:
-    """Core 0 loads what core 2 wrote: the root must first look up who that is, if not near."""
+    """Core 0 loads what core 2 wrote: the root must first look up the owner, unless it is near."""
     machine = line(resolver={"lookup": LOOKUP * NS, "near": near})
     plans = [[at(2000, Do.LOAD)], [], [at(1000, Do.STORE)]]
     (load,) = steps(machine, plans)[0]

@@ -23,7 +23,7 @@ from uncore.topology.route import KINDS, Routes
 
 
 def arrival(begin: int, stop: int) -> int:
-    """When the request of an access that misses reaches the resolver."""
+    """Time at which the request of a miss reaches the resolver."""
     return begin + L2 + way("control", stop, H)
 
 
@@ -64,7 +64,7 @@ def test_transfer_between_owners_follows_reply_and_unblock(reply: str, unblock: 
 
 @pytest.mark.parametrize("early", [30, 1, 0, -30])
 def test_a_completion_that_a_request_waits_for_acts_a_turn_later(early: int) -> None:
-    """R5.3: H's request acts so long before B's completion arrives, or not before it."""
+    """R5.3: H's request acts `early` ns before B's completion arrives, or after it."""
     turn, b_asks = 90, 2000 + LEAD
     answered = arrival(b_asks, B) + SERVICE + way("snoop", H, A) + L2
     completed = answered + way("data", A, B) + way("snoop", B, H)

@@ -35,7 +35,7 @@ def missed(machine: Machine, plans: Plans, **options: Any) -> list[dict[str, Any
 
 
 def fetched(core: int, resolver: int, memory: int) -> int:
-    """ns from a request to memory's data, by the stops of the three."""
+    """Time in ns from a request to memory's data, by the stops of core, resolver and memory."""
     there = way("control", core, resolver) + SERVICE + way("control", resolver, memory)
     return there + MEMORY + way("data", memory, resolver) + way("data", resolver, core)
 
@@ -98,7 +98,7 @@ def test_a_node_owns_its_part_of_ram_from_its_first_line_on() -> None:
 
 
 def test_first_of_equally_near_nodes_has_the_page() -> None:
-    """A4: both are at one stop."""
+    """A4: both nodes are at the same stop."""
     memories = (dataclasses.replace(NODE, stop=A), NODE, NODE)
     (record,) = missed(line(memories=memories), [[], [Step(1000, Do.LOAD)]], home="first-touch")
     assert record["source"] == 4 + 1

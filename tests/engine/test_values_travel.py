@@ -46,7 +46,7 @@ def test_a_workload_passes_with_the_shipped_tables(workload: str, protocol: str)
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_a_workload_notices_a_dropped_writeback(workload: str, tmp_path: Path) -> None:
-    """A modified line is evicted without a Put: what was written last is gone."""
+    """A modified line is evicted without a Put, so the last write is lost."""
     tables = broken(tmp_path, "client.table", "M", "Evict", "drop>I")
     noticed = []
     for overrides in SMALL:

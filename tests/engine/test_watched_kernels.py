@@ -140,7 +140,7 @@ kernel:
 
 
 def waited(text: str, folder: Path) -> tuple[set[int], dict[str, int]]:
-    """In which lines of WORDS, and by symbol."""
+    """Lines of WORDS that were used, and misses by symbol."""
     session = system.Session(system.start(boot(text)))
     session.run.observe()
     while session.goes_on():
