@@ -1,4 +1,4 @@
-"""By how much is one faster, and which lines make the difference?"""
+"""Does `uncore compare` give the ratio, and the lines that make the difference?"""
 
 from __future__ import annotations
 

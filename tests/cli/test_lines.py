@@ -121,7 +121,7 @@ def test_waits_and_what_lies_between_are_the_critical_path(uncore):
 
 
 def test_wait_that_overlaps_others_is_not_on_the_critical_path(uncore):
-    """Whoever queues behind an MCS lock takes its tail while another holds the lock."""
+    """A hart that queues behind an MCS lock takes its tail while another holds the lock."""
     saved(uncore, "epyc7601x2", "lock/mcs", "--threads", "16")
     tail = objects(uncore)["lock->queue.tail"]
     assert tail["waited_ns"] > 50

@@ -1,4 +1,4 @@
-"""What does a curve say about scaling, and does the fitted law deserve its error bars?"""
+"""Does `uncore scaling` describe a curve, and does the fitted law deserve its error bars?"""
 
 from __future__ import annotations
 

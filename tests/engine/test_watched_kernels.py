@@ -1,4 +1,4 @@
-"""What a run tells of a kernel: interrupts by kind, and where it waited, by mark and by symbol."""
+"""Observations of a kernel's run: interrupts by kind, and waits by mark and by symbol."""
 
 from __future__ import annotations
 

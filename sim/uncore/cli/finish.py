@@ -96,8 +96,8 @@ def _hint(jobs: Sequence[Job]) -> None:
         note(advice)
 
 
-def _probes(**wanted: object) -> Probes:
-    return frozenset(name for name, on in wanted.items() if on)
+def _probes(**switches: object) -> Probes:
+    return frozenset(name for name, on in switches.items() if on)
 
 
 def show_output(results: Sequence[Result]) -> None:

@@ -6,7 +6,7 @@ Interface: `Job` (frozen, hashable), `Job.points()` for the jobs of its points, 
 for that of a single point, `Job.document()` for the canonical form, `Job.of(document, program)` for
 the job of a document.
 Invariant: two jobs with equal documents have equal outcomes on any host, so nothing in here knows a
-path, a clock or a host.  What varies from run to run varies by the job's seeds.
+path, a clock or a host.  Runs of a job vary by its seeds alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the words after `uncore` mean: the values of options that several commands share.
+"""Values of options that several commands share, read from the words after `uncore`.
 
     pairs("--set", ["hold=50ns"])      -> {"hold": "50ns"}
     axes("--with", ["a=1,2", "b=3"])   -> [{"a": "1", "b": "3"}, {"a": "2", "b": "3"}]

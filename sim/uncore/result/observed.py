@@ -152,7 +152,7 @@ class Observed(Struct, frozen=True, kw_only=True):
         return [(line, LINE) for line in sorted({address - address % LINE for address, _ in parts})]
 
     def parts_of(self, names: Iterable[str]) -> Bytes:
-        """Where objects stand, in whole words: moved bytes must not be split (docs/whatif.md)."""
+        """Words of objects, (address, 8): moved bytes must not be split (docs/whatif.md)."""
         words = set[int]()
         for name in names:
             matches = [item for item in self.objects if name in (item.name, whole(item.name))]

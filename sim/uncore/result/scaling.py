@@ -91,7 +91,7 @@ class Law(msgspec.Struct, frozen=True):
 
 
 class Scaling(msgspec.Struct, frozen=True):
-    """What `uncore scaling` shows of one result."""
+    """The scaling of a result, as `uncore scaling` shows it."""
 
     machine: str
     workload: str

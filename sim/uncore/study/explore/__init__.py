@@ -195,14 +195,14 @@ class _Batch:
             if refused or failures:
                 yield Tried(number, design, words, results, refused=refused or failures[0])
                 continue
-            values = self._known(design, jobs)
+            values = self._values(design, jobs)
             score = Found(
                 [objective.formula.value(values) for objective in self._plan.objectives],
                 [constraint.excess(values) for constraint in self._plan.constraints],
             )
             yield Tried(number, design, words, results, values, score)
 
-    def _known(
+    def _values(
         self, design: Design, jobs: Mapping[str, tuple[Job, Sequence[str]]]
     ) -> dict[str, float | str]:
         machine = next(iter(jobs.values()))[0].machine

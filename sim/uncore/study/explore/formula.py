@@ -74,9 +74,9 @@ class Formula:
                 return CALLS[_name(part.func)](
                     *(self._value(argument, values) for argument in part.args)
                 )
-        return self._known(_name(part), values)
+        return self._named(_name(part), values)
 
-    def _known(self, name: str, values: Known) -> float:
+    def _named(self, name: str, values: Known) -> float:
         value = values.get(name)
         if isinstance(value, str):
             raise UserError(f"{self.place}: '{self.words}': {name} is '{value}', not a number")

@@ -57,14 +57,14 @@ class Run:
     threads: int
     parameters: Mapping[str, Template]
 
-    def values(self, design: Design, known: Known) -> dict[str, str]:
+    def values(self, design: Design, values: Known) -> dict[str, str]:
         """Values of its parameters: those of all workloads, and its own."""
         common = {
             key.removeprefix(PARAMETER): value
             for key, value in design.items()
             if key.startswith(PARAMETER)
         }
-        return common | {key: template.text(known) for key, template in self.parameters.items()}
+        return common | {key: template.text(values) for key, template in self.parameters.items()}
 
 
 @dataclass(frozen=True)
