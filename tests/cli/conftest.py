@@ -14,7 +14,7 @@ from uncore.execution import saved_points as store
 
 
 class Outcome(NamedTuple):
-    """What a shell would see."""
+    """Status and output of a command, as a shell sees them."""
 
     status: int
     out: str

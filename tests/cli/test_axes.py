@@ -31,7 +31,7 @@ def test_every_option_with_several_values_is_an_axis(uncore):
     assert len(combinations) == 2**6 == len(json.loads(run.out))
 
 
-def test_engines_are_an_axis_each_with_the_seeds_that_it_draws_by(uncore):
+def test_each_engine_of_an_axis_has_its_own_seeds(uncore):
     run = uncore("run", "bus:2", "lock/tas", "--engine", "native,toy", "--json")
     rows = {row["engine"]: row for row in json.loads(run.out)}
     assert set(rows) == {"native", "toy"}
@@ -53,16 +53,16 @@ def test_words_may_stand_in_any_order(uncore):
         ("compact,0-3,8,siblings", ["compact", "0-3,8", "siblings"]),
     ],
 )
-def test_harts_that_stand_together_are_one_placement(text: str, expected: list[str]) -> None:
+def test_consecutive_harts_are_a_single_placement(text: str, expected: list[str]) -> None:
     assert places(text) == expected
 
 
 @pytest.mark.parametrize("name", ["r.json", "r.parquet"])
-def test_results_of_a_run_are_one_file_and_repeat_from_it(uncore, name):
+def test_saved_results_of_a_run_can_be_repeated(uncore, name):
     saved = uncore("run", "bus:4", "lock/ticket", "lock/mcs", *TOY, "--output", name)
     assert saved.status == 0, saved.err
-    found = load_all(Path(name))
-    assert [one.job["program"]["name"] for one in found] == ["lock/ticket", "lock/mcs"]
+    results = load_all(Path(name))
+    assert [result.job["program"]["name"] for result in results] == ["lock/ticket", "lock/mcs"]
     again = uncore("run", "--again", name)
     assert again.status == 0
     assert again.out.count("reproduced bit for bit") == 2
@@ -71,7 +71,7 @@ def test_results_of_a_run_are_one_file_and_repeat_from_it(uncore, name):
     assert "lock/ticket on bus:4; lock/mcs on bus:4" in alone.err
 
 
-def test_one_changed_result_of_several_is_refused(uncore):
+def test_file_with_a_changed_result_is_refused(uncore):
     uncore("run", "bus:4", "lock/ticket", "lock/mcs", *TOY, "--output", "r.json")
     text = Path("r.json").read_text()
     Path("r.json").write_text(text[::-1].replace('001 :"spo"', '101 :"spo"', 1)[::-1])
@@ -81,15 +81,15 @@ def test_one_changed_result_of_several_is_refused(uncore):
 
 @pytest.fixture(scope="module")
 def swept() -> Results:
-    asked = {"ops": 20, "hold": ["0ns", "100ns", "1us"]}
+    options = {"ops": 20, "hold": ["0ns", "100ns", "1us"]}
     locks = ["lock/tas", "lock/ticket"]
-    return sweep("bus:4", locks, "1,2,4", parameters=asked, seeds=(1, 2))
+    return sweep("bus:4", locks, "1,2,4", parameters=options, seeds=(1, 2))
 
 
-def curves(results: Results, **wanted: object) -> list[Curves]:
-    found = panels(results, Wanted(**wanted))  # type: ignore[arg-type]
-    assert all(isinstance(one, Curves) for one in found)
-    return found  # type: ignore[return-value]
+def curves(results: Results, **selection: object) -> list[Curves]:
+    drawn = panels(results, Wanted(**selection))  # type: ignore[arg-type]
+    assert all(isinstance(panel, Curves) for panel in drawn)
+    return drawn  # type: ignore[return-value]
 
 
 def test_labels_name_what_differs(swept: Results) -> None:
@@ -102,20 +102,20 @@ def test_labels_name_what_differs(swept: Results) -> None:
     assert panel.title == "bus:4"
 
 
-def test_x_is_what_was_asked_for_in_its_unit(swept: Results) -> None:
+def test_x_axis_has_the_unit_of_its_option(swept: Results) -> None:
     (panel,) = curves(swept, x="hold")
     assert panel.x == "hold, ns"
     assert panel.ticks == [0, 100, 1000]
     assert "lock/tas, threads 4" in panel.series
 
 
-def test_x_is_the_one_thing_that_varies_where_threads_do_not() -> None:
+def test_x_axis_is_what_varies_at_a_single_thread_count() -> None:
     results = sweep("bus:2", "lock/tas", 2, hold=["10ns", "20ns"], ops=10, seeds=(1,))
     (panel,) = curves(results)
     assert (panel.x, panel.title) == ("hold, ns", "lock/tas on bus:2, 2 threads")
 
 
-def test_words_are_places_on_the_axis() -> None:
+def test_words_are_categories_of_the_x_axis() -> None:
     policies = ["compact", "scatter"]
     results = sweep("ccx:2x2", "lock/tas", 2, placement=policies, ops=10, seeds=(1,))
     (panel,) = curves(results, x="place")
@@ -123,15 +123,15 @@ def test_words_are_places_on_the_axis() -> None:
 
 
 def test_a_facet_is_a_panel_for_each_value_in_the_same_colours(swept: Results) -> None:
-    found = curves(swept, facet="hold", y=("throughput", "p99"))
-    assert [one.title for one in found[:3]] == [
+    drawn = curves(swept, facet="hold", y=("throughput", "p99"))
+    assert [panel.title for panel in drawn[:3]] == [
         f"bus:4, hold {v}" for v in ("0ns", "100ns", "1000ns")
     ]
-    assert [one.y for one in found[::3]] == [
+    assert [panel.y for panel in drawn[::3]] == [
         "million operations per second",
         "latency of 99 % of operations at most, us",
     ]
-    assert len({one.style("lock/ticket") for one in found}) == 1
+    assert len({panel.style("lock/ticket") for panel in drawn}) == 1
 
 
 def test_a_band_spans_the_repeats(swept: Results) -> None:
@@ -142,17 +142,17 @@ def test_a_band_spans_the_repeats(swept: Results) -> None:
 
 
 def test_a_grid_has_a_value_for_each_pair(swept: Results) -> None:
-    found = panels(swept, Wanted(heat=("hold", "threads")))
-    assert [one.title for one in found] == ["bus:4, lock/tas", "bus:4, lock/ticket"]
-    for one in found:
-        assert isinstance(one, Grid)
-        assert (one.xs, one.ys) == (["0ns", "100ns", "1000ns"], ["1", "2", "4"])
-        assert all(value is not None for row in one.values for value in row)
-        assert one.values[0][0] > one.values[0][2]  # a longer hold is slower
-        assert one.span == found[0].span  # type: ignore[union-attr]
+    drawn = panels(swept, Wanted(heat=("hold", "threads")))
+    assert [panel.title for panel in drawn] == ["bus:4, lock/tas", "bus:4, lock/ticket"]
+    for panel in drawn:
+        assert isinstance(panel, Grid)
+        assert (panel.xs, panel.ys) == (["0ns", "100ns", "1000ns"], ["1", "2", "4"])
+        assert all(value is not None for row in panel.values for value in row)
+        assert panel.values[0][0] > panel.values[0][2]  # a longer hold is slower
+        assert panel.span == drawn[0].span  # type: ignore[union-attr]
 
 
-def test_a_knee_is_where_more_threads_gave_no_more() -> None:
+def test_knee_is_the_least_thread_count_near_the_best_rate() -> None:
     result = api.run("bus:8", "counter/contended", [1, 2, 4, 8], ops=50, seeds=())
     rates = {p.threads: p.ops / p.elapsed_ps for p in result.points}
     knee = min(n for n, rate in rates.items() if rate >= 0.9 * max(rates.values()))
@@ -166,13 +166,13 @@ def test_sixty_four_series_look_different() -> None:
 
 
 @pytest.mark.parametrize("ending", ["svg", "png", "html"])
-@pytest.mark.parametrize("wanted", [{}, {"heat": ("hold", "threads")}, {"facet": "hold"}])
+@pytest.mark.parametrize("selection", [{}, {"heat": ("hold", "threads")}, {"facet": "hold"}])
 def test_every_kind_of_picture_is_drawn(
-    swept: Results, tmp_path: Path, ending: str, wanted: dict[str, Sequence[str]]
+    swept: Results, tmp_path: Path, ending: str, selection: dict[str, Sequence[str]]
 ) -> None:
     if ending == "html":
         pytest.importorskip("plotly")
-    path = picture(tmp_path / f"p.{ending}", *panels(swept, Wanted(**wanted)))  # type: ignore[arg-type]
+    path = picture(tmp_path / f"p.{ending}", *panels(swept, Wanted(**selection)))  # type: ignore[arg-type]
     assert path.stat().st_size > 10_000
 
 
@@ -183,11 +183,11 @@ def test_the_same_picture_has_the_same_bytes(swept: Results, tmp_path: Path) -> 
 
 
 def test_panels_of_a_facet_have_one_scale(swept: Results) -> None:
-    found = panels(swept, Wanted(y=("throughput", "p99"), facet="hold"))
+    drawn = panels(swept, Wanted(y=("throughput", "p99"), facet="hold"))
     for name in ("million operations per second", "latency of 99 % of operations at most, us"):
-        same = [one for one in found if isinstance(one, Curves) and one.y == name]
+        same = [panel for panel in drawn if isinstance(panel, Curves) and panel.y == name]
         assert len(same) > 1
-        assert len({(one.heights, one.log_y) for one in same}) == 1
+        assert len({(panel.heights, panel.log_y) for panel in same}) == 1
 
 
 @pytest.mark.parametrize("ending", ["svg", "html"])
@@ -203,11 +203,11 @@ def test_bars_with_long_names_lie_below_each_other(tmp_path: Path, ending: str) 
 def test_a_page_of_a_matrix_is_square_and_shows_where_members_begin() -> None:
     harts = [[float(a + b) for a in range(4)] for b in range(4)]
     _, layout = figure(heat_map(harts, {"ccx": [0, 2]}, "t", "ns"))
-    assert {(one["x0"], one["y0"]) for one in layout["shapes"]} == {(1.5, -0.5), (-0.5, 1.5)}
+    assert {(shape["x0"], shape["y0"]) for shape in layout["shapes"]} == {(1.5, -0.5), (-0.5, 1.5)}
     assert layout["xaxis"]["constrain"] == layout["yaxis"]["constrain"] == "domain"
 
 
-def test_a_page_needs_nothing_else(swept: Results, tmp_path: Path) -> None:
+def test_page_is_self_contained(swept: Results, tmp_path: Path) -> None:
     pytest.importorskip("plotly")
     page = picture(tmp_path / "p.html", *panels(swept, Wanted(y=("throughput", "p99")))).read_text()
     assert page.count("Plotly.newPlot(") >= 2
@@ -216,9 +216,9 @@ def test_a_page_needs_nothing_else(swept: Results, tmp_path: Path) -> None:
     assert page.count('"modeBarButtonsToRemove": ["sendChartToCloud"]') == 2
 
 
-def test_a_script_reads_what_a_run_of_several_saved(uncore):
+def test_load_all_reads_the_results_of_a_run(uncore):
     import uncore as library
 
     uncore("run", "bus:4", "lock/ticket", "lock/mcs", *TOY, "--output", "r.json")
-    found = library.load_all("r.json")
-    assert [row["workload"] for row in found.to_rows()][::2] == ["lock/ticket", "lock/mcs"]
+    results = library.load_all("r.json")
+    assert [row["workload"] for row in results.to_rows()][::2] == ["lock/ticket", "lock/mcs"]

@@ -76,23 +76,23 @@ def files(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("words, expected", MISTAKES.values(), ids=MISTAKES)
 def test_bad_files_are_refused_with_what_to_write(uncore, words, expected):
-    told = uncore("boot", "ccx:1x4", *words)
-    assert told.status == 2
-    assert expected in told.err
+    result = uncore("boot", "ccx:1x4", *words)
+    assert result.status == 2
+    assert expected in result.err
 
 
 @pytest.mark.usefixtures("files")
 def test_kernel_that_traps_at_once_ends_with_status_1(uncore):
-    told = uncore("boot", "ccx:1x1", "--kernel", "Image")
-    assert told.status == 1
-    assert "trapped without a handler" in told.err
+    result = uncore("boot", "ccx:1x1", "--kernel", "Image")
+    assert result.status == 1
+    assert "trapped without a handler" in result.err
 
 
 @pytest.mark.usefixtures("files")
-def test_more_nodes_than_the_kernel_was_built_for_are_told_of_as_fewer(uncore):
-    told = uncore("boot", "epyc7601x2", "--kernel", "vmlinux-64")
-    assert told.status == 2
-    assert "write --nodes 4" in told.err
+def test_too_many_nodes_for_the_kernel_are_refused_with_the_remedy(uncore):
+    result = uncore("boot", "epyc7601x2", "--kernel", "vmlinux-64")
+    assert result.status == 2
+    assert "write --nodes 4" in result.err
 
 
 @pytest.mark.usefixtures("files")
@@ -100,9 +100,9 @@ def test_more_nodes_than_the_kernel_was_built_for_are_told_of_as_fewer(uncore):
     "name, expected",
     [("text", "not a saved run"), ("empty", "not a saved run"), ("none", "No such file")],
 )
-def test_what_is_no_saved_boot_is_refused(uncore, name, expected):
-    told = uncore("boot", "--from", name)
-    assert (told.status, expected in told.err) == (2, True)
+def test_file_that_is_no_saved_boot_is_refused(uncore, name, expected):
+    result = uncore("boot", "--from", name)
+    assert (result.status, expected in result.err) == (2, True)
 
 
 # A header of Linux, and a kernel that says TEXT and goes down for the reason CODE.
@@ -130,36 +130,36 @@ GUEST = """
 
 
 @pytest.mark.parametrize(
-    "text, code, status, said",
+    "text, code, status, message",
     [
         ("ready", 0, 0, ""),
         ("ready", 1, 1, "went down for a failure"),
         ("Kernel panic - not syncing: no init", 0, 1, "Kernel panic - not syncing: no init"),
     ],
 )
-def test_end_of_a_kernel_is_the_status(uncore, tmp_path, text, code, status, said):
+def test_exit_status_follows_the_end_of_the_kernel(uncore, tmp_path, text, code, status, message):
     source = GUEST.replace("TEXT", text).replace("CODE", str(code))
     Path("Image").write_bytes(guest.assemble(source, tmp_path).text)
-    told = uncore("boot", "ccx:1x1", "--kernel", "Image")
-    assert (told.status, told.out) == (status, f"{text}\n")
-    assert said in told.err
-    assert "result " in told.err
+    result = uncore("boot", "ccx:1x1", "--kernel", "Image")
+    assert (result.status, result.out) == (status, f"{text}\n")
+    assert message in result.err
+    assert "result " in result.err
 
 
-def test_kernel_that_uses_fewer_harts_than_there_are_is_told_of(uncore, tmp_path):
+def test_note_says_that_a_kernel_uses_fewer_harts(uncore, tmp_path):
     source = GUEST.replace("TEXT", "smp: Brought up 1 node, 2 CPUs").replace("CODE", "0")
     Path("Image").write_bytes(guest.assemble(source, tmp_path).text)
-    for harts, said in (("2", False), ("4", True)):
-        told = uncore("boot", "ccx:1x4", "--kernel", "Image", "--harts", harts)
-        assert (told.status, "the kernel uses 2 of 4 harts" in told.err) == (0, said)
+    for harts, noted in (("2", False), ("4", True)):
+        result = uncore("boot", "ccx:1x4", "--kernel", "Image", "--harts", harts)
+        assert (result.status, "the kernel uses 2 of 4 harts" in result.err) == (0, noted)
 
 
 def test_outcome_as_json_has_the_same_hash_twice(uncore, tmp_path):
     source = GUEST.replace("TEXT", "ready").replace("CODE", "0")
     Path("Image").write_bytes(guest.assemble(source, tmp_path).text)
     once, again = (uncore("boot", "ccx:1x1", "--kernel", "Image", "--json") for _ in range(2))
-    found = json.loads(once.out)
-    assert (found["console"], found["end"]) == ("ready\n", "exited")
+    outcome = json.loads(once.out)
+    assert (outcome["console"], outcome["end"]) == ("ready\n", "exited")
     assert again.out == once.out
 
 
@@ -181,68 +181,68 @@ def busy(tmp_path: Path, uncore) -> None:
 @needs_room
 @pytest.mark.usefixtures("busy")
 @pytest.mark.parametrize("when, far", [("1ms", "1.0 ms"), ("7M", "2.0 ms")])
-def test_boot_saved_on_its_way_ends_as_the_one_that_was_not(uncore, when, far):
+def test_saved_boot_ends_as_an_unsaved_boot(uncore, when, far):
     through = uncore("boot", "ccx:1x1", "--kernel", "Image", "--json")
     saved = uncore(*"boot ccx:1x1 --kernel Image --json --state it --save-at".split(), when)
     assert re.search(f"saved in it, at .* M instructions, {far}", saved.err)
     once_more = uncore(*"boot --from it --json --state later --save-at 2500us".split())
     last = uncore("boot", "--from", "later", "--json")
-    assert [one.out for one in (saved, once_more, last)] == [through.out] * 3
+    assert [result.out for result in (saved, once_more, last)] == [through.out] * 3
 
 
 @needs_room
 @pytest.mark.usefixtures("busy")
-def test_boot_that_ends_before_it_is_to_be_saved_says_so(uncore):
+def test_boot_that_ends_before_save_at_is_an_error(uncore):
     for when in ("begin", "1s", "900M"):
-        told = uncore(*"boot ccx:1x1 --kernel Image --state it --save-at".split(), when)
-        assert (told.status, told.out) == (2, "ready\n")
-        assert f"--save-at {when}: the run ended before, at 17 M instructions" in told.err
+        result = uncore(*"boot ccx:1x1 --kernel Image --state it --save-at".split(), when)
+        assert (result.status, result.out) == (2, "ready\n")
+        assert f"--save-at {when}: the run ended before, at 17 M instructions" in result.err
         assert not Path("it").exists()
 
 
 @needs_room
 @pytest.mark.usefixtures("busy")
-def test_saved_boot_that_is_cut_short_or_anothers_is_refused(uncore, monkeypatch):
+def test_truncated_or_foreign_saved_boot_is_refused(uncore, monkeypatch):
     assert uncore(*"boot ccx:1x1 --kernel Image --state it --save-at 1us".split()).status == 0
-    told = uncore("run", "--from", "it")
-    assert (told.status, "write uncore boot --from it" in told.err) == (2, True)
+    result = uncore("run", "--from", "it")
+    assert (result.status, "write uncore boot --from it" in result.err) == (2, True)
     whole = Path("it").read_bytes()
     for size in (10, len(whole) // 2, len(whole) - 20):
         Path("cut").write_bytes(whole[:size])
-        told = uncore("boot", "--from", "cut")
-        assert (told.status, "not a saved run, or a damaged one" in told.err) == (2, True)
+        result = uncore("boot", "--from", "cut")
+        assert (result.status, "not a saved run, or a damaged one" in result.err) == (2, True)
     monkeypatch.setattr("uncore.engine.copy.content", lambda: "another")
-    told = uncore("boot", "--from", "it")
-    assert (told.status, "another copy of uncore" in told.err) == (2, True)
+    result = uncore("boot", "--from", "it")
+    assert (result.status, "another copy of uncore" in result.err) == (2, True)
 
 
 @needs_room
 @pytest.mark.usefixtures("busy")
-def test_full_disk_while_a_boot_is_saved_is_a_message_and_the_console_is_kept(uncore):
+def test_full_disk_at_saving_does_not_end_a_boot(uncore):
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
-        told = uncore(*"boot ccx:1x1 --kernel Image --state it --save-at 1us".split())
+        result = uncore(*"boot ccx:1x1 --kernel Image --state it --save-at 1us".split())
     finally:
         signal.signal(signal.SIGXFSZ, before)
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert (told.status, told.out) == (2, "ready\n")
-    assert "it: cannot write it" in told.err
+    assert (result.status, result.out) == (2, "ready\n")
+    assert "it: cannot write it" in result.err
     assert not Path("it").exists()
 
 
 @pytest.mark.usefixtures("busy")
 def test_boot_given_up_keeps_its_console(uncore):
-    told = uncore(*"boot ccx:1x1 --kernel Image --most 1".split())
-    assert told.status == 1
-    assert "given up after" in told.err
+    result = uncore(*"boot ccx:1x1 --kernel Image --most 1".split())
+    assert result.status == 1
+    assert "given up after" in result.err
 
 
 @pytest.mark.usefixtures("busy")
 def test_summary_counts_interrupts_by_kind(uncore):
-    told = uncore("boot", "ccx:1x1", "--kernel", "Image")
-    assert "0 IPIs, 0 interrupts of devices, 0 of timers" in told.err
+    result = uncore("boot", "ccx:1x1", "--kernel", "Image")
+    assert "0 IPIs, 0 interrupts of devices, 0 of timers" in result.err
 
 
 def test_interrupted_boot_keeps_its_console_and_says_how_far_it_was(tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ def test_interrupted_boot_keeps_its_console_and_says_how_far_it_was(tmp_path: Pa
 
 
 def falls_silent(terminal: int) -> bool:
-    """Within half a minute it no longer echoes what is typed."""
+    """Waits up to half a minute until the terminal no longer echoes input."""
     for _ in range(300):
         if not termios.tcgetattr(terminal)[3] & termios.ECHO:
             return True
@@ -272,8 +272,8 @@ def falls_silent(terminal: int) -> bool:
 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, None], ids=str)
-def test_terminal_shows_what_is_typed_once_and_is_left_as_it_was(tmp_path: Path, ending) -> None:
-    """Ctrl-C ends it as SIGTERM does, and is ignored in the background."""
+def test_terminal_echoes_input_once_and_is_restored(tmp_path: Path, ending) -> None:
+    """Ctrl-C ends the command as SIGTERM does; a command in the background ignores it."""
     loop = "7:  addi t1, t1, 1\n    j 7b\n" if ending else ""
     slow = BUSY.replace("TEXT", "here").replace("CODE", "0").replace("    li a0, 0\n", loop, 1)
     (tmp_path / "Image").write_bytes(guest.assemble(slow, tmp_path).text)
@@ -293,10 +293,10 @@ def test_terminal_shows_what_is_typed_once_and_is_left_as_it_was(tmp_path: Path,
 def test_keys_of_a_terminal_come_at_once_and_end_with_control_d() -> None:
     master, terminal = pty.openpty()
     with os.fdopen(terminal) as stream, keyboard(stream) as typed:
-        for keys, said in ((b"l", "l"), (b"s\r", "s\n"), (b"\x04", "")):
+        for keys, text in ((b"l", "l"), (b"s\r", "s\n"), (b"\x04", "")):
             os.write(master, keys)
             assert select.select([stream], [], [], 10)[0], "waits for the line's end"
-            assert typed() == said
+            assert typed() == text
         os.set_blocking(master, False)
         with pytest.raises(BlockingIOError):
             os.read(master, 10)  # nothing was echoed

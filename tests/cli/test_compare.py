@@ -1,4 +1,4 @@
-"""By how much is one faster, and which lines make the difference?"""
+"""Does `uncore compare` give the ratio, and the lines that make the difference?"""
 
 from __future__ import annotations
 
@@ -14,32 +14,36 @@ LOCKS = ("ccx:2x4", "lock/ticket", "lock/mcs", "--threads", "1,4,8", "--set", "o
 
 
 def test_the_ratio_is_that_of_the_two_runs(uncore):
-    found = json.loads(uncore("compare", *LOCKS, "--json").out)
+    comparison = json.loads(uncore("compare", *LOCKS, "--json").out)
     for word, side in (("lock/ticket", "a"), ("lock/mcs", "b")):
         run = json.loads(uncore("run", "ccx:2x4", word, *LOCKS[3:], "--json").out)
-        assert [row["threads"] for row in run] == [row["threads"] for row in found["rows"]]
-        rates = [row[side] for row in found["rows"]]
+        assert [row["threads"] for row in run] == [row["threads"] for row in comparison["rows"]]
+        rates = [row[side] for row in comparison["rows"]]
         assert rates == pytest.approx([row["throughput"] for row in run], rel=1e-3)
-        fetched = {p["name"]: p[side] * run[-1]["ops"] for p in found["classes"]}
+        fetched = {p["name"]: p[side] * run[-1]["ops"] for p in comparison["classes"]}
         counted = {k[10:]: v for k, v in run[-1].items() if k.startswith("transfers.")}
         assert {k: v for k, v in fetched.items() if v} == pytest.approx(counted)
-    ratios = [row["ratio"] for row in found["rows"]]
-    assert ratios == pytest.approx([row["b"] / row["a"] for row in found["rows"]])
-    assert (found["ratio_min"], found["ratio_max"]) == (min(ratios), max(ratios))
+    ratios = [row["ratio"] for row in comparison["rows"]]
+    assert ratios == pytest.approx([row["b"] / row["a"] for row in comparison["rows"]])
+    assert (comparison["ratio_min"], comparison["ratio_max"]) == (min(ratios), max(ratios))
     assert max(ratios) > 1.2 * min(ratios)  # so means differ
-    assert found["ratio_mean"] == pytest.approx(statistics.geometric_mean(ratios))
+    assert comparison["ratio_mean"] == pytest.approx(statistics.geometric_mean(ratios))
 
 
 def test_the_object_that_makes_the_difference_comes_first(uncore):
-    found = json.loads(uncore("compare", *LOCKS, "--json").out)
-    assert found["lines"][0]["name"] == "lock"  # all spin on a ticket lock's one line
-    assert found["lines"][0]["difference"] < -1
-    assert (found["a"], found["b"], found["common"]) == ("lock/ticket", "lock/mcs", "ccx:2x4")
+    comparison = json.loads(uncore("compare", *LOCKS, "--json").out)
+    assert comparison["lines"][0]["name"] == "lock"  # all spin on a ticket lock's one line
+    assert comparison["lines"][0]["difference"] < -1
+    assert (comparison["a"], comparison["b"], comparison["common"]) == (
+        "lock/ticket",
+        "lock/mcs",
+        "ccx:2x4",
+    )
 
 
 def test_the_object_that_harts_wait_for_is_given_in_ns(uncore):
-    found = json.loads(uncore("compare", *LOCKS, "--json").out)
-    first = found["waits"][0]
+    comparison = json.loads(uncore("compare", *LOCKS, "--json").out)
+    first = comparison["waits"][0]
     assert first["name"] == "lock->ticket.served" and first["difference"] < -100
     uncore("run", LOCKS[0], LOCKS[1], *LOCKS[3:], "--output", "ticket.json")
     costs = json.loads(uncore("lines", "ticket.json", "--json").out)
@@ -53,9 +57,9 @@ def test_a_result_that_cannot_be_watched_again_is_still_compared(uncore):
     for machine in ("ring:2", "bus:2"):
         uncore("run", machine, str(mine), "--threads", "2", "--output", f"{machine[:-2]}.json")
     mine.unlink()
-    said = uncore("compare", "ring.json", "bus.json", "--json")
-    assert said.status == 0 and json.loads(said.out)["waits"] is None
-    assert "is not compared" in said.err and "mine.c" in said.err
+    result = uncore("compare", "ring.json", "bus.json", "--json")
+    assert result.status == 0 and json.loads(result.out)["waits"] is None
+    assert "is not compared" in result.err and "mine.c" in result.err
 
 
 def test_machines_and_saved_results_compare_alike(uncore):
@@ -77,6 +81,6 @@ def test_machines_and_saved_results_compare_alike(uncore):
         ((), "it got 0 and 0"),
     ],
 )
-def test_odd_words_get_a_message(uncore, words, message):
-    said = uncore("compare", *words)
-    assert said.status == 2 and message in said.err and not said.out
+def test_invalid_words_give_a_message(uncore, words, message):
+    result = uncore("compare", *words)
+    assert result.status == 2 and message in result.err and not result.out

@@ -9,30 +9,30 @@ PROGRAM = str(Path(__file__).parent / "programs/kinds.c")
 
 
 def verdicts(uncore, *words):
-    found = uncore("conflicts", *words, "--json")
-    assert found.status == 0, found.err
-    return {(pair["a"], pair["b"]): pair for pair in json.loads(found.out)}
+    result = uncore("conflicts", *words, "--json")
+    assert result.status == 0, result.err
+    return {(pair["a"], pair["b"]): pair for pair in json.loads(result.out)}
 
 
-def test_pairs_are_told_apart_by_what_they_write_and_touch(uncore):
-    found = verdicts(uncore, PROGRAM, "--set", "ops=20")
-    conflicting = {pair for pair, what in found.items() if not what["conflict_free"]}
+def test_conflicts_follow_from_lines_written_and_touched(uncore):
+    pairs = verdicts(uncore, PROGRAM, "--set", "ops=20")
+    conflicting = {pair for pair, what in pairs.items() if not what["conflict_free"]}
     assert conflicting == {("add", "add"), ("add", "look")}
-    (line,) = found["add", "look"]["lines"]
+    (line,) = pairs["add", "look"]["lines"]
     assert line["holds"] == ["*sum"] and line["same_bytes"]
-    assert all("kinds.c:" in place for place in (*line["wrote"], *line["touched"]))
-    assert len(found) == 6
+    assert all("kinds.c:" in position for position in (*line["wrote"], *line["touched"]))
+    assert len(pairs) == 6
 
 
-def test_a_conflict_of_layout_alone_is_called_one(uncore):
-    found = verdicts(uncore, PROGRAM, "--set", "ops=20", "--set", "apart=8")
-    own = found["own", "own"]
+def test_conflict_of_layout_alone_is_marked(uncore):
+    pairs = verdicts(uncore, PROGRAM, "--set", "ops=20", "--set", "apart=8")
+    own = pairs["own", "own"]
     assert not own["conflict_free"] and not any(line["same_bytes"] for line in own["lines"])
-    assert found["look", "own"]["conflict_free"]
+    assert pairs["look", "own"]["conflict_free"]
 
 
 def test_any_descriptor_commutes_where_the_lowest_does_not(uncore):
-    """Clements' example; and operations that are not of several kinds are of one."""
+    """Clements' example; operations without marked kinds count as a single kind."""
     assert not verdicts(uncore, "kernel/open")["open", "open"]["conflict_free"]
     assert all(
         p["conflict_free"] for p in verdicts(uncore, "kernel/open", "--set", "rule=any").values()

@@ -10,20 +10,20 @@ from uncore.cli.app import main
 WORDS = ["crosscheck", "ring:2", "lock/ticket", "--set", "ops=5"]
 
 
-def test_engines_that_are_not_here_are_left_out_where_none_are_named(
+def test_missing_engines_are_left_out_by_default(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("UNCORE_SST", "/nowhere")
     with pytest.raises(SystemExit) as ended:
         main([*WORDS, "--json"])
     assert ended.value.code == 0
-    found = msgspec.json.decode(capsys.readouterr().out)
-    assert [row["engine"] for row in found["rows"]] == ["native", "reference"]
-    assert found["broken"] == found["apart"] == []
+    compared = msgspec.json.decode(capsys.readouterr().out)
+    assert [row["engine"] for row in compared["rows"]] == ["native", "reference"]
+    assert compared["broken"] == compared["apart"] == []
 
 
 @pytest.mark.parametrize(
-    ("engines", "said"),
+    ("engines", "message"),
     [
         ("native", "write at least two different ones"),
         ("native,native", "write at least two different ones"),
@@ -31,11 +31,11 @@ def test_engines_that_are_not_here_are_left_out_where_none_are_named(
         ("native,sst", "no SST in /nowhere"),
     ],
 )
-def test_what_is_no_comparison_is_refused(
-    engines: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_invalid_engines_to_compare_are_refused(
+    engines: str, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("UNCORE_SST", "/nowhere")
     with pytest.raises(SystemExit) as ended:
         main([*WORDS, "--engines", engines])
     assert ended.value.code == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.tools import edits, fuzz
 
 SAVED = msgspec.json.decode(fuzz.seeds("result")[0])
-JOB = [("job", *place) for place in edits.places(SAVED["job"])]
+JOB = [("job", *position) for position in edits.places(SAVED["job"])]
 
 
 @settings(derandomize=True, deadline=None, max_examples=100)
@@ -25,12 +25,12 @@ JOB = [("job", *place) for place in edits.places(SAVED["job"])]
         st.tuples(st.sampled_from(JOB), st.sampled_from(edits.SCRAPS)), min_size=1, max_size=2
     )
 )
-def test_an_edited_job_is_a_job_or_a_message(changes: list[edits.Change]) -> None:
+def test_edited_job_is_accepted_or_gives_a_message(changes: list[edits.Change]) -> None:
     fuzz.survive(fuzz.result, msgspec.json.encode(edits.edited(SAVED, changes)))
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "message"),
+    ("position", "value", "message"),
     [
         (("machine", "links", 0, "control"), -1, r"job\.machine: .*>= 0.*links\[0\]\.control"),
         (("machine", "links", 0, "source"), 99, r"links: source: 99 is no stop; expected 0 to"),
@@ -50,7 +50,7 @@ def test_an_edited_job_is_a_job_or_a_message(changes: list[edits.Change]) -> Non
         (("luck",), 3, r"job\.luck: no job has this"),
     ],
 )
-def test_the_message_says_what_is_wrong(place: edits.Place, value: Any, message: str) -> None:
-    changed = edits.edited(SAVED, [(("job", *place), value)])
-    said = fuzz.survive(fuzz.result, msgspec.json.encode(changed))
-    assert re.search(message, said), said
+def test_the_message_says_what_is_wrong(position: edits.Place, value: Any, message: str) -> None:
+    changed = edits.edited(SAVED, [(("job", *position), value)])
+    answer = fuzz.survive(fuzz.result, msgspec.json.encode(changed))
+    assert re.search(message, answer), answer

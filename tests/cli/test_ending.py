@@ -24,7 +24,7 @@ PATIENCE = 200  # seconds
 
 
 def fields(process: int) -> list[str]:
-    """The fields of /proc/PID/stat from the state on; empty when the process is gone."""
+    """Fields of /proc/PID/stat from the state on; empty when the process has ended."""
     try:
         stat = Path(f"/proc/{process}/stat").read_text()
     except OSError:
@@ -42,7 +42,7 @@ def children(process: int) -> list[int]:
 
 
 def has_finished_a_point(worker: int) -> bool:
-    """It has worked, and sleeps whenever one looks."""
+    """Whether a worker has run, and sleeps in ten samples."""
     for _ in range(10):
         state, ticks = fields(worker)[0], int(fields(worker)[11])
         if state != "S" or ticks < 5:
@@ -62,7 +62,7 @@ def wait_until(holds: Callable[[], bool]) -> bool:
 
 @pytest.fixture
 def running(tmp_path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
-    """The command with its two workers, one of which has nothing left to do."""
+    """A running command with two workers, of which one has finished its points."""
     process = subprocess.Popen(
         [sys.executable, "-m", "uncore", *WORDS],
         cwd=tmp_path,
@@ -128,7 +128,7 @@ def test_signal_that_the_user_ignores_stays_ignored(tmp_path):
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
-def test_ctrl_c_while_the_command_is_loaded_ends_it_in_silence() -> None:
+def test_ctrl_c_at_loading_ends_the_command_silently() -> None:
     loads = """
 import os, signal, sys
 class Hand:
@@ -143,7 +143,7 @@ main()
     assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
 
 
-def test_a_file_is_written_though_nobody_reads_what_is_printed(tmp_path: Path) -> None:
+def test_file_is_written_though_the_output_pipe_is_closed(tmp_path: Path) -> None:
     command = f"{sys.executable} -m uncore predict r2700x --output p.toml | true"
     subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True)
     assert "interval" in (tmp_path / "p.toml").read_text()

@@ -34,7 +34,7 @@ def saved_as(ending, result, path):
 
 
 def on_a_full_disk(write) -> str:
-    """What `write` says where no file may grow beyond a few bytes."""
+    """The message of `write` where no file may grow beyond a few bytes."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (16, limits[1]))
@@ -51,8 +51,8 @@ def on_a_full_disk(write) -> str:
 def test_full_disk_leaves_the_old_file_and_nothing_else(ending, result, tmp_path):
     path = tmp_path / f"r.{'parquet' if ending == 'log' else ending}"
     path.write_text(BEFORE)
-    said = on_a_full_disk(lambda: saved_as(ending, result, path))
-    assert said.startswith(f"{path}: cannot write it: ")
+    message = on_a_full_disk(lambda: saved_as(ending, result, path))
+    assert message.startswith(f"{path}: cannot write it: ")
     assert path.read_text() == BEFORE
     assert os.listdir(tmp_path) == [path.name]
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_drawn_invocations_leave_nothing_bad_behind():
-    """In a process without threads, which forks."""
+    """Runs in a process of its own, without threads: it forks."""
     words = [sys.executable, "-m", "tests.tools.invocations", "--runs", "40", "--separate", "20"]
     run = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
@@ -22,7 +22,7 @@ def test_drawn_invocations_leave_nothing_bad_behind():
 
 
 @pytest.mark.parametrize(
-    ("said", "status", "expected"),
+    ("output", "status", "expected"),
     [
         ("Traceback (most recent call last):", 1, ["traceback"]),
         ("", 99, ["status 99"]),
@@ -30,8 +30,8 @@ def test_drawn_invocations_leave_nothing_bad_behind():
         ("uncore: no", 2, []),
     ],
 )
-def test_traceback_and_unknown_status_are_findings(tmp_path, said, status, expected):
-    ended = invocations.Ended(status, said)
+def test_traceback_and_unknown_status_are_findings(tmp_path, output, status, expected):
+    ended = invocations.Ended(status, output)
     assert list(invocations._left(2**22 + 1, tmp_path, Plan([]), ended)) == expected
 
 

@@ -38,5 +38,5 @@ def test_fields_of_the_same_harts_may_share() -> None:
     assert apart(use(0, written=A), use(0, read=B)) == []
 
 
-def test_what_is_written_outside_of_the_region_of_interest_does_not_count() -> None:
+def test_writes_outside_the_region_of_interest_do_not_count() -> None:
     assert apart(use(0, written=A, kind=OUTSIDE), use(0, read=A), use(1, read=B)) == []

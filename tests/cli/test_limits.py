@@ -22,9 +22,9 @@ from uncore.result import load
 from uncore.study import matrix as matrices
 
 
-def run(name: str = "native", n: int = 2, program: Any = None, **told: str) -> dict[str, Any]:
+def run(name: str = "native", n: int = 2, program: Any = None, **limits: str) -> dict[str, Any]:
     job = request.make_job("bus:2", program or guest("endless"), [n], engine=name)
-    return engine.run(job, frozenset(), engine_options=told)
+    return engine.run(job, frozenset(), engine_options=limits)
 
 
 @pytest.mark.parametrize("name", ["native", "reference"])
@@ -42,26 +42,26 @@ def test_program_that_allocates_for_ever_is_given_up_at_the_limit_of_memory(name
         engine.run(job, frozenset(), engine_options={"max_memory": "96KiB"})
 
 
-def test_time_of_the_host_is_a_limit_where_it_is_asked_for():
+def test_max_host_limits_host_time():
     with pytest.raises(GuestError, match=r"--max-host 10ms: .* of this computer's time"):
         run(max_host="10ms")
 
 
-def test_whether_a_run_is_within_its_time_does_not_depend_on_how_often_it_is_looked_at(monkeypatch):
-    """The last look is at its end."""
+def test_limit_of_time_is_checked_at_the_end_of_a_run(monkeypatch):
+    """With slices longer than the run, only the check at its end can refuse it."""
     monkeypatch.setattr("uncore.engine.native.SLICE", 1 << 40)
     with pytest.raises(GuestError, match="--max-time 1ns"):
         run(program="counter/atomic", max_time="1ns")
 
 
-def test_limits_within_which_a_run_stays_change_nothing():
+def test_limits_that_are_not_reached_change_nothing():
     assert run(program="counter/atomic") == run(
         program="counter/atomic", max_time="50us", max_memory="10MiB", max_host="1000s"
     )
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"),
+    ("limits", "expected"),
     [
         ({"max_time": "5"}, "--max-time 5: expected a duration above zero"),
         ({"max_host": "1h"}, "--max-host 1h: expected a duration above zero"),
@@ -69,9 +69,9 @@ def test_limits_within_which_a_run_stays_change_nothing():
         ({"max_time": "99999999s"}, "--max-time 99999999s: expected at most 4611686s"),
     ],
 )
-def test_limit_that_is_none_is_refused(told, expected):
+def test_invalid_limit_is_refused(limits, expected):
     with pytest.raises(UserError, match=expected):
-        run(program="counter/atomic", **told)
+        run(program="counter/atomic", **limits)
 
 
 def test_points_finished_before_the_limit_are_kept(uncore):
@@ -83,8 +83,8 @@ def test_points_finished_before_the_limit_are_kept(uncore):
     assert (result.outcome.partial, [point.threads for point in result.points]) == (True, [1])
 
 
-def test_user_is_heard_while_one_hart_runs_alone():
-    """One event is then as long as the engine lets it be."""
+def test_ctrl_c_ends_a_hart_that_runs_alone():
+    """A hart alone runs a whole slice in a single event; signals must be seen between slices."""
     begun = time.monotonic()
     threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
     job = request.make_job("bus:1", guest("endless"), [1])
@@ -100,7 +100,7 @@ def cells(name: str) -> list[list[str]]:
     return [line.split(",") for line in Path(name).read_text().splitlines()]
 
 
-def test_matrix_past_its_limit_shows_and_writes_the_pairs_it_has(uncore):
+def test_matrix_past_its_limit_shows_and_writes_measured_pairs(uncore):
     assert uncore("matrix", "bus:8", "--csv", "whole.csv").status == 0
     run = uncore("matrix", "bus:8", "--csv", "part.csv", "--max-time", "100us")
     assert run.status == 1
@@ -113,7 +113,7 @@ def test_matrix_past_its_limit_shows_and_writes_the_pairs_it_has(uncore):
     assert "median ns" in run.out
 
 
-def test_matrix_interrupted_says_how_far_it_came(uncore, monkeypatch):
+def test_interrupted_matrix_counts_measured_pairs(uncore, monkeypatch):
     monkeypatch.setattr("uncore.engine.native.SLICE", 5_000)
     monkeypatch.setattr(matrices, "progress", lambda *_: Impatient())
     run = uncore("matrix", "bus:8", "--csv", "m.csv")
@@ -123,7 +123,7 @@ def test_matrix_interrupted_says_how_far_it_came(uncore, monkeypatch):
 
 
 class Impatient:
-    """A progress bar whose reader has had enough after 500 round trips."""
+    """A progress bar that raises KeyboardInterrupt after 500 round trips."""
 
     def __enter__(self) -> Callable[[int], None]:
         done = 0
@@ -168,7 +168,7 @@ def test_every_command_that_executes_a_run_has_its_limits(uncore, name):
     assert uncore(*words, "--max-time", "1s").status == 0
 
 
-def test_looking_for_what_was_reordered_ends_with_the_run(uncore):
+def test_search_for_reorderings_obeys_the_limit(uncore):
     program = str(guest("endless").path)
     ended = uncore("run", "bus:2", program, "--order", "weak", "--max-time", "20us")
     assert ended.status == 1

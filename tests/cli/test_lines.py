@@ -19,9 +19,9 @@ def saved(uncore, *words):
 
 
 def listed(uncore, *words):
-    found = uncore("lines", "r.json", *words, "--by", "address", "--json")
-    assert found.status == 0, found.err
-    return json.loads(found.out)
+    result = uncore("lines", "r.json", *words, "--by", "address", "--json")
+    assert result.status == 0, result.err
+    return json.loads(result.out)
 
 
 def fields(rows):
@@ -30,7 +30,7 @@ def fields(rows):
 
 
 def test_two_fields_in_one_line_are_named_with_what_they_cost(uncore):
-    """Kept apart, they wait less than a twentieth: about what was foretold."""
+    """On lines of their own the fields wait less than a twentieth, about what `lines` estimates."""
     saved(uncore, "epyc7601x2", *FALSE_SHARING)
     together = fields(listed(uncore))
     users = {group["fields"][0]: group for group in together["apart"]}
@@ -62,7 +62,7 @@ def test_a_value_that_travels_is_not_called_needless(uncore):
 
 @pytest.mark.parametrize("workload", ["lock/mcs", "counter/percpu", "layout/false_sharing"])
 def test_the_sums_over_lines_equal_the_result(uncore, workload):
-    """Listed and not; and a watched result is the same as one that was not."""
+    """Sums over listed and other lines; the probe does not change the result."""
     words = ("e52690x2", workload, "--threads", "2,12")
     plain = saved(uncore, *words)
     watched = saved(uncore, *words, "--lines")
@@ -77,19 +77,19 @@ def test_the_sums_over_lines_equal_the_result(uncore, workload):
         assert observed.total("reads") < point.instructions
 
 
-def test_a_result_that_comes_out_otherwise_is_refused(uncore):
-    """Another run cannot tell what cost it its time."""
+def test_result_with_another_outcome_is_refused(uncore):
+    """A run with another outcome cannot explain the saved one."""
     saved(uncore, "bus:2", "lock/ticket", "--threads", "2", "--seed", "none")
     text = Path("r.json").read_text()
     result = load(Path("r.json"))
     changed = result.outcome.points[0].instructions + 1
     text = text.replace(f'"instructions": {changed - 1}', f'"instructions": {changed}')
     Path("r.json").write_text(text.replace(result.result_hash, ""))
-    found = uncore("lines", "r.json")
-    assert found.status == 2 and "comes out differently" in found.err
+    table = uncore("lines", "r.json")
+    assert table.status == 2 and "comes out differently" in table.err
 
 
-def test_other_points_and_mistakes_are_told_apart(uncore):
+def test_lines_selects_a_point_or_names_the_mistake(uncore):
     saved(uncore, "bus:2", "lock/ticket", "--threads", "1,2")
     assert "1 threads" in uncore("lines", "r.json", "--threads", "1").out
     assert "the result has 1, 2" in uncore("lines", "r.json", "--threads", "3").err
@@ -103,25 +103,25 @@ def objects(uncore, *words):
 def test_the_elements_of_an_array_are_one_object(uncore):
     """The queue's nodes are one row, though each waiter spins on its own."""
     saved(uncore, "epyc7601x2", "lock/mcs", "--threads", "16")
-    found = objects(uncore)
-    node = found["nodes[].granted"]
+    rows = objects(uncore)
+    node = rows["nodes[].granted"]
     assert node["lines"] == 16
-    assert node["critical_share"] == max(row["critical_share"] for row in found.values())
-    assert not any(name.startswith("nodes[1") for name in found)
+    assert node["critical_share"] == max(row["critical_share"] for row in rows.values())
+    assert not any(name.startswith("nodes[1") for name in rows)
     assert "an operation takes" in uncore("lines", "r.json").out
 
 
 def test_waits_and_what_lies_between_are_the_critical_path(uncore):
-    """A handoff follows on the other, so the path is as long as the run was measured."""
+    """Handoffs follow each other without a gap, so the path is as long as the run."""
     result = saved(uncore, "ccx:2x4", "lock/ticket", "--threads", "8", "--lines")
     for point, seen in zip(result.points, result.observed, strict=True):
-        waited = sum(one.critical_ps for one in seen.objects)
+        waited = sum(item.critical_ps for item in seen.objects)
         assert 0.8 * seen.path_ps < waited < seen.path_ps
         assert abs(seen.path_ps - point.elapsed_ps) < 0.02 * point.elapsed_ps
 
 
-def test_a_wait_that_passes_beside_others_is_not_on_the_path(uncore):
-    """Whoever queues behind an MCS lock takes its tail while another holds the lock."""
+def test_wait_that_overlaps_others_is_not_on_the_critical_path(uncore):
+    """A hart that queues behind an MCS lock takes its tail while another holds the lock."""
     saved(uncore, "epyc7601x2", "lock/mcs", "--threads", "16")
     tail = objects(uncore)["lock->queue.tail"]
     assert tail["waited_ns"] > 50
@@ -145,7 +145,7 @@ def test_shared_lines_have_the_columns_of_perf(uncore):
     assert "RmtHitm" in shown
 
 
-def test_a_variable_that_lies_in_pieces_is_left_out(uncore):
+def test_variable_split_by_the_compiler_is_left_out(uncore):
     """The compiler keeps only some elements of `fields`, here and there."""
     saved(uncore, "ccx:2x2", "layout/hot_structure", "--threads", "2", "--set", "ops=20")
     assert objects(uncore)

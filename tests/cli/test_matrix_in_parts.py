@@ -20,9 +20,9 @@ def runs_of_ten_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matrices, "PAIRS_OF_A_RUN", 10)
 
 
-def measured(workers: int = 1, **told: str) -> matrices.Matrix:
+def measured(workers: int = 1, **options: str) -> matrices.Matrix:
     return matrices.measure(
-        "bus:8", ipi=False, overrides={}, smt=True, workers=workers, engine_options=told
+        "bus:8", ipi=False, overrides={}, smt=True, workers=workers, engine_options=options
     )
 
 
@@ -37,26 +37,26 @@ def table(workload: str, **values: Any) -> list[list[int]]:
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("parts", [1, 3, 10, 12])
-def test_each_pair_is_in_one_part(workload: str, parts: int) -> None:
+def test_each_pair_is_in_exactly_one_part(workload: str, parts: int) -> None:
     tables = [table(workload, parts=parts, part=part) for part in range(parts)]
     for a in range(5):
         for b in range(5):
-            assert sum(one[a][b] > 0 for one in tables) == (a != b)
+            assert sum(part_table[a][b] > 0 for part_table in tables) == (a != b)
 
 
-def test_parts_are_alike() -> None:
+def test_parts_differ_by_at_most_one_pair() -> None:
     pairs = [sum(cell > 0 for row in table(WORKLOADS[0], parts=3, part=part) for cell in row) / 2
              for part in range(3)]  # fmt: skip
     assert pairs == [3, 3, 4]
 
 
-def test_a_part_is_one_of_the_parts() -> None:
+def test_part_number_out_of_range_is_refused() -> None:
     (failure,) = played(WORKLOADS[0], parts=2, part=2).failures
     assert "part must be less than parts" in failure
 
 
 @pytest.mark.usefixtures("runs_of_ten_pairs")
-def test_figures_do_not_depend_on_who_runs_the_parts() -> None:
+def test_latencies_do_not_depend_on_the_number_of_workers() -> None:
     alone, together = measured(), measured(workers=2)
     assert len(alone.results) == 3 and not alone.failed
     assert alone.ns == together.ns and matrices.measured_pairs(alone.ns) == 8 * 7
@@ -69,16 +69,16 @@ def test_parts_differ_from_one_run_by_no_more_than_a_hundredth(
     monkeypatch.setattr(matrices, "PAIRS_OF_A_RUN", 10)
     parts = measured()
     assert (len(whole.results), len(parts.results)) == (1, 3)
-    for one, other in zip(parts.ns, whole.ns, strict=True):
-        assert one == pytest.approx(other, rel=0.01)
+    for row, other in zip(parts.ns, whole.ns, strict=True):
+        assert row == pytest.approx(other, rel=0.01)
 
 
 @pytest.mark.usefixtures("runs_of_ten_pairs")
 @pytest.mark.parametrize("workers", [1, 2])
-def test_parts_that_are_stopped_keep_what_they_have_played(workers: int) -> None:
+def test_stopped_parts_keep_measured_pairs(workers: int) -> None:
     whole, stopped = measured(), measured(workers, max_time="100us")
     assert stopped.stopped and "--max-time 100us" in str(stopped.stopped)
     begun = {a * 8 + b for a, row in enumerate(stopped.ns) for b, v in enumerate(row) if v > 0}
     assert 6 <= len(begun) < 8 * 7
-    for one, other in zip(stopped.ns, whole.ns, strict=True):
-        assert all(math.isnan(v) or v == w for v, w in zip(one, other, strict=True))
+    for measured_row, other in zip(stopped.ns, whole.ns, strict=True):
+        assert all(math.isnan(v) or v == w for v, w in zip(measured_row, other, strict=True))

@@ -19,7 +19,7 @@ MACHINE = 'extends = "bus"\nname = %s\ntree = "core:2 thread:1"\n'
 
 @pytest.fixture
 def evil(uncore) -> str:
-    """A machine of that name, in a file of such a name."""
+    """A machine with control characters in its name, in a file named alike."""
     file = f"m{EVIL}.toml"
     Path(file).write_text(MACHINE % json.dumps(EVIL))
     return file
@@ -44,7 +44,7 @@ def printable(text: str) -> bool:
         (EVIL,),
     ],
 )
-def test_names_with_control_characters_are_told_by_their_numbers(uncore, evil, words):
+def test_control_characters_in_names_are_escaped(uncore, evil, words):
     run = uncore(*(evil if word == "MACHINE" else word for word in words))
     assert printable(run.out + run.err)
     assert EVIL[0] in run.out + run.err
@@ -52,11 +52,11 @@ def test_names_with_control_characters_are_told_by_their_numbers(uncore, evil, w
         assert EVIL in json.dumps(json.loads(run.out), ensure_ascii=False) or run.status == 0
 
 
-def test_plain_text_is_what_it_was():
+def test_plain_text_is_unchanged():
     assert plain("1.5 µs ─ lock/ticket\n\tx") == "1.5 µs ─ lock/ticket\n\tx"
 
 
-def test_json_means_the_same_when_it_is_plain():
+def test_escaped_json_decodes_to_the_same_value():
     text = json.dumps({"name": EVIL, "half": "\U000e0001"}, ensure_ascii=False)
     assert json.loads(plain_json(text)) == json.loads(text)
     assert printable(plain_json(text))
@@ -74,12 +74,12 @@ def test_name_that_is_not_utf_8_is_refused(tmp_path):
     )
 
 
-def test_letters_that_the_terminal_lacks_are_no_traceback():
+def test_letters_that_the_terminal_lacks_give_no_traceback():
     run = uncore_process("show", "bus:2", env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert (run.returncode, run.stderr) == (0, b"")
 
 
-def test_full_standard_output_is_a_message():
+def test_full_standard_output_gives_a_message():
     with Path("/dev/full").open("wb") as full:
         run = subprocess.run(
             [sys.executable, "-m", "uncore", "list"], stdout=full, stderr=subprocess.PIPE
@@ -99,7 +99,7 @@ def test_tree_of_very_many_levels_is_refused(uncore):
 
 
 @pytest.mark.parametrize("engine", ["sst", "gem5"])
-def test_export_to_where_nothing_can_be_written_is_a_message(uncore, engine):
+def test_export_to_an_unwritable_folder_gives_a_message(uncore, engine):
     run = uncore("export", engine, "bus:2", "counter/atomic", "-o", "/proc/nowhere")
     assert run.status == 2
     assert "/proc/nowhere: cannot make the folder" in run.err

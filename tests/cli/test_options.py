@@ -35,22 +35,22 @@ def unusual() -> Job:
 
 def test_unusual_job_differs_in_every_option() -> None:
     job = unusual()
-    same = [name for name, one in options(Job).items() if getattr(job, name) == one.default]
+    same = [name for name, option in options(Job).items() if getattr(job, name) == option.default]
     assert {*same} == OF_LINUX
 
 
 def test_repeat_command_asks_for_the_same_job(uncore, monkeypatch: pytest.MonkeyPatch) -> None:
     from uncore.cli.commands import run
 
-    asked: list[Job] = []
-    monkeypatch.setattr(run, "finish", lambda jobs, *_, **how: asked.extend(jobs) or 0)
+    requested: list[Job] = []
+    monkeypatch.setattr(run, "finish", lambda jobs, *_, **how: requested.extend(jobs) or 0)
     ran = uncore(*words("ccx:2x4", "lock/ticket", unusual())[1:])
     assert (ran.status, ran.err) == (0, "")
-    assert asked == [unusual()]
+    assert requested == [unusual()]
 
 
 @pytest.mark.parametrize("name", [n for n in options(Job) if n not in OF_LINUX])
-def test_usual_value_needs_no_word(name: str) -> None:
+def test_default_value_is_not_written(name: str) -> None:
     usual = make_job("ccx:2x4", "lock/ticket", (1, 2), seeds=(1, 2, 3))
     command = words("ccx:2x4", "lock/ticket", usual)
     assert options(Job)[name].flag not in command

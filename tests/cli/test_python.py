@@ -25,19 +25,19 @@ def result():
     return uncore.run(**TINY, hold="50ns", seeds=(1, 2))
 
 
-def test_every_name_that_is_offered_is_there():
+def test_every_public_name_is_defined():
     words = "run sweep matrix whatif explore lines show load save plot machines workloads"
     assert set(words.split()) <= set(dir(uncore))
     assert {name for name in dir(uncore) if name[0] != "_"} == set(uncore.__all__) - {"__version__"}
     assert all(getattr(uncore, name).__doc__ for name in uncore.__all__ if name[0] != "_")
 
 
-def test_importing_it_loads_no_engine_and_no_library():
+def test_importing_uncore_loads_no_engine_and_no_library():
     loaded = "import sys, uncore; print(len({'numpy', 'msgspec', 'uncore.api'} & set(sys.modules)))"
     assert subprocess.check_output([sys.executable, "-c", loaded], text=True) == "0\n"
 
 
-def test_the_package_says_that_it_is_typed():
+def test_package_is_marked_as_typed():
     assert Path(inspect.getfile(uncore)).with_name("py.typed").is_file()
 
 
@@ -57,10 +57,10 @@ def test_a_typed_keyword_is_an_option_of_a_job_or_of_its_execution():
     assert keywords.SIGNATURE.parameters.keys() == {*options(Job), *keywords.OTHERS, *named}
 
 
-def test_what_is_not_said_is_as_a_job_has_it():
-    said = uncore.run(**TINY, seeds=()).job
+def test_omitted_keywords_have_the_defaults_of_a_job():
+    job = uncore.run(**TINY, seeds=()).job
     assert (
-        said
+        job
         == request.make_job(
             **{k: TINY[k] for k in TINY if k != "ops"}, parameters={"ops": 20}
         ).document()
@@ -68,7 +68,7 @@ def test_what_is_not_said_is_as_a_job_has_it():
     (swept,) = uncore.sweep(
         **{f"{k}s" if k in ("machine", "workload") else k: v for k, v in TINY.items()}, seeds=()
     )
-    assert swept.job == said
+    assert swept.job == job
 
 
 PRINTS = """
@@ -91,21 +91,24 @@ def test_a_program_of_linux_is_given_words_and_files(tmp_path):
     program = tmp_path / "prints.c"
     dear = uncore.run("bus:2", program, **given, files=tmp_path / "files")
     free = uncore.run("bus:2", program, **given, files={"a.txt": "held"}, system="free")
-    assert [one.points[0].output for one in (dear, free)] == ["2 held"] * 2
+    assert [result.points[0].output for result in (dear, free)] == ["2 held"] * 2
     assert free.points[0].elapsed_ps < dear.points[0].elapsed_ps
 
 
-def test_a_machine_known_within_intervals_says_between_which_throughputs(tmp_path):
+def test_machine_with_intervals_gives_intervals_of_throughput(tmp_path):
     (tmp_path / "m.toml").write_text(UNCERTAIN)
     words = {**TINY, "machine": str(tmp_path / "m.toml"), "seeds": (1,)}
-    known = uncore.run(**words)
-    assert [(one.threads, one.samples) for one in known.intervals] == [(1, 10), (2, 10)]
-    for row in known.to_rows():
+    result = uncore.run(**words)
+    assert [(interval.threads, interval.samples) for interval in result.intervals] == [
+        (1, 10),
+        (2, 10),
+    ]
+    for row in result.to_rows():
         assert row["throughput_low"] < row["throughput"] < row["throughput_high"]
     assert not uncore.run(**words, samples=0).intervals
-    assert "4 of 5 machines" in known._repr_html_()
-    uncore.save(known, tmp_path / "r.json")
-    assert uncore.load(tmp_path / "r.json").intervals == known.intervals
+    assert "4 of 5 machines" in result._repr_html_()
+    uncore.save(result, tmp_path / "r.json")
+    assert uncore.load(tmp_path / "r.json").intervals == result.intervals
 
 
 UNCERTAIN = """
@@ -123,14 +126,14 @@ def test_a_parameter_is_a_keyword(result):
     assert same.result_hash == result.result_hash
 
 
-def test_a_wrong_parameter_is_told_what_there_is():
+def test_error_of_a_wrong_parameter_lists_parameters():
     with pytest.raises(UserError, match="Did you mean 'hold'"):
         uncore.run(**TINY, holt="50ns")
 
 
-def test_a_result_is_one_line(result):
-    said = f"<lock/ticket on ccx:2x2, threads 1 2, seeds 1 2: {result.result_hash[:16]}>"
-    assert repr(result) == said
+def test_repr_of_a_result_is_a_single_line(result):
+    text = f"<lock/ticket on ccx:2x2, threads 1 2, seeds 1 2: {result.result_hash[:16]}>"
+    assert repr(result) == text
 
 
 def test_a_notebook_shows_the_table_that_the_command_prints(result):
@@ -149,28 +152,28 @@ def test_a_sweep_runs_all_combinations():
         home=("node0", "interleave"),
         seeds=(),
     )
-    told = several.to_polars().select("workload", "set.hold", "home").unique()
-    assert (len(several), len(told)) == (8, 8)
+    combinations = several.to_polars().select("workload", "set.hold", "home").unique()
+    assert (len(several), len(combinations)) == (8, 8)
     assert repr(several).startswith("<8 results:\n")
 
 
-def test_a_result_saved_is_loaded(result, tmp_path):
+def test_saved_result_is_loaded(result, tmp_path):
     uncore.save(result, tmp_path / "result.json")
     assert uncore.load(tmp_path / "result.json").result_hash == result.result_hash
 
 
 def test_lines_say_what_an_operation_is_made_of(result, tmp_path, capsys):
-    found = uncore.lines(result)
-    rows = found.to_rows()
+    analysis = uncore.lines(result)
+    rows = analysis.to_rows()
     assert rows[0]["critical_ns"] == max(row["critical_ns"] for row in rows) > 0
-    assert repr(found) == "<lines of lock/ticket on ccx:2x2, 2 threads, seed 1>"
-    uncore.show(found)
+    assert repr(analysis) == "<lines of lock/ticket on ccx:2x2, 2 threads, seed 1>"
+    uncore.show(analysis)
     assert rows[0]["object"] in capsys.readouterr().out
-    found.plot(tmp_path / "lines.png")
+    analysis.plot(tmp_path / "lines.png")
     assert uncore.lines(result, threads=1, seed=2).observed.threads == 1
 
 
-def test_what_was_observed_stays_with_the_result():
+def test_result_holds_its_observations():
     assert uncore.run(**TINY, seeds=(), observed=True).observed[-1].threads == 2
 
 
@@ -187,7 +190,7 @@ def test_a_picture_is_shown_and_saved(result, tmp_path):
 
 
 @pytest.mark.parametrize("what", ["bus:2", "lock/ticket"])
-def test_show_tells_of_a_machine_and_a_workload(what, capsys):
+def test_show_prints_a_machine_and_a_workload(what, capsys):
     uncore.show(what)
     assert what in capsys.readouterr().out
 
@@ -197,7 +200,7 @@ def test_machines_and_workloads_are_named_with_a_line_each():
     assert "Ticket lock" in uncore.workloads()["lock/ticket"]
 
 
-def test_tables_of_other_libraries(result):
+def test_results_convert_to_tables_of_other_libraries(result):
     if importlib.util.find_spec("pandas") is None:
         with pytest.raises(UserError, match="pip install pandas"):
             result.to_pandas()

@@ -16,7 +16,7 @@ from uncore.support.paths import CHECKOUT
 EXAMPLE = re.compile(r"```console\n\$ scripts/run (?P<words>.*)\n(?P<output>[^`]*)```\n")
 
 
-def test_the_example_prints_this(uncore, monkeypatch):
+def test_readme_example_prints_its_output(uncore, monkeypatch):
     assert CHECKOUT
     readme = CHECKOUT / "README.md"
     text = readme.read_text()

@@ -24,15 +24,15 @@ def slower_by_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def rows(uncore: Command, *words: str) -> list[dict[str, Any]]:
-    found = uncore(*words, "--json")
-    assert found.status == 0, found.err
-    read: list[dict[str, Any]] = json.loads(found.out)
+    result = uncore(*words, "--json")
+    assert result.status == 0, result.err
+    read: list[dict[str, Any]] = json.loads(result.out)
     return read
 
 
 def test_a_row_is_the_run_of_median_throughput(uncore: Command) -> None:
-    one, two = rows(uncore, *TOY, "--threads", "1,2")
-    for row in (one, two):
+    single, two = rows(uncore, *TOY, "--threads", "1,2")
+    for row in (single, two):
         assert (row["seed"], row["repeats"], row["seeds"]) == (2, 3, [1, 2, 3])
         assert row["elapsed_ps"] == 1_200_000 * row["threads"]
         least, most = row["throughput_min"], row["throughput_max"]
@@ -61,10 +61,10 @@ def test_an_engine_that_draws_nothing_is_in_lockstep(
     assert (row["repeats"], row["seeds"]) == (1, [])
 
 
-def test_the_table_says_how_far_repeats_are_apart_and_which_they_are(uncore: Command) -> None:
-    said = uncore(*TOY, "--threads", "1").out
-    assert "83.3 +-7.0 M/s" in said  # 90.9, 83.3 and 76.9
-    assert "seeds 1, 2, 3: the run of median throughput" in said
+def test_table_shows_spread_and_seeds_of_repeats(uncore: Command) -> None:
+    output = uncore(*TOY, "--threads", "1").out
+    assert "83.3 +-7.0 M/s" in output  # 90.9, 83.3 and 76.9
+    assert "seeds 1, 2, 3: the run of median throughput" in output
     assert "+-" not in uncore(*TOY, "--seed", "2", "--repeat", "1").out
     assert "seed" not in uncore(*TOY, "--seed", "none").out
 
@@ -107,7 +107,7 @@ def test_a_seed_alone_gives_the_row_of_its_repeat(uncore: Command) -> None:
 
 
 def test_lockstep_has_the_hash_that_it_had_before_there_was_chance(uncore: Command) -> None:
-    """So what was saved then is read, and comes out the same."""
+    """Results saved before there were seeds can still be read and reproduced."""
     uncore(*RING, "--seed", "none", "--with", "chance.start=5us", "--output", "r.json")
     result = load(Path("r.json"))
     assert "seeds" not in result.job and "chance" not in result.job["machine"]
@@ -133,7 +133,7 @@ def test_lines_looks_at_the_median_or_at_the_repeat_that_is_named(uncore: Comman
     assert "--seed 4: the result's are 1, 2, 3" in uncore("lines", "r.json", "--seed", "4").err
 
 
-def test_scaling_and_compare_speak_of_medians(uncore: Command) -> None:
+def test_scaling_and_compare_use_medians(uncore: Command) -> None:
     for name, first in (("a.json", "1"), ("b.json", "4")):
         uncore(*TOY, "--threads", "1,2,4", "--seed", first, "--output", name)
     scaling = json.loads(uncore("scaling", "a.json", "--json").out)
@@ -149,7 +149,7 @@ def test_scaling_and_compare_speak_of_medians(uncore: Command) -> None:
     assert ratio["ratio_max"] == pytest.approx(1300 / 1400)
 
 
-def test_pictures_have_a_band() -> None:
+def test_picture_shows_the_spread_as_a_band() -> None:
     result = api.run("ring:4", "lock/mcs", [4], parameters={"ops": 20})
     (panel,) = chart.panels([result])
     ((point,),) = panel.series.values()
@@ -158,7 +158,7 @@ def test_pictures_have_a_band() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--seed", "x"), "--seed x: expected a whole number of at most 18 digits, or none"),
         (("--seed", "-1"), "--seed"),
@@ -166,9 +166,11 @@ def test_pictures_have_a_band() -> None:
         (("--repeat", "5", "--seed", "none"), "--repeat 5: in lockstep all runs are the same"),
     ],
 )
-def test_a_mistake_is_named(uncore: Command, words: tuple[str, ...], said: str) -> None:
+def test_invalid_seed_or_repeat_gives_a_message(
+    uncore: Command, words: tuple[str, ...], message: str
+) -> None:
     run = uncore(*TOY, *words)
-    assert run.status == 2 and said in run.err
+    assert run.status == 2 and message in run.err
 
 
 @pytest.mark.parametrize("simulator", ["sst", "gem5"])

@@ -32,12 +32,12 @@ def files(folder: Path) -> list[Path]:
 
 
 def kept_in(cache: Path) -> int:
-    """Whole files; one that is being written has another name."""
+    """Number of finished files; a file being written has another name."""
     return sum(re.fullmatch("[0-9a-f]{64}", file.name) is not None for file in files(cache))
 
 
 def simulated(monkeypatch, jobs, **how) -> int:
-    """How many points were really run."""
+    """A count of the points that were run, not loaded."""
     from uncore import engine
 
     runs = []
@@ -49,10 +49,10 @@ def simulated(monkeypatch, jobs, **how) -> int:
 
 
 def test_finished_points_are_not_run_again(monkeypatch, tmp_path):
-    kept = Store(tmp_path)
-    first = execute([job()], store=kept)[0]
-    assert simulated(monkeypatch, [job()], store=kept, resume=True) == 0
-    again = execute([job()], store=kept, resume=True)[0]
+    store = Store(tmp_path)
+    first = execute([job()], store=store)[0]
+    assert simulated(monkeypatch, [job()], store=store, resume=True) == 0
+    again = execute([job()], store=store, resume=True)[0]
     assert (again.result_hash, again.host.resumed) == (first.result_hash, 4)
     assert again.host.seconds == first.host.seconds
 
@@ -63,9 +63,9 @@ def test_without_resume_everything_is_run(monkeypatch, tmp_path):
 
 
 def test_only_missing_points_are_run(monkeypatch, tmp_path):
-    kept = Store(tmp_path)
-    execute([job(seeds=(2,))], store=kept)
-    assert simulated(monkeypatch, [job()], store=kept, resume=True) == 2
+    store = Store(tmp_path)
+    execute([job(seeds=(2,))], store=store)
+    assert simulated(monkeypatch, [job()], store=store, resume=True) == 2
 
 
 @pytest.mark.parametrize(
@@ -81,18 +81,18 @@ def test_only_missing_points_are_run(monkeypatch, tmp_path):
     ],
     ids=["parameter", "machine", "number", "lockstep", "policies", "engine", "program"],
 )
-def test_another_job_takes_nothing(tmp_path, other):
+def test_point_of_another_job_is_not_loaded(tmp_path, other):
     assert key(next(other().points())) != key(next(job().points()))
 
 
-def test_a_machine_is_known_by_its_numbers_and_not_by_how_they_were_said():
+def test_key_depends_on_numbers_and_not_on_their_spelling():
     hold = job().machine.each_core[0].hold
-    said = job(overrides={"core.hold": f"{hold}ps"})
-    assert said.document() != job().document()
-    assert key(said.at(1, 1)) == key(job().at(1, 1))
+    stated = job(overrides={"core.hold": f"{hold}ps"})
+    assert stated.document() != job().document()
+    assert key(stated.at(1, 1)) == key(job().at(1, 1))
 
 
-def test_another_copy_of_uncore_takes_nothing(monkeypatch, tmp_path):
+def test_point_of_another_copy_of_uncore_is_not_loaded(monkeypatch, tmp_path):
     (tmp_path / "one.py").write_text("new code")
     point = job().at(1, 1)
     before = key(point)
@@ -107,43 +107,43 @@ def test_another_copy_of_uncore_takes_nothing(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     "spoil", [lambda b: b[:-9], lambda b: b"", lambda b: b[:40] + b"x" + b[41:]]
 )
-def test_a_damaged_file_is_run_again(monkeypatch, tmp_path, spoil):
-    kept = Store(tmp_path)
-    first = execute([job()], store=kept)[0]
+def test_point_with_a_damaged_file_is_run_again(monkeypatch, tmp_path, spoil):
+    store = Store(tmp_path)
+    first = execute([job()], store=store)[0]
     for file in files(tmp_path):
         file.write_bytes(spoil(file.read_bytes()))
-    again = execute([job()], store=kept, resume=True)[0]
+    again = execute([job()], store=store, resume=True)[0]
     assert (again.result_hash, again.host.resumed) == (first.result_hash, 0)
 
 
-def test_what_was_watched_is_taken_up_too(tmp_path):
-    kept, lines = Store(tmp_path), frozenset({"lines"})
-    first = execute([job()], store=kept, probes=lines)[0]
-    again = execute([job()], 2, store=kept, probes=lines, resume=True)[0]
+def test_observations_are_loaded_with_their_point(tmp_path):
+    store, lines = Store(tmp_path), frozenset({"lines"})
+    first = execute([job()], store=store, probes=lines)[0]
+    again = execute([job()], 2, store=store, probes=lines, resume=True)[0]
     assert again.host.resumed == 4
     assert again.observed == first.observed != []
 
 
-def test_a_point_that_was_not_watched_is_run_again_to_watch_it(tmp_path):
-    kept = Store(tmp_path)
-    execute([job()], store=kept)
-    watched = execute([job()], store=kept, probes=frozenset({"lines"}), resume=True)[0]
+def test_point_without_observations_is_run_again_for_them(tmp_path):
+    store = Store(tmp_path)
+    execute([job()], store=store)
+    watched = execute([job()], store=store, probes=frozenset({"lines"}), resume=True)[0]
     assert (watched.host.resumed, len(watched.observed)) == (0, 4)
 
 
-def test_the_oldest_points_leave_a_full_folder(tmp_path):
+def test_full_folder_loses_its_oldest_points(tmp_path):
     point = execute([job(seeds=())])[0].points[0]
-    kept = Store(tmp_path, most=4000)
+    store = Store(tmp_path, most=4000)
     keys = [f"{n:064x}" for n in range(40)]  # in one folder
-    for number, one in enumerate(keys):
-        kept.save(one, SavedPoint(point, 1.0))
-        place = next(file for file in files(tmp_path) if file.name == one)
-        os.utime(place, (number, number))
-        assert sum(file.stat().st_size for file in files(tmp_path)) <= kept.most
-    assert kept.load(keys[-1]) and not kept.load(keys[0])
+    for number, name in enumerate(keys):
+        store.save(name, SavedPoint(point, 1.0))
+        path = next(file for file in files(tmp_path) if file.name == name)
+        os.utime(path, (number, number))
+        assert sum(file.stat().st_size for file in files(tmp_path)) <= store.most
+    assert store.load(keys[-1]) and not store.load(keys[0])
 
 
-def test_where_nothing_can_be_kept_points_are_run_all_the_same(tmp_path):
+def test_unwritable_store_does_not_fail_a_run(tmp_path):
     (tmp_path / "file").write_text("no folder")
     result = execute([job()], store=Store(tmp_path / "file"))[0]
     assert len(result.points) == 4
@@ -153,14 +153,16 @@ def test_where_nothing_can_be_kept_points_are_run_all_the_same(tmp_path):
 def test_small_points_come_first_and_the_longest_is_not_the_last_of_several(cores):
     points = [
         point
-        for one in (make_job("bus:64", "counter/atomic", "1,2..64"),)
-        for point in one.points()
+        for curve in (make_job("bus:64", "counter/atomic", "1,2..64"),)
+        for point in curve.points()
     ]
-    order = [one.threads[0] for _, one in _ordered(list(enumerate(reversed(points))), cores == 1)]
+    order = [
+        first.threads[0] for _, first in _ordered(list(enumerate(reversed(points))), cores == 1)
+    ]
     assert order == {1: [1, 2, 4, 8, 16, 32, 64], 2: [1, 2, 4, 64, 32, 16, 8]}[cores]
 
 
-def test_a_command_says_how_many_points_it_took_up(uncore):
+def test_note_counts_resumed_points(uncore):
     first = uncore(*CURVE)
     again = uncore(*CURVE, "--resume")
     assert "resumed: 6 of 6 points" in again.err
@@ -169,7 +171,7 @@ def test_a_command_says_how_many_points_it_took_up(uncore):
     assert "resumed: 6 of 12 points" in more.err
 
 
-def test_a_matrix_is_taken_up(uncore):
+def test_interrupted_matrix_is_resumed(uncore):
     first = uncore("matrix", "bus:2", "--json")
     assert uncore("matrix", "bus:2", "--json", "--resume") == first
 
@@ -181,8 +183,8 @@ LONG = (
 )
 
 
-def test_a_run_that_is_killed_goes_on_from_its_finished_points(tmp_path):
-    """SIGKILL, which nothing can catch: as when the power fails."""
+def test_killed_run_resumes_from_its_finished_points(tmp_path):
+    """SIGKILL cannot be caught, so it stands for a power failure."""
     words = [sys.executable, "-m", "uncore", *LONG.split()]
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     process = subprocess.Popen(words, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL)

@@ -56,7 +56,7 @@ def test_a_saved_result_comes_back_equal(uncore, name):
     assert "reproduced bit for bit" in again.out and load(Path(name)).result_hash in again.out
 
 
-def test_again_notices_another_outcome(uncore, monkeypatch):
+def test_again_reports_a_different_outcome(uncore, monkeypatch):
     uncore(*TOY, "--threads", "1,2", "--output", "r.json")
     monkeypatch.setenv("TOY_DRIFT", "1")
     again = uncore("run", "--again", "r.json")
@@ -111,7 +111,7 @@ def test_an_interruption_keeps_what_is_finished(uncore, monkeypatch, cores):
 
 
 @pytest.mark.parametrize("cores", ["1", "2"])
-def test_a_real_ctrl_c_ends_it_at_once(tmp_path, cores):
+def test_ctrl_c_ends_a_run_at_once(tmp_path, cores):
     start = "from uncore import engine; from uncore.cli import app;"
     start += " engine.ENGINES['toy'] = 'toy_engine'; app.main()"
     words = [*TOY, "--threads", "1,2,4", "--output", "r.json", "--cores", cores]
@@ -140,11 +140,11 @@ def test_a_real_ctrl_c_ends_it_at_once(tmp_path, cores):
 def test_progress_of_a_long_run_is_shown_on_a_terminal_only(uncore, monkeypatch, terminal):
     monkeypatch.setenv("TOY_TICK", "12_345_678")
     monkeypatch.setenv("FORCE_COLOR", terminal)
-    told = uncore(*TOY, "--threads", "2", "--cores", "1").err
-    assert ("simulating, at 12.3 µs" in told) is bool(terminal)
+    progress = uncore(*TOY, "--threads", "2", "--cores", "1").err
+    assert ("simulating, at 12.3 µs" in progress) is bool(terminal)
 
 
-def test_the_lines_that_moved_are_named(uncore):
+def test_most_transferred_lines_are_named(uncore):
     out = uncore(*TOY, "--threads", "4").out
     assert "uc_record" in out and "0.10" in out and "the lock" in out
 
@@ -155,7 +155,7 @@ def test_the_hash_is_the_same_on_one_core_and_on_two(uncore):
     assert load(Path("a.json")).result_hash == load(Path("b.json")).result_hash
 
 
-def test_a_sweep_is_a_product(uncore):
+def test_sweep_runs_all_combinations(uncore):
     words = ("sweep", "ccx:2x2", "bus:4", "lock/ticket", "--engine", "toy", "--threads", "1,2")
     run = uncore(*words, "--set", "hold=10ns,20ns", "--json")
     assert run.status == 0, run.err
@@ -170,7 +170,7 @@ def test_pairs_are_classed_by_their_harts_without_smt(uncore):
     assert classes == {"ccx": 2 * 4 * 3, "die": 2 * 4 * 4}
 
 
-def test_the_matrix_is_of_all_pairs_with_its_classes(uncore):
+def test_matrix_has_all_pairs_and_their_classes(uncore):
     run = uncore("matrix", "ccx:2x2", "--engine", "toy", "--csv", "m.csv", "--json")
     assert run.status == 0, run.err
     document = json.loads(run.out)
@@ -201,7 +201,7 @@ def test_all_768_harts_of_the_largest_machine_take_a_lock(uncore):
     assert json.loads(run.out)[0]["threads"] == 768
 
 
-def test_an_engine_that_is_slow_plays_a_sample_of_a_large_machine(uncore):
+def test_slow_engine_measures_a_sample_of_a_large_machine(uncore):
     words = ("matrix", "epyc7453", "--engine", "reference", "--csv", "m.csv", "--sample")
     run = uncore(*words, "4")
     assert run.status == 0, run.err
@@ -209,7 +209,7 @@ def test_an_engine_that_is_slow_plays_a_sample_of_a_large_machine(uncore):
     assert "slow beyond 16 harts" in uncore(*words, "17").err
 
 
-def test_a_sample_larger_than_the_machine_is_the_machine(uncore):
+def test_sample_larger_than_the_machine_is_the_machine(uncore):
     words = ("matrix", "ccx:2x2", "--engine", "toy", "--json")
     assert uncore(*words, "--sample", "9").out == uncore(*words).out
 
@@ -229,14 +229,14 @@ def test_a_workload_is_shown_with_its_parameters_checks_and_source(uncore):
     shown = uncore("show", "lock/ticket")
     assert shown.status == 0, shown.err
     assert "guarded" in shown.out and "another hart entered meanwhile" in shown.out
-    told = json.loads(uncore("show", "lock/ticket", "--json").out)
-    assert {one["name"] for one in told["parameters"]} == {
-        one.name for one in find("lock/ticket").params
+    document = json.loads(uncore("show", "lock/ticket", "--json").out)
+    assert {parameter["name"] for parameter in document["parameters"]} == {
+        parameter.name for parameter in find("lock/ticket").params
     }
-    for check in told["checks"]:
-        (file,) = Path(told["source"]).parents[1].rglob(check["file"])
+    for check in document["checks"]:
+        (file,) = Path(document["source"]).parents[1].rglob(check["file"])
         assert "uc_check" in file.read_text().splitlines()[check["line"] - 1]
-    assert told["lines"] == len(Path(told["source"]).read_text().splitlines())
+    assert document["lines"] == len(Path(document["source"]).read_text().splitlines())
     assert "of machines" in uncore("show", "lock/ticket", "--keys").err
 
 

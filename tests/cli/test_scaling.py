@@ -1,4 +1,4 @@
-"""What does a curve say about scaling, and does the fitted law deserve its error bars?"""
+"""Does `uncore scaling` describe a curve, and does the fitted law deserve its error bars?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def law(n, scale=2e6, contention=0.05, coherence=0.001):
 
 
 def result(*points: tuple[int, int, int]) -> Result:
-    """From (threads, operations, ps)."""
+    """A result with points of (threads, operations, ps)."""
     nothing = [f for f in Point.__struct_fields__ if f in ABSENT]
     made = [
         Point(
@@ -41,14 +41,14 @@ ABSENT = (
 ).split()
 
 
-def test_points_of_a_law_give_its_coefficients():
-    found = fit(COUNTS, np.array([law(n) for n in COUNTS]))
-    assert found.scale == pytest.approx(2e6)
-    assert found.contention == pytest.approx(0.05)
-    assert found.coherence == pytest.approx(0.001)
-    assert found.worst < 1e-9
-    assert found.peak == pytest.approx(np.sqrt(0.95 / 0.001))
-    assert found.at(256).throughput == pytest.approx(law(256))
+def test_fit_recovers_the_coefficients_of_a_law():
+    fitted = fit(COUNTS, np.array([law(n) for n in COUNTS]))
+    assert fitted.scale == pytest.approx(2e6)
+    assert fitted.contention == pytest.approx(0.05)
+    assert fitted.coherence == pytest.approx(0.001)
+    assert fitted.worst < 1e-9
+    assert fitted.peak == pytest.approx(np.sqrt(0.95 / 0.001))
+    assert fitted.at(256).throughput == pytest.approx(law(256))
 
 
 def test_standard_errors_are_those_of_repeated_noisy_measurements():
@@ -65,20 +65,20 @@ def test_standard_errors_are_those_of_repeated_noisy_measurements():
 
 
 def test_no_coefficient_is_negative():
-    found = fit([1, 2, 4, 8], np.array([1.0, 2.1, 4.4, 9.2]))  # more than linear
-    assert (found.contention, found.coherence, found.contention_error) == (0, 0, 0)
-    assert found.peak is None
+    fitted = fit([1, 2, 4, 8], np.array([1.0, 2.1, 4.4, 9.2]))  # more than linear
+    assert (fitted.contention, fitted.coherence, fitted.contention_error) == (0, 0, 0)
+    assert fitted.peak is None
 
 
 def test_a_coefficient_at_its_bound_takes_no_degree_of_freedom():
     """Four points and one coefficient: the variance is the squares' sum over three."""
     faster = np.array([1.0, 1.02, 1.01, 1.03])  # a thread, against a law of scale 1
-    found = fit([1, 2, 4, 8], np.array([1, 2, 4, 8]) * faster)
-    assert (found.contention, found.coherence) == (0, 0)
+    fitted = fit([1, 2, 4, 8], np.array([1, 2, 4, 8]) * faster)
+    assert (fitted.contention, fitted.coherence) == (0, 0)
     inverse = faster.sum() / (faster**2).sum()
     variance = ((faster * inverse - 1) ** 2).sum() / 3 / (faster**2).sum()
-    assert found.scale == pytest.approx(1 / inverse)
-    assert found.scale_error == pytest.approx(np.sqrt(variance) / inverse**2)
+    assert fitted.scale == pytest.approx(1 / inverse)
+    assert fitted.scale_error == pytest.approx(np.sqrt(variance) / inverse**2)
 
 
 def test_a_run_is_measured_by_what_it_holds_constant():
@@ -92,7 +92,7 @@ def test_a_run_is_measured_by_what_it_holds_constant():
         assert scaling.rows[1].speedup_memory == pytest.approx(2.5)
 
 
-def test_serialised_is_one_over_n():
+def test_serial_fraction_is_one_at_constant_throughput():
     serial = analyse(result((1, 1000, 1000_000), (4, 1000, 1_000_000))).rows[1]
     assert serial.per_thread == serial.all_serial == 0.25
     assert serial.serial_fraction == pytest.approx(1)

@@ -92,21 +92,21 @@ RULER = re.compile(r"─+")
 
 @pytest.fixture(scope="module")
 def screens(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[int, list[str]]]:
-    """Command -> width -> lines."""
+    """Printed lines by command and width."""
     folder = tmp_path_factory.mktemp("screens")
     (folder / "trace.txt").write_text(TRACE)
     (folder / "rates.txt").write_text(RATES)
     assert CHECKOUT
     shutil.copytree(CHECKOUT / "tests/support/protocols/vi", folder / "vi")
-    found: dict[str, dict[int, list[str]]] = {}
+    printed: dict[str, dict[int, list[str]]] = {}
     for line in _printed(COMMANDS.strip(), folder).split("@@ ")[1:]:
         head, _, text = line.partition("\n")
         width, _, command = head.partition(" ")
         if width == "status":
             assert command.startswith(("0 ", "1 ", "None ")), f"ended with {command}"
             continue
-        found.setdefault(command, {})[int(width)] = STYLE.sub("", text).split("\n")[:-1]
-    return found
+        printed.setdefault(command, {})[int(width)] = STYLE.sub("", text).split("\n")[:-1]
+    return printed
 
 
 def _printed(commands: str, folder: Path) -> str:
@@ -151,8 +151,8 @@ def words(lines: list[str]) -> set[str]:
 def test_no_line_is_wider_than_the_terminal(screens, width: int) -> None:
     over = {
         (command, line)
-        for command, found in screens.items()
-        for line in found[width]
+        for command, by_width in screens.items()
+        for line in by_width[width]
         if len(line) > width
     }
     assert over == set()
@@ -162,27 +162,27 @@ def test_no_line_is_wider_than_the_terminal(screens, width: int) -> None:
 def test_no_line_ends_in_blanks(screens, width: int) -> None:
     assert {
         (command, line)
-        for command, found in screens.items()
-        for line in found[width]
+        for command, by_width in screens.items()
+        for line in by_width[width]
         if line != line.rstrip()
     } == set()
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_no_word_is_broken_and_no_number_cut(screens, width: int) -> None:
-    for command, found in screens.items():
-        told = {"not", "shown:", "(--wide)"} | {f"{word}," for word in words(found[2000])}
-        broken = words(found[width]) - words(found[2000]) - told
+    for command, by_width in screens.items():
+        notes = {"not", "shown:", "(--wide)"} | {f"{word}," for word in words(by_width[2000])}
+        broken = words(by_width[width]) - words(by_width[2000]) - notes
         if command.startswith(TIMED):
             broken = {word for word in broken - {"speed", NO_SPEED} if not word[0].isdecimal()}
         assert broken == set(), command
 
 
-def test_all_commands_that_print_tables_are_here() -> None:
+def test_every_command_that_prints_tables_is_tested() -> None:
     tried = {line.partition(" ")[0] for line in COMMANDS.strip().split("\n")}
     assert {*COMMANDS_OF_UNCORE, *plugins.commands()} - tried <= UNTRIED
 
 
 def test_every_command_printed_something(screens) -> None:
-    assert [command for command, found in screens.items() if len(words(found[80])) < 5] == []
+    assert [command for command, by_width in screens.items() if len(words(by_width[80])) < 5] == []
     assert len(screens) == len(COMMANDS.strip().split("\n"))

@@ -23,7 +23,7 @@ ENDS = {
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_only_the_message(end: str) -> None:
+def test_standard_error_holds_only_the_message(end: str) -> None:
     words, message = ENDS[end]
     command = [sys.executable, "-m", "uncore", *words.split()]
     lines = subprocess.run(command, capture_output=True, text=True).stderr.splitlines()

@@ -35,9 +35,9 @@ def modules(*words: str) -> set[str]:
     return set(done.stderr.split())
 
 
-def packages(found: set[str]) -> set[str]:
-    """Without the standard library's."""
-    names = {name.partition(".")[0] for name in found}
+def packages(loaded: set[str]) -> set[str]:
+    """Top-level packages of loaded modules, without the standard library's."""
+    names = {name.partition(".")[0] for name in loaded}
     return {name for name in names - sys.stdlib_module_names if not name.startswith("_")}
 
 
@@ -47,8 +47,8 @@ def test_a_command_loads_no_library_that_it_does_not_use(words):
 
 
 def test_a_run_loads_its_own_engine_and_nothing_of_other_commands():
-    found = modules(*RUN)
-    assert "uncore.engine.native" in found
+    loaded = modules(*RUN)
+    assert "uncore.engine.native" in loaded
     other = (
         "uncore.engine.reference",
         "uncore.study.litmus",
@@ -57,7 +57,7 @@ def test_a_run_loads_its_own_engine_and_nothing_of_other_commands():
     )
     other += ("uncore.study.whatif", "uncore.study.fences.orders", "uncore.drawing.plot")
     other += ("uncore.report.chart", "uncore.drawing.panels", "uncore.engine.native.reordered")
-    assert not {name for name in found if name.startswith((*other, "uncore_lab"))}
+    assert not {name for name in loaded if name.startswith((*other, "uncore_lab"))}
 
 
 PYTHON = """#!/bin/sh
@@ -92,12 +92,12 @@ def checkout(tmp_path: Path) -> Callable[..., bool]:
     return prepare
 
 
-def test_a_build_is_looked_at_once(checkout):
+def test_unchanged_build_is_checked_once(checkout):
     assert not checkout()
 
 
 def edited_in_its_second(top: Path) -> None:
-    """Another text of the same length, and the time at which the first was written."""
+    """Replaces a file's text by another of the same length, with the same time of change."""
     source = top / "sim/source.py"
     before = source.stat()
     source.write_text("two")
@@ -117,16 +117,16 @@ def edited_in_its_second(top: Path) -> None:
     ],
     ids=["edited", "new", "renamed", "description", "packages", "lost product", "other product"],
 )
-def test_whatever_a_build_depends_on_has_it_looked_at_again(checkout, tmp_path, change):
+def test_changed_dependency_has_the_build_checked_again(checkout, tmp_path, change):
     change(tmp_path)
     assert checkout()
 
 
-def test_another_compiler_has_the_build_looked_at_again(checkout):
+def test_another_compiler_has_the_build_checked_again(checkout):
     assert checkout(CXX="clang++-99")
 
 
-def test_a_build_that_failed_is_looked_at_until_it_succeeds(checkout, tmp_path):
+def test_failed_build_is_checked_until_it_succeeds(checkout, tmp_path):
     (tmp_path / "fails").touch()
     edited_in_its_second(tmp_path)
     assert checkout() and checkout()
@@ -135,7 +135,7 @@ def test_a_build_that_failed_is_looked_at_until_it_succeeds(checkout, tmp_path):
     assert not checkout()
 
 
-def test_what_is_edited_while_it_is_built_is_built_again(checkout, tmp_path):
+def test_source_edited_during_a_build_is_built_again(checkout, tmp_path):
     python = tmp_path / ".venv/bin/python"
     edit = "test -e edited || { touch edited; echo three >sim/source.py; }\n"
     python.write_text(PYTHON + edit)

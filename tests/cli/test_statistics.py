@@ -33,12 +33,12 @@ def test_there_are_no_percentiles_of_no_operations() -> None:
 
 @pytest.mark.parametrize("earliest", [0, 1, 2])
 def test_a_run_lasts_from_the_first_start_to_the_last_end(earliest: int) -> None:
-    """Whichever hart is first, and which last."""
+    """The first to start and the last to end may be any harts."""
     times = [(30, 70), (30, 70), (30, 70)]
     times[earliest], times[(earliest + 1) % 3] = (10, 60), (20, 90)
-    found = readback.fields([Record(1, begin, end, 0) for begin, end in times], {})
-    assert found["elapsed_ps"] == 80_000
-    assert found["thread_ps"][earliest] == (0, 50_000)
+    fields = readback.fields([Record(1, begin, end, 0) for begin, end in times], {})
+    assert fields["elapsed_ps"] == 80_000
+    assert fields["thread_ps"][earliest] == (0, 50_000)
 
 
 @pytest.mark.parametrize("batch", [1, 8])

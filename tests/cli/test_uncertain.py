@@ -35,14 +35,14 @@ def guessed(tmp_path):
 
 def drawn(guessed, count, **given) -> list[dict[str, str]]:
     job = make_job(guessed, "lock/mcs", 2, seeds=(5, 6), **given)
-    found = samples(guessed, job, count)
-    assert [one.seeds for one in found] == [(5 + n % 2,) for n in range(count)]
-    return [{one.key: one.text for one in sample.machine.numbers} for sample in found]
+    jobs = samples(guessed, job, count)
+    assert [run.seeds for run in jobs] == [(5 + n % 2,) for n in range(count)]
+    return [{number.key: number.text for number in sample.machine.numbers} for sample in jobs]
 
 
 def test_each_part_of_a_distribution_is_drawn_once(guessed):
     machines = drawn(guessed, 10)
-    cycles = sorted(float(one["core.atomic"].removesuffix("cy")) for one in machines)
+    cycles = sorted(float(machine["core.atomic"].removesuffix("cy")) for machine in machines)
     inside = [10 <= value <= 40 for value in cycles]
     assert inside == [False] + [True] * 8 + [False]
     assert cycles[4] < 20 < cycles[5]
@@ -50,27 +50,32 @@ def test_each_part_of_a_distribution_is_drawn_once(guessed):
     assert cycles[0] == pytest.approx(20 * 2 ** (-normal.inv_cdf(0.95) / normal.inv_cdf(0.9)))
 
 
-def test_numbers_vary_by_themselves_but_one_that_several_keys_state_is_one(guessed):
+def test_numbers_vary_independently_unless_keys_share_their_source(guessed):
     machines = drawn(guessed, 10)
-    assert all(one["system.join.inject"] == one["system.join.eject"] for one in machines)
-    halves = [float(one["core.hold"][:-2]) / 2 - float(one["core.atomic"][:-2]) for one in machines]
+    assert all(
+        machine["system.join.inject"] == machine["system.join.eject"] for machine in machines
+    )
+    halves = [
+        float(machine["core.hold"][:-2]) / 2 - float(machine["core.atomic"][:-2])
+        for machine in machines
+    ]
     assert any(abs(apart) > 1 for apart in halves)
 
 
 def test_a_count_stays_whole(guessed):
-    assert all(one["core.store_buffer"].isdecimal() for one in drawn(guessed, 10))
+    assert all(machine["core.store_buffer"].isdecimal() for machine in drawn(guessed, 10))
 
 
-def test_what_was_set_is_known(guessed):
+def test_overridden_number_has_no_interval(guessed):
     machines = drawn(guessed, 4, overrides={"core.atomic": "30cy"})
-    assert {one["core.atomic"] for one in machines} == {"30cy"}
+    assert {machine["core.atomic"] for machine in machines} == {"30cy"}
 
 
 def test_a_shipped_machine_without_intervals_is_certain():
     assert uncertain(topology.load("epyc7601x2")) == []
 
 
-def test_a_run_says_where_four_of_five_machines_are(uncore, guessed):
+def test_run_prints_the_interval_of_throughput(uncore, guessed):
     words = ("run", guessed, "lock/mcs", "--threads", "2,8", "--set", "ops=20", "--repeat", "1")
     rows = json.loads(uncore(*words, "--json").out)
     for row in rows:
@@ -91,7 +96,7 @@ def test_the_ends_leave_out_a_tenth_on_either_side():
 @pytest.mark.parametrize(
     "ends", ['["40cy", "10cy"]', '["0cy", "4cy"]', '["4cy", "4ns"]', '["x", "y"]']
 )
-def test_an_interval_that_is_none_is_told_with_its_line(guessed, tmp_path, ends):
+def test_invalid_interval_is_reported_with_its_line(guessed, tmp_path, ends):
     (tmp_path / "guessed.toml").write_text(FILE.replace('["10cy", "40cy"]', ends))
     with pytest.raises(UserError, match=r"guessed.toml:6: 'core.atomic"):
         drawn(guessed, 2)

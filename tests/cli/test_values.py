@@ -31,7 +31,7 @@ def test_a_thread_list_means_these_counts(text, counts):
 
 
 @pytest.mark.parametrize("threads", [4, "4", [4], (4,), "max"])
-def test_a_number_of_threads_is_taken_however_it_is_written(threads):
+def test_thread_count_may_be_a_number_a_text_or_a_list(threads):
     assert request.make_job("bus:4", "lock/ticket", threads).threads == (4,)
 
 

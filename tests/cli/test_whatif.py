@@ -20,7 +20,7 @@ def foretold(uncore, *words):
     return json.loads(done.out)
 
 
-def test_fields_moved_apart_give_what_the_program_with_them_apart_does(uncore):
+def test_fields_moved_apart_equal_a_program_with_them_apart(uncore):
     rows = foretold(uncore, *SHARED, "--only", "layout")
     assert rows[0]["change"] in ("*limit apart from *count", "*count apart from *limit")
     assert rows[0]["throughput_change"] > 0.2
@@ -45,7 +45,7 @@ def test_a_number_of_the_machine_is_changed_both_ways(uncore):
     assert rows == sorted(rows, key=lambda row: -row["throughput_change"])
 
 
-def test_a_change_that_a_repeat_shows_without_it_is_marked(uncore):
+def test_change_within_the_spread_of_repeats_is_doubtful(uncore):
     words = ("bus:4", "lock/ticket", "--threads", "4", "--set", "ops=20")
     kinds = ("--only", "number", "--only", "line")
     rows = json.loads(uncore("whatif", *words, *kinds, "--json").out)
@@ -59,15 +59,15 @@ def test_a_change_that_a_repeat_shows_without_it_is_marked(uncore):
     assert "+-" in printed
 
 
-def test_what_can_be_done_stands_before_bounds_and_what_is_sure_before_chance(uncore):
+def test_changes_rank_before_bounds_and_gains_before_doubtful_effects(uncore):
     words = ("mesh:2x2", "lock/ticket", "--threads", "4", "--set", "ops=20")
     rows = json.loads(uncore("whatif", *words, "--json").out)
     ranks = [(r["where"] == "bound", surely(r), -r["throughput_change"]) for r in rows]
     assert ranks == sorted(ranks)
     assert {r["kind"] for r in rows if r["where"] == "bound"} == {"line"}
     (nearer,) = [r for r in rows if r["kind"] == "distance"]
-    said = [word for word in shlex.split(nearer["words"]) if word != "--with"]
-    assert said == [
+    changed = [word for word in shlex.split(nearer["words"]) if word != "--with"]
+    assert changed == [
         *("system.join.inject=6.4ns", "system.join.eject=6.4ns", "system.join.latency=1.6cy")
     ]
     printed = uncore("whatif", *words).out
@@ -90,7 +90,7 @@ def test_a_line_that_many_write_is_free_and_nobody_starves():
     """Atomics are under way one after another, and nothing else is waited for."""
     job = request.make_job("epyc7601x2", "counter/contended", (4,), parameters={"ops": 50})
     free = changed(job, ["*counter"], [])
-    (point,) = [one for result in request.execute([free]) for one in result.points]
+    (point,) = [repeat for result in request.execute([free]) for repeat in result.points]
     assert not point.failures
     assert point.elapsed_ps < 4 * 50 * 25 * 1.5 * job.machine.core.atomic
 
@@ -107,14 +107,16 @@ def test_weakly_ordered_cores_keep_a_program_s_orders_on_free_lines(workload, na
         "ccx:2x4", workload, (4,), parameters=settings, overrides=weak, seeds=seeds
     )
     usual, free = (
-        [one for result in request.execute([run]) for one in result.points]
+        [result_point for result in request.execute([run]) for result_point in result.points]
         for run in (job, changed(job, names, []))
     )
     assert not any(point.failures for point in free)
-    assert sum(one.elapsed_ps for one in free) < sum(one.elapsed_ps for one in usual)
+    assert sum(result_point.elapsed_ps for result_point in free) < sum(
+        result_point.elapsed_ps for result_point in usual
+    )
 
 
-def test_names_that_are_not_there_are_told(uncore):
+def test_unknown_object_gives_a_message(uncore):
     done = uncore("run", *SHARED, "--free", "cuont")
     assert done.status == 2
     assert "no object is called 'cuont'; this run has touched" in done.err
@@ -127,10 +129,10 @@ def test_an_engine_that_cannot_move_bytes_refuses(uncore):
     assert "native" in done.err
 
 
-def test_python_asks_the_same(uncore):
+def test_python_gives_the_same_effects(uncore):
     import uncore as module
 
-    found = module.whatif(*SHARED[:2], 4, ops=300, only=["layout"], seeds=(1,))
+    effects = module.whatif(*SHARED[:2], 4, ops=300, only=["layout"], seeds=(1,))
     rows = foretold(uncore, *SHARED, "--only", "layout")
-    assert [row["throughput"] for row in found.to_rows()] == [row["throughput"] for row in rows]
-    assert "apart from" in found._repr_html_()
+    assert [row["throughput"] for row in effects.to_rows()] == [row["throughput"] for row in rows]
+    assert "apart from" in effects._repr_html_()

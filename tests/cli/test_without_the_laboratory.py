@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-# As if there were no such package: importing it fails, and it is not found.
+# Hides the package: importing it fails, and a search does not find it.
 WITHOUT = "import sys; sys.modules['uncore_lab'] = None; from uncore.cli.app import main; main()"
 
 

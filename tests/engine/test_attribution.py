@@ -68,7 +68,7 @@ def test_the_sums_equal_the_totals(
     ("where", "what", "threads", "options"),
     [*JOBS[:1], pytest.param(*JOBS[1], marks=LOOKS_LATER), *JOBS[2:]],
 )
-def test_what_a_sleeping_hart_would_have_done_is_counted(
+def test_skipped_turns_of_a_sleeping_hart_are_counted(
     where: str, what: str, threads: int, options: dict[str, Any]
 ) -> None:
     """Every row, with waiting loops passed over and with every turn executed (S1, S2)."""
@@ -78,7 +78,7 @@ def test_what_a_sleeping_hart_would_have_done_is_counted(
 
 
 def test_a_wait_lasts_from_the_access_until_it_is_performed() -> None:
-    """A miss to memory costs what rule H5 says, without the hit that follows."""
+    """A wait for memory lasts as rule H5 says, without the hit that follows."""
     plans = [[Step(1000, Do.LOAD)]]
     table = uses(finished(line(), "plan", 1, {}, **words(plans)))
     fetch = 9 + 10 + 6 + 60 + 13  # L2, control A-H, service, memory, data H-A: support/line.py
@@ -87,8 +87,8 @@ def test_a_wait_lasts_from_the_access_until_it_is_performed() -> None:
 
 
 # Hart 0 reads a word thrice, hart 1 writes one between: the same, or its neighbour in the line.
-@pytest.mark.parametrize(("place", "needless"), [(0, 0), (1, 3)])
-def test_a_miss_is_needless_if_no_value_moved(place: int, needless: int) -> None:
+@pytest.mark.parametrize(("index", "needless"), [(0, 0), (1, 3)])
+def test_a_miss_is_needless_if_no_value_moved(index: int, needless: int) -> None:
     """The first read and the first write fetch the line; it is taken away from each of the others.
 
     On the same word all of them bring a value.  On the next one two reads find what they left, and
@@ -96,12 +96,12 @@ def test_a_miss_is_needless_if_no_value_moved(place: int, needless: int) -> None
     """
     plans = [
         [Step(at, Do.LOAD) for at in (1000, 3000, 5000)],
-        [Step(at, Do.STORE, place) for at in (2000, 4000)],
+        [Step(at, Do.STORE, index) for at in (2000, 4000)],
     ]
     seen = native.run(job(line(), guest("plan"), 2, **words(plans), stride=8), LINES)
     lines = seen["observed"]["lines"]["lines"]
-    used = [one for one in lines if one["fields"] and "places" in one["fields"][0][2]]
-    (shared,) = [one for one in used if any(use["harts"] == [1] for use in one["uses"])]
+    used = [entry for entry in lines if entry["fields"] and "places" in entry["fields"][0][2]]
+    (shared,) = [entry for entry in used if any(use["harts"] == [1] for use in entry["uses"])]
     measured = [use for use in shared["uses"] if use["waited_ps"] or use["harts"] == [1]]
     assert sum(use["misses"] for use in measured) == 5
     assert sum(use["needless"] for use in measured) == needless
@@ -114,8 +114,8 @@ def test_a_read_between_does_not_make_a_write_any_less_needless() -> None:
     plans = [here, [Step(2000, Do.LOAD, 1), Step(3000, Do.STORE, 1)]]
     seen = native.run(job(line(), guest("plan"), 2, **words(plans), stride=8), LINES)
     lines = seen["observed"]["lines"]["lines"]
-    used = [one for one in lines if one["fields"] and "places" in one["fields"][0][2]]
-    (shared,) = [one for one in used if any(use["harts"] == [1] for use in one["uses"])]
+    used = [entry for entry in lines if entry["fields"] and "places" in entry["fields"][0][2]]
+    (shared,) = [entry for entry in used if any(use["harts"] == [1] for use in entry["uses"])]
     mine = [use for use in shared["uses"] if use["harts"] == [0] and use["misses"]]
     assert sum(use["needless"] for use in mine if use["reads"]) == 1
     assert sum(use["needless"] for use in mine if use["writes"]) == 1
@@ -130,20 +130,20 @@ def test_an_instruction_has_a_row_for_each_kind_of_operation() -> None:
     assert by_kind.rows() == [(0, 2 * 10), (1, 2 * 20)]
 
 
-def test_a_far_atomic_is_a_read_and_a_write_where_it_was_asked_for() -> None:
+def test_far_atomic_is_a_read_and_a_write_of_its_requester() -> None:
     """C8: the core that asks never has the line, but it is its instruction that uses it."""
     options = {"overrides": {"core.atomics": "far"}, "ops": 20}
     seen = native.run(job("epyc7601x2", "counter/atomic", 4, **options), LINES)["observed"]["lines"]
-    (counter,) = [one for one in seen["lines"] if (0, 8, "*counter") in one["fields"]]
+    (counter,) = [line for line in seen["lines"] if (0, 8, "*counter") in line["fields"]]
     adds = [use for use in counter["uses"] if use["written"] and use["reads"]]
     assert sum(use["reads"] for use in adds) == sum(use["writes"] for use in adds) == 4 * 20
     assert sum(use["misses"] for use in adds) == 4 * 20
-    listed = sum(use["waited_ps"] for one in seen["lines"] for use in one["uses"])
+    listed = sum(use["waited_ps"] for line in seen["lines"] for use in line["uses"])
     assert listed + seen["others"]["waited_ps"] == seen["waited_ps"]
 
 
-def test_a_far_atomic_whose_value_is_wanted_is_a_miss() -> None:
-    """C8: it was performed elsewhere, and the hart waited for what it read."""
+def test_far_atomic_whose_value_is_used_is_a_miss() -> None:
+    """C8: it is performed at the resolver, and the hart waits for the value."""
     far = line(core={"far_atomics": True}, resolver=KEPT)
     ((reads, writes, misses, waited),), _ = measured(
         far, [[Step(1000, Do.AMO, 0), Step(5000, Do.LOAD, 1)]]
@@ -160,16 +160,14 @@ def test_a_far_atomic_whose_value_is_wanted_is_a_miss() -> None:
         (Step(5020, Do.AMO, 1), ([(0, 1, 1, 0)], [(2, 2, 1, 98)])),
     ],
 )
-def test_a_store_of_a_weak_core_that_waits_has_misses_and_time_of_its_own(
-    last: Step, rows: Any
-) -> None:
-    """H8.1, H8.3: what follows passes it."""
+def test_waiting_store_of_a_weak_core_has_its_own_misses_and_time(last: Step, rows: Any) -> None:
+    """H8.1, H8.3: later accesses pass the store."""
     plans = [[Step(1000, Do.AMO, 1), Step(5000, Do.STORE, 0), last]]
     assert measured(WEAK, plans) == rows
 
 
 def test_a_weak_hart_waits_for_the_store_that_its_atomic_is_ordered_behind() -> None:
-    """H8.3: not for the older one to another line, which leaves meanwhile."""
+    """H8.3: it does not wait for an older store to another line, which leaves meanwhile."""
     plans = [[Step(1000, Do.STORE, 0), Step(1020, Do.STORE, 1), Step(1040, Do.AMO, 1)]]
     far_memory = {"latency": 300 * NS}  # so that both are in the buffer still
     older, line_of_both = measured(line(core={"order": "weak"}, memory=far_memory), plans)
@@ -182,11 +180,11 @@ def measured(
 ) -> tuple[list[tuple[int, int, int, int]], ...]:
     """Reads, writes, misses and ns waited of places 0 and 1, for each row."""
     lines = native.run(job(machine, guest("plan"), 1, **words(plans)), LINES)["observed"]["lines"]
-    named = {name: one["uses"] for one in lines["lines"] for _, _, name in one["fields"]}
+    named = {name: line["uses"] for line in lines["lines"] for _, _, name in line["fields"]}
     return tuple(
         sorted(
             (use["reads"], use["writes"], use["misses"], use["waited_ps"] // NS)
-            for use in named[place]
+            for use in named[element]
         )
-        for place in ("places[1]", "places[65]")
+        for element in ("places[1]", "places[65]")
     )

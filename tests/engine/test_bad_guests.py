@@ -45,8 +45,8 @@ def message(what: str, machine: str = "ccx", threads: int = 3) -> str:
     ],
 )
 def test_a_trap_names_its_hart_symbol_and_line(what: str, why: str) -> None:
-    place = rf"at 0x8000[0-9a-f]{{4}} {what}(\+0x[0-9a-f]+)? \(bad\.c:{line_of(what)}\)"
-    assert re.search(rf"hart 2: {why} {place}", message(what))
+    location = rf"at 0x8000[0-9a-f]{{4}} {what}(\+0x[0-9a-f]+)? \(bad\.c:{line_of(what)}\)"
+    assert re.search(rf"hart 2: {why} {location}", message(what))
 
 
 @pytest.mark.parametrize("engine", [native, reference])
@@ -75,10 +75,10 @@ def test_a_stack_overflow_is_reported_before_the_neighbour_suffers() -> None:
     ["fixed_17k", "fixed_64k", "fixed_256k", "fixed_1m", "nested", "alloca", "vla", "aligned"],
 )
 def test_no_frame_jumps_over_the_end_of_its_stack(engine: Any, frame: str) -> None:
-    """However large, and whatever made it; the function that has it is named."""
+    """Frames of any size and origin; the message names the function."""
     name = {"nested": "inner", "alloca": "alloca_"}.get(frame, frame)
-    said = overflown(engine, what=frame)
-    assert re.search(rf"hart 0 stopped at 0x[0-9a-f]+ {name}(\+\w+)? \(frames\.c:\d+\)", said)
+    text = overflown(engine, what=frame)
+    assert re.search(rf"hart 0 stopped at 0x[0-9a-f]+ {name}(\+\w+)? \(frames\.c:\d+\)", text)
 
 
 def test_frame_that_fits_the_stack_is_no_overflow() -> None:
@@ -86,7 +86,7 @@ def test_frame_that_fits_the_stack_is_no_overflow() -> None:
 
 
 def test_frame_larger_than_a_whole_stack_is_an_overflow_of_a_threads_own_stack() -> None:
-    """Where its end is, no engine knows."""
+    """The engine does not know the end of a thread's own stack."""
     assert "fixed_256k" in overflown(native, what="thread")
 
 
@@ -105,16 +105,16 @@ def test_a_hart_that_trapped_without_a_handler_is_named_first() -> None:
 
 @pytest.mark.parametrize("lookahead", [1, native.NO_LIMIT])
 def test_the_first_hart_in_time_ends_the_run(lookahead: int) -> None:
-    """T4: whichever hart the engine happens to execute first."""
+    """T4: the order in which the engine executes harts does not matter."""
     with pytest.raises(GuestError, match="hart 2 trapped without a handler"):
         point(line(), guest("bad"), 3, {"lookahead": lookahead}, what="race")
 
 
 def test_a_run_ends_when_every_hart_waits() -> None:
-    """At once: nothing is under way that could wake anybody."""
-    told = message("deadlock")
-    assert "every hart waits" in told
-    assert re.search(r"hart 2 spinning at 0x[0-9a-f]+ deadlock", told)
+    """Such a run ends at once: nothing under way could wake a hart."""
+    text = message("deadlock")
+    assert "every hart waits" in text
+    assert re.search(r"hart 2 spinning at 0x[0-9a-f]+ deadlock", text)
 
 
 @pytest.mark.parametrize(
@@ -126,9 +126,9 @@ def test_the_watchdog_ends_a_run_without_operations(
     what: str, mode: str, machine: str, threads: int
 ) -> None:
     """A contended atomic, a loop that computes and one that reads the clock, alone or not."""
-    told = message(what, machine, threads)
-    assert "no operation in 1 simulated ms" in told
-    assert re.search(rf"hart {threads - 1} {mode} at 0x[0-9a-f]+ ({what}|uc_now)", told)
+    text = message(what, machine, threads)
+    assert "no operation in 1 simulated ms" in text
+    assert re.search(rf"hart {threads - 1} {mode} at 0x[0-9a-f]+ ({what}|uc_now)", text)
 
 
 def test_no_guest_turns_the_clock_back() -> None:
@@ -137,10 +137,10 @@ def test_no_guest_turns_the_clock_back() -> None:
 
 
 def test_the_watchdog_says_who_waits_for_which_line() -> None:
-    told = message("atomic")
-    hot = re.search(r"waits for line (0x[0-9a-f]+), which its core holds in state IM", told)
+    text = message("atomic")
+    hot = re.search(r"waits for line (0x[0-9a-f]+), which its core holds in state IM", text)
     assert hot
-    assert re.search(rf"resolver \d+: line {hot[1]} waits for \d+ answers", told)
+    assert re.search(rf"resolver \d+: line {hot[1]} waits for \d+ answers", text)
 
 
 def test_a_failed_check_fails_the_run() -> None:

@@ -133,16 +133,16 @@ def test_store_to_an_interrupt_file_wakes_its_hart(way: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("whom", [0, 1])
-def test_what_is_typed_interrupts_the_hart_that_it_is_sent_to(whom: int) -> None:
+def test_console_input_interrupts_its_target_hart(whom: int) -> None:
     text = f".set WHOM, {whom}\n{HEARS}"
     ends = [ended(system.start(boot(text), **way), "ab").outcome() for way in WAYS]
     assert (ends[0]["end"], ends[0]["console"]) == ("exited", "?ab")
-    assert [one["time"] for one in ends] == [ends[0]["time"]] * len(WAYS)
+    assert [end["time"] for end in ends] == [ends[0]["time"]] * len(WAYS)
 
 
 @NEEDS_ROOM
 @pytest.mark.parametrize("when", [1, 10**5, "waits"])
-def test_saved_run_goes_on_as_if_it_had_not_been_saved(tmp_path: Path, when: Any) -> None:
+def test_saved_run_continues_as_an_unsaved_run(tmp_path: Path, when: Any) -> None:
     text = f".set WHOM, 1\n{HEARS}"
     straight = ended(system.start(boot(text)), "xy").outcome()
     begun = system.begin(boot(text), saved=True)
@@ -153,23 +153,23 @@ def test_saved_run_goes_on_as_if_it_had_not_been_saved(tmp_path: Path, when: Any
     del session, begun
     for typed in ("zz", "xy"):
         again = system.take_up(tmp_path / "state")
-        found = ended(again.run, typed, again.still).outcome()
+        outcome = ended(again.run, typed, again.still).outcome()
         del again
-    assert found == straight
+    assert outcome == straight
 
 
 RESTLESS = f".set WHOM, 0\n{HEARS}".replace("other:\n", "other:\n    addi a5, a5, 1\n    j other\n")
 
 
 @pytest.mark.bulk
-def test_prompt_before_a_hart_that_never_sleeps_is_typed_to() -> None:
+def test_prompt_gets_input_though_a_hart_never_sleeps() -> None:
     session = ended(system.start(boot(RESTLESS)), "ab")
     assert (session.run.end, session.console) == ("exited", "?ab")
 
 
 @NEEDS_ROOM
 @pytest.mark.bulk
-def test_boot_saved_before_its_prompt_is_believed_is_typed_to_when_it_would_have_been(
+def test_restored_boot_gets_input_at_the_original_time(
     tmp_path: Path,
 ) -> None:
     straight = ended(system.start(boot(RESTLESS)), "ab").outcome()
@@ -183,21 +183,23 @@ def test_boot_saved_before_its_prompt_is_believed_is_typed_to_when_it_would_have
     assert ended(again.run, "ab", again.still).outcome() == straight
 
 
-def test_kernel_finds_a_folder_behind_its_disk(tmp_path: Path) -> None:
+def test_folder_is_appended_to_the_initrd(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/run").write_bytes(b"12345")
     (tmp_path / "link").symlink_to("bin/run")
-    found = archive.beside(b"disk!", tmp_path)
-    assert found == archive.beside(b"disk!", tmp_path)
-    heads = [found[at : at + 110] for at in range(8, len(found), 4) if found[at : at + 6] == MAGIC]
+    initrd = archive.beside(b"disk!", tmp_path)
+    assert initrd == archive.beside(b"disk!", tmp_path)
+    heads = [
+        initrd[at : at + 110] for at in range(8, len(initrd), 4) if initrd[at : at + 6] == MAGIC
+    ]
     sizes = [int(head[54:62], 16) for head in heads]
     assert sizes == [0, 0, 5, 7, 0]
     names = [b"files", b"files/bin", b"files/bin/run", b"files/link", b"TRAILER!!!"]
-    assert all(name + b"\0" in found for name in names)
+    assert all(name + b"\0" in initrd for name in names)
 
 
 @pytest.mark.parametrize("whom", [0, 1])
-def test_attribution_changes_nothing_and_counts_what_comes_after(whom: int) -> None:
+def test_attribution_counts_from_its_start_and_changes_no_outcome(whom: int) -> None:
     text = f".set WHOM, {whom}\n{HEARS}"
     plain = ended(system.start(boot(text)), "ab")
     session = system.Session(system.start(boot(text)))
@@ -208,13 +210,13 @@ def test_attribution_changes_nothing_and_counts_what_comes_after(whom: int) -> N
     while session.goes_on():
         pass
     assert session.outcome() == plain.outcome()
-    assert sum(one["device"] for one in session.run.interrupts()) == 1
+    assert sum(hart["device"] for hart in session.run.interrupts()) == 1
     assert session.run.lines()["uses"]["waited_ps"].sum() > 0
 
 
-def test_kernel_is_told_of_each_socket() -> None:
+def test_cpu_map_describes_each_socket() -> None:
     for name, sockets, clusters in (("epyc7601x2", 2, 8), ("ccx:4x4", 1, 4)):
         machine = load(name)
         cores = [machine.core_of(hart) for hart in place(machine, "compact", smt=False)]
-        told = cpu_map(machine, cores)
-        assert [len(part) for part in told.values()] == [clusters] * sockets
+        cpus = cpu_map(machine, cores)
+        assert [len(part) for part in cpus.values()] == [clusters] * sockets

@@ -49,10 +49,10 @@ def test_fairness_is_the_least_rate_over_the_most(ops, times, expected) -> None:
     assert fairness(ops, times) == expected
 
 
-@pytest.mark.parametrize("asked", [{"ops": 1000}, {"duration": "400us"}])
-def test_a_queue_is_fair_and_backing_off_is_not(asked: dict[str, object]) -> None:
+@pytest.mark.parametrize("options", [{"ops": 1000}, {"duration": "400us"}])
+def test_a_queue_is_fair_and_backing_off_is_not(options: dict[str, object]) -> None:
     """Harts of three complexes and a single one far away, with fixed work and with fixed time."""
-    words = {"placement": "0-11,60", "parameters": asked}
+    words = {"placement": "0-11,60", "parameters": options}
     queue, absent = (
         [point.fairness for point in api.run("epyc7601x2", lock, (13,), **words).points]
         for lock in ("lock/mcs", "lock/ttas")
@@ -61,8 +61,8 @@ def test_a_queue_is_fair_and_backing_off_is_not(asked: dict[str, object]) -> Non
 
 
 def test_small_cores_do_less_where_nothing_is_shared() -> None:
-    asked = {"duration": "100us"}
-    for point in api.run("i912900k", "counter/percpu", (24,), parameters=asked).points:
+    options = {"duration": "100us"}
+    for point in api.run("i912900k", "counter/percpu", (24,), parameters=options).points:
         assert 0.7 < point.fairness < 0.9
 
 
@@ -72,7 +72,7 @@ def test_harts_that_never_worked_together_are_not_compared() -> None:
         assert point.fairness is None
 
 
-def test_one_thread_has_none_and_two_have_a_number(capsys: pytest.CaptureFixture[str]) -> None:
+def test_fairness_needs_two_threads(capsys: pytest.CaptureFixture[str]) -> None:
     result = api.run("ccx:2x2", "lock/tas", (1, 2))
     alone, both = to_medians([result])
     assert alone["fairness"] is None

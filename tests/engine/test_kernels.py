@@ -192,8 +192,8 @@ def kernel(text: str) -> Kernel:
 
 
 def boot(text: str, settings: Sequence[str] = (), **more: Any) -> system.Boot:
-    found = load("ccx:1x2", settings)
-    return system.Boot(found, place(found, "compact"), kernel(text), memory=16 << 20, **more)
+    machine = load("ccx:1x2", settings)
+    return system.Boot(machine, place(machine, "compact"), kernel(text), memory=16 << 20, **more)
 
 
 def run(
@@ -202,13 +202,13 @@ def run(
     settings: Sequence[str] = (),
     **more: Any,
 ) -> Any:
-    """`memory`: doublewords that the kernel finds in its image."""
-    asked = boot(text, settings)
-    data = bytearray(asked.kernel.data.ljust(1 << 20, b"\0"))
+    """Runs a kernel; `memory`: doublewords in its image."""
+    booted = boot(text, settings)
+    data = bytearray(booted.kernel.data.ljust(1 << 20, b"\0"))
     for address, value in (memory or {}).items():
         struct.pack_into("<Q", data, address - 0x80000000, value)
-    whole = Kernel(bytes(data), 0, asked.kernel.size)
-    engine = system.start(system.Boot(asked.machine, asked.harts, whole, memory=16 << 20), **more)
+    whole = Kernel(bytes(data), 0, booted.kernel.size)
+    engine = system.start(system.Boot(booted.machine, booted.harts, whole, memory=16 << 20), **more)
     for _ in range(1000):
         if not engine.step(10_000, 10**9):
             return engine
@@ -219,17 +219,17 @@ WAYS = ({}, {"lookahead": 0}, {"sleep": False})
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_remote_fence_has_a_hart_forget_a_translation(way: dict[str, Any]) -> None:
+def test_remote_fence_invalidates_a_translation(way: dict[str, Any]) -> None:
     engine = run(SHOOTDOWN, TABLES, **way)
     assert (engine.end, engine.exit_code, engine.console) == ("exited", 0, "done")
-    found = struct.unpack("<Q56xQ56xQ", engine.read(WORDS + 256, 136))
-    assert found == (0x1111, 0x1111, 0x2222)
+    words = struct.unpack("<Q56xQ56xQ", engine.read(WORDS + 256, 136))
+    assert words == (0x1111, 0x1111, 0x2222)
 
 
-def test_outcome_does_not_show_how_it_was_executed() -> None:
+def test_outcome_of_a_kernel_is_independent_of_execution() -> None:
     ends = [run(SHOOTDOWN, TABLES, **way) for way in WAYS]
-    told = [[(h["clock"], h["instructions"]) for h in engine.harts()] for engine in ends]
-    assert told[0] == told[1] == told[2]
+    counts = [[(h["clock"], h["instructions"]) for h in engine.harts()] for engine in ends]
+    assert counts[0] == counts[1] == counts[2]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -289,7 +289,7 @@ other:
 """
 
 
-def test_code_is_new_after_fence_i_although_it_was_decoded_while_its_write_was_under_way() -> None:
+def test_fence_i_discards_code_decoded_during_a_write() -> None:
     pages = {CODE + 4096 * n: 0x8D02 << 32 | LI_ZERO for n in range(EXCHANGED)}
     engine = run(EXCHANGES, pages)
     assert engine.exit_code == 0
@@ -343,7 +343,7 @@ READS_LARGE = READS_LARGE.replace("0x40000000", "0x40200000")
 
 
 def time_with(text: str = READS, **tlb: str) -> int:
-    """The time of a kernel that reads a word of each page, turn by turn."""
+    """Time of a kernel that reads a word of each page, in several turns."""
     pages = {LAST + 8 * n: entry(OLD + 4096 * n, READY) for n in range(PAGES)}
     code = {OLD + 4096 * n: 0x8D02 for n in range(PAGES)}  # jr s10
     tables = {ROOT + 8 * 2: entry(0x80000000, READY), ROOT + 8: entry(MIDDLE, 1)}
@@ -383,7 +383,7 @@ def test_large_pages_have_entries_of_their_own() -> None:
     assert few - many >= LARGE * (TURNS - 1) * 2 * load("ccx:1x2").core.l1_hit
 
 
-def test_wfi_goes_on_where_an_interrupt_is_pending() -> None:
+def test_wfi_continues_if_an_interrupt_is_pending() -> None:
     assert run("    csrsi sie, 2\n    csrsi sip, 2\n    wfi\n    off 0\n").end == "exited"
 
 
@@ -391,7 +391,7 @@ def test_programs_may_read_the_counters() -> None:
     assert struct.unpack("<Q", run(PROGRAM).read(WORDS, 8)) == (8,)
 
 
-def test_exit_tells_why_the_kernel_went_down() -> None:
+def test_exit_reports_why_the_kernel_went_down() -> None:
     assert run("    off 1\n").exit_code == 1
 
 
@@ -407,10 +407,10 @@ def test_initrd_that_does_not_fit_is_refused() -> None:
 
 
 def test_weakly_ordered_machine_is_refused() -> None:
-    asked = boot("    off 0\n")
+    booted = boot("    off 0\n")
     weak = load("ccx:1x2", ["core.order=weak"])
     with pytest.raises(UserError, match=r"core\.order=tso"):
-        system.start(system.Boot(weak, asked.harts, asked.kernel))
+        system.start(system.Boot(weak, booted.harts, booted.kernel))
 
 
 CONSOLE = """
@@ -428,7 +428,7 @@ CONSOLE = """
 
 
 def written(address: int, size: int) -> tuple[int, int]:
-    """Error and value of a call that writes to the console."""
+    """Error and value that a call of console write returns."""
     engine = run(CONSOLE.format(address=address, size=size))
     error, value = struct.unpack("<qQ", engine.read(WORDS, 16))
     return error, value
@@ -443,9 +443,9 @@ def written(address: int, size: int) -> tuple[int, int]:
         (0x80000000 + (1 << 40), 8),
     ],
 )
-def test_console_refuses_what_is_no_memory(address: int, size: int) -> None:
+def test_console_refuses_addresses_outside_memory(address: int, size: int) -> None:
     assert written(address, size) == (-3, 0)
 
 
-def test_console_takes_a_part_of_what_is_much() -> None:
+def test_console_takes_part_of_a_long_text() -> None:
     assert written(0x80000000, 8 << 20) == (0, 1 << 16)

@@ -23,15 +23,15 @@ SLOW = Kind("slow", (1,), dataclasses.replace(
 
 
 def test_a_loop_takes_longer_by_the_ratio_of_the_clocks() -> None:
-    """H1, H2: two harts do the same on lines of their own."""
+    """H1, H2: two harts execute the same plan, each on a line of its own."""
     machine = line(kinds=(SLOW,))
     plans = [
-        [Step(1000, Do.COMPUTE), Step(4000, Do.AMO, place), Step(6000, Do.AMO, place)]
-        for place in (0, 9)
+        [Step(1000, Do.COMPUTE), Step(4000, Do.AMO, index), Step(6000, Do.AMO, index)]
+        for index in (0, 9)
     ]
     fast, slow = steps(machine, plans)
-    for one in (0, 2):  # two instructions, of a nanosecond each, read the clock
-        assert slow[one].cost + 2 == CLOCK_RATIO * (fast[one].cost + 2)
+    for step in (0, 2):  # two instructions, of a nanosecond each, read the clock
+        assert slow[step].cost + 2 == CLOCK_RATIO * (fast[step].cost + 2)
 
 
 @pytest.mark.parametrize("engine", ["native", "reference"])

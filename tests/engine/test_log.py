@@ -66,22 +66,22 @@ def test_the_log_says_rights_upgrades_and_own_data() -> None:
     assert last["close"] + 21 <= last["data"]  # closed when decided, left after `data_hit`
 
 
-@pytest.mark.parametrize("kept", [True, False])
-def test_an_atomic_done_at_the_resolver_is_logged(kept: bool) -> None:
+@pytest.mark.parametrize("has_data", [True, False])
+def test_an_atomic_done_at_the_resolver_is_logged(has_data: bool) -> None:
     """C8: nothing is granted; a value is sent, and its source is whoever had the data last."""
-    far = line(core={"far_atomics": True}, resolver=KEPT if kept else {})
+    far = line(core={"far_atomics": True}, resolver=KEPT if has_data else {})
     plans = [[Step(1000, Do.STORE)], [Step(2000, Do.AMO), Step(3000, Do.AMO)]]
     _, first, second = shared_line(far, plans)
     expected = {"requester": 1, "resolver": HOME, "op": "Amo", "right": ""}
     # A's data are at H when it has been probed; the next are the level's own, or memory's.
-    data_hit = 21 if kept else 0  # an Amo's slice is busy with the level's data
+    data_hit = 21 if has_data else 0  # an Amo's slice is busy with the level's data
     opened = 2042 + data_hit
     owned = {"owner": 0, "source": 0, "probes": 1, "request": 2016}
     owned |= {"open": opened, "probe": opened}
     owned |= {"close": opened + 11 + 9 + 13, "data": opened + 33 + 20}
     assert first.items() >= (expected | owned).items()
-    later = {"owner": -1, "source": HOME if kept else MEMORY, "probes": 0, "probe": 0}
-    closed = 3042 + data_hit if kept else 3042 + 60
+    later = {"owner": -1, "source": HOME if has_data else MEMORY, "probes": 0, "probe": 0}
+    closed = 3042 + data_hit if has_data else 3042 + 60
     later |= {"open": 3042 + data_hit, "close": closed, "data": closed + 20}
     assert second.items() >= (expected | later).items()
 
@@ -115,12 +115,12 @@ def test_writebacks_and_what_joins_ask_above_are_logged() -> None:
     joins = set(table["resolver"]) & set(table["requester"])
     above = table.filter(polars.col("requester").is_in(list(joins)) & (polars.col("op") != "Put"))
     below = table.select("line", "open", "close", "probe", requester="resolver")
-    asked = above.join(below, on=["requester", "line"], suffix="_below").filter(
+    pairs = above.join(below, on=["requester", "line"], suffix="_below").filter(
         polars.col("request").is_between("open_below", "close_below")
     )
-    assert set(asked["id"]) == set(above["id"]) != set()
+    assert set(pairs["id"]) == set(above["id"]) != set()
     # L6: for a request, a join asks its children only once it has the right; before, for a probe.
-    assert asked.filter(polars.col("probe_below").is_between(0, polars.col("data") - 1)).is_empty()
+    assert pairs.filter(polars.col("probe_below").is_between(0, polars.col("data") - 1)).is_empty()
 
 
 def test_the_log_is_ordered_by_request_and_number() -> None:

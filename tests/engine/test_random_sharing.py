@@ -41,22 +41,22 @@ def test_every_load_returns_what_it_may(case: Case) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(100, 110))
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_every_load_returns_what_it_may_for_long(case: Case, seed: int) -> None:
+def test_every_load_of_a_long_run_returns_what_it_may(case: Case, seed: int) -> None:
     check(case, OPERATIONS // len(CASES), seed)
 
 
-def test_a_far_atomic_ends_though_its_line_has_gone_while_it_waited_for_a_lock() -> None:
-    """C6, C8: it is posted then, and its hart goes on; this job once showed that it never did."""
+def test_far_atomic_ends_though_its_line_left_during_a_lock() -> None:
+    """C6, C8: the atomic is posted then, and its hart continues."""
     words = {"protocol": "mesif", "core.atomics": "far"}
-    found = point(
+    result = point(
         "x8275clx2", guest("random_sharing"), 48,
         placement="siblings", overrides=words, ops=60, lines=4,
     )  # fmt: skip
-    assert found["failures"] == [] and found["ops"] == 48 * 60
+    assert result["failures"] == [] and result["ops"] == 48 * 60
 
 
 @pytest.mark.parametrize("case", MACHINES, ids=str)
-def test_sharing_does_not_show_how_far_cores_run_ahead(case: Case) -> None:
+def test_outcome_of_sharing_is_independent_of_running_ahead(case: Case) -> None:
     """Rule S2 again, where siblings share lines and every line is evicted all the time."""
     job = stress.job(case, with_caches(case, *TINY), 4000, stride=256)
     whole, single = outcome(job), outcome(job, lookahead=0)
@@ -81,9 +81,9 @@ def test_random_sharing_notices_a_broken_cell(
     caches: tuple[int, int],
 ) -> None:
     """The tester itself must fail where the protocol is wrong; waiting forever counts too."""
-    place = broken(tmp_path, file, row, column, cell)
+    tables = broken(tmp_path, file, row, column, cell)
     case = Case("ccx", (), 8, {})
-    machine = dataclasses.replace(with_caches(case, *caches), protocol=f"{place}:{protocol}")
+    machine = dataclasses.replace(with_caches(case, *caches), protocol=f"{tables}:{protocol}")
     try:
         failures = outcome(stress.job(case, machine, 20_000))["failures"]
     except GuestError as error:
@@ -95,12 +95,12 @@ def test_a_violation_is_counted_and_can_be_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The command's exit status, and the words that repeat the run."""
-    place = broken(tmp_path, "client.table", "M", "ProbeM", "give+dirty>M")
+    tables = broken(tmp_path, "client.table", "M", "ProbeM", "give+dirty>M")
     whole = stress.load
 
     def wrong(name: str, overrides: tuple[str, ...]) -> Machine:
         machine = whole(name, overrides)
-        return dataclasses.replace(machine, protocol=f"{place}:mesi") if name == "ccx" else machine
+        return dataclasses.replace(machine, protocol=f"{tables}:mesi") if name == "ccx" else machine
 
     monkeypatch.setattr(stress, "load", wrong)
     monkeypatch.setattr(stress, "CASES", [Case("ccx", (), 8, {}), CASES[0]])

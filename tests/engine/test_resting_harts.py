@@ -26,13 +26,13 @@ def one_way(workload: str, harts: tuple[int, ...], engine: str = "native", **pla
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
-def test_siblings_that_rest_leave_a_pair_its_pace(workload: str) -> None:
+def test_resting_siblings_leave_a_pair_its_pace(workload: str) -> None:
     alone = one_way(workload, CORES)
     assert one_way(workload, CORES + SIBLINGS) == pytest.approx(alone, rel=0.02)
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
-def test_siblings_that_spin_change_it(workload: str) -> None:
+def test_spinning_siblings_change_the_pace_of_a_pair(workload: str) -> None:
     alone = one_way(workload, CORES)
     assert one_way(workload, CORES + SIBLINGS, rest="spin") != pytest.approx(alone, rel=0.1)
 

@@ -104,13 +104,16 @@ def test_an_early_probe_waits_for_the_grant(late: int) -> None:
 @pytest.mark.parametrize("late", NEAR)
 def test_no_other_probe_waits(late: int) -> None:
     """C3: A learns that B's upgrade was first, just before or after it asks for one itself."""
-    told = 3000 + L2 + way("control", B, H) + SERVICE + way("snoop", H, A)
-    plans = [[at(1000, Do.LOAD), at(told + late, Do.AMO)], [at(2000, Do.LOAD), at(3000, Do.AMO)]]
+    invalidated = 3000 + L2 + way("control", B, H) + SERVICE + way("snoop", H, A)
+    plans = [
+        [at(1000, Do.LOAD), at(invalidated + late, Do.AMO)],
+        [at(2000, Do.LOAD), at(3000, Do.AMO)],
+    ]
     table, _ = logged(line(), guest("plan"), 2, **words(plans))
-    asked = (polars.col("request") - START * NS) / NS - L2
-    second, first = (table.filter(asked == t).row(0, named=True) for t in (told + late, 3000))
+    left = (polars.col("request") - START * NS) / NS - L2
+    second, first = (table.filter(left == t).row(0, named=True) for t in (invalidated + late, 3000))
     assert (first["op"], second["op"]) == ("Upg", "Upg" if late < 0 else "GetM")
-    granted = told + L2 + way("snoop", A, H) + way("control", H, B)
+    granted = invalidated + L2 + way("snoop", A, H) + way("control", H, B)
     assert first["data"] == (START + granted) * NS
 
 

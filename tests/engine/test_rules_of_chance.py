@@ -39,7 +39,7 @@ def records(machine: Machine, *plan: Step, **options: Any) -> polars.DataFrame:
 
 
 def begun(log: polars.DataFrame) -> polars.DataFrame:
-    """Without the start-up; behind it come what the program is about and then its end."""
+    """The log without the start-up: records of the plan, then of the program's end."""
     return log.filter(polars.col("request") >= BEGUN).sort("requester", "number")
 
 
@@ -55,7 +55,7 @@ def test_numbers_are_mixed_as_splitmix64_does() -> None:
 
 @pytest.mark.parametrize("most", [dict(start=0, request=0), dict(start=10**9, request=10**6)])
 def test_nothing_is_left_to_chance_without_a_seed(most: dict[str, int]) -> None:
-    """V1: however much could be."""
+    """V1: the machine's bounds of chance do not matter."""
     plan = [Step(1000, Do.LOAD), Step(2000, Do.STORE, 1), Step(3000, Do.AMO, 2)]
     assert records(by_chance(line(), **most), *plan).equals(records(line(), *plan))
 
@@ -63,7 +63,7 @@ def test_nothing_is_left_to_chance_without_a_seed(most: dict[str, int]) -> None:
 @pytest.mark.parametrize("seed", [0, 1, 2**63 - 1])
 @pytest.mark.parametrize("do", [Do.LOAD, Do.AMO, Do.LR])
 def test_each_request_leaves_late_by_its_own_draw(do: Do, seed: int) -> None:
-    """V4.1: a GetS, or a GetM."""
+    """V4.1: holds for GetS and GetM."""
     late = requests_late(line(), seed, [Step(1000 * (i + 1), do, i) for i in range(4)])
     assert len(set(late)) == 3
 
@@ -77,9 +77,9 @@ def requests_late(machine: Machine, seed: int, plan: list[Step]) -> list[int]:
     """All but the first, which is as exact as the start-up was: what came back to a hart between
     two nanoseconds makes its next request later by that much."""
     most = 123_457
-    found = records(by_chance(machine, request=most), *plan, seeds=(seed,)).head(len(plan))
+    delayed = records(by_chance(machine, request=most), *plan, seeds=(seed,)).head(len(plan))
     lockstep = records(machine, *plan).head(len(plan))
-    late = found["request"] - lockstep["request"] - (found["data"] % NS).shift(1)
+    late = delayed["request"] - lockstep["request"] - (delayed["data"] % NS).shift(1)
     expected = [draw(most, 2, 0, number, seed) for number in lockstep["number"]]
     assert late.to_list()[1:] == expected[1:]
     return expected[1:]
@@ -90,9 +90,9 @@ def test_a_put_is_not_late() -> None:
     machine = line(core=ONE_WAY)
     plan = [Step(1000, Do.AMO, 0), Step(2000, Do.LOAD, 1)]
     options = {"stride": SET_STRIDE, "seeds": (3,)}
-    found = records(by_chance(machine, request=500_000), *plan, **options)
-    put = found.filter(polars.col("op") == "Put")
-    filled = found.filter(polars.col("op") == "GetS")["data"][0]
+    delayed = records(by_chance(machine, request=500_000), *plan, **options)
+    put = delayed.filter(polars.col("op") == "Put")
+    filled = delayed.filter(polars.col("op") == "GetS")["data"][0]
     assert put["request"][0] == filled + machine.core.l2_hit
 
 
@@ -104,9 +104,9 @@ def test_posted_amos_leave_in_order() -> None:
     lockstep = records(machine, *plan).filter(is_amo)
     overtaken = 0
     for seed in range(8):
-        found = records(by_chance(machine, request=most), *plan, seeds=(seed,))
-        amos = found.filter(is_amo)
-        before = found.filter(polars.col("number") == amos["number"][0] - 1)
+        delayed = records(by_chance(machine, request=most), *plan, seeds=(seed,))
+        amos = delayed.filter(is_amo)
+        before = delayed.filter(polars.col("number") == amos["number"][0] - 1)
         at = lockstep["request"] + before["data"][0] % NS
         draws = [draw(most, 2, 0, number, seed) for number in amos["number"]]
         alone = [time + late for time, late in zip(at, draws, strict=True)]
@@ -143,21 +143,21 @@ def test_the_start_is_a_draw_of_the_hart_and_the_request_one_of_its_core() -> No
     most, plan = 77_777, [Step(1000, Do.LOAD), Step(2000, Do.LOAD, 1)]
     options = {"placement": "2,0"}
     lockstep = records(line(), *plan, **options)
-    found = records(by_chance(line(), request=most), *plan, seeds=(seed,), **options)
-    late = found["request"][1] - lockstep["request"][1] - found["data"][0] % NS
+    delayed = records(by_chance(line(), request=most), *plan, seeds=(seed,), **options)
+    late = delayed["request"][1] - lockstep["request"][1] - delayed["data"][0] % NS
     assert late == draw(most, 2, 2, lockstep["number"][1], seed)
 
 
 def places(
     machine: Machine, harts: int, opens: int, seed: int | None = None, **options: Any
 ) -> polars.Series:
-    """When each hart asked for its two lines: the last memory that the program allocates."""
+    """Times of each hart's requests for its two lines, the last that the program allocates."""
     seeds = () if seed is None else (seed,)
     log, _ = logged(machine, guest("late"), harts, opens=opens, seeds=seeds, **options)
     lines = sorted(set(log["line"]))[-2 * harts :]
-    asked = log.filter(polars.col("line").is_in(lines)).sort("line")
-    assert len(asked) == 2 * harts
-    return asked["request"]
+    requests = log.filter(polars.col("line").is_in(lines)).sort("line")
+    assert len(requests) == 2 * harts
+    return requests["request"]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -167,17 +167,17 @@ def test_a_line_stays_shorter_or_longer_by_its_own_draw(seed: int) -> None:
     machine, play = line(core={"hold": hold}), hold * share // 1000
     plans = [[Step(1000, Do.AMO)], [Step(1050, Do.AMO)]]
     logs = (
-        begun(logged(one, guest("plan"), 2, **words(plans), seeds=seeds)[0])
-        for one, seeds in ((machine, ()), (by_chance(machine, hold=share), (seed,)))
+        begun(logged(variant, guest("plan"), 2, **words(plans), seeds=seeds)[0])
+        for variant, seeds in ((machine, ()), (by_chance(machine, hold=share), (seed,)))
     )
-    lockstep, found = (log.filter(polars.col("line") == log["line"].first()) for log in logs)
-    assert found["requester"].to_list() == [0, 1]
+    lockstep, drawn = (log.filter(polars.col("line") == log["line"].first()) for log in logs)
+    assert drawn["requester"].to_list() == [0, 1]
     late = draw(2 * play, 3, 0, lockstep["number"][0], seed) - play
-    assert found["data"].diff()[1] == lockstep["data"].diff()[1] + late
+    assert drawn["data"].diff()[1] == lockstep["data"].diff()[1] + late
 
 
 def test_draws_are_spread_evenly() -> None:
-    """V2: from 0 to the most, both included."""
-    found = [draw(3, 1, hart, 0, seed) for hart in range(64) for seed in range(64)]
-    shares = [found.count(value) / len(found) for value in range(4)]
+    """V2: draws lie between 0 and the bound, both included."""
+    draws = [draw(3, 1, hart, 0, seed) for hart in range(64) for seed in range(64)]
+    shares = [draws.count(value) / len(draws) for value in range(4)]
     assert shares == pytest.approx([0.25] * 4, abs=0.03)

@@ -26,7 +26,7 @@ AGAIN = TAKEN + way("snoop", B, H) + way("snoop", H, B) + L2 + way("data", B, A)
 
 
 def end(span: Span) -> int:
-    """When the access of a step has ended."""
+    """Time at which the access of a step ends."""
     return span.begin + 1 + span.cost
 
 
@@ -78,7 +78,7 @@ def test_a_line_is_contended_once_a_probe_waits_for_its_hold(before: int, waits:
 
 
 @pytest.mark.parametrize("do", [Do.ATTEMPT, Do.ATTEMPT_STORE])
-def test_a_sibling_ends_the_attempt_that_it_has_begun(do: Do) -> None:
+def test_sibling_completes_an_attempt_that_it_has_begun(do: Do) -> None:
     """The probe comes between the sibling's LR and SC, and waits for the SC."""
     attempt = [Step(PROBED - 20 - LEAD, do)]
     alone, fought_for = (
@@ -89,7 +89,7 @@ def test_a_sibling_ends_the_attempt_that_it_has_begun(do: Do) -> None:
 
 
 @pytest.mark.parametrize(("outer", "order"), [(1080, [0, 2, 1]), (1300, [0, 1, 2])])
-def test_a_join_passes_on_that_others_wait_above(outer: int, order: list[int]) -> None:
+def test_join_passes_on_that_requests_wait_above(outer: int, order: list[int]) -> None:
     """Nobody waits at A's resolver, but hart 2's core waits at the root, or comes too late."""
     plans = [[Step(FIRST, Do.AMO)], [Step(FIRST + 5, Do.AMO)], [Step(outer, Do.AMO)]]
     machine = dataclasses.replace(levels(), threads_per_core=2)

@@ -42,16 +42,16 @@ def test_an_sc_costs_nothing_beyond_its_lr() -> None:
 
 def test_a_hit_in_the_second_level_adds_its_lookup() -> None:
     """H1, A5: a first level of one way a set, and three lines of one set."""
-    plan = [Step(1000 * (i + 1), Do.AMO, place) for i, place in enumerate((0, 1, 2))]
+    plan = [Step(1000 * (i + 1), Do.AMO, index) for i, index in enumerate((0, 1, 2))]
     plan += [Step(4000, Do.LOAD, 0), Step(5000, Do.AMO, 1)]
     machine = line(core={"l1_ways": 1})
-    found = [span.cost for span in steps(machine, [plan], stride=64 * 64)[0]]
-    assert found[3:] == [L2 + LOAD, L2 + ATOMIC]
+    measured = [span.cost for span in steps(machine, [plan], stride=64 * 64)[0]]
+    assert measured[3:] == [L2 + LOAD, L2 + ATOMIC]
 
 
 def test_the_line_used_least_recently_leaves_a_level() -> None:
     """A5.2: the first line is used again, so the second goes: from the L1, then from the core."""
-    plan = [Step(1000 * n, Do.LOAD, place) for n, place in enumerate([0, 1, 0, 2, 0, 1], 1)]
+    plan = [Step(1000 * n, Do.LOAD, index) for n, index in enumerate([0, 1, 0, 2, 0, 1], 1)]
     first = steps(line(core={"l1_ways": 2}), [plan], stride=SAME_SET)[0]
     assert [span.cost for span in first[4:]] == [LOAD, L2 + LOAD]
     both = {"l1_ways": 2, "l2_ways": 2}
@@ -114,15 +114,17 @@ def test_only_the_oldest_store_asks_for_its_line() -> None:
 
 
 @pytest.mark.parametrize(("own", "after"), [([], [0, 1, 2]), ([Step(500, Do.STORE, 1)], [0, 2])])
-def test_stores_ask_ahead_for_what_their_core_may_not_write(
+def test_stores_ask_ahead_for_lines_that_their_core_may_not_write(
     own: list[Step], after: list[int]
 ) -> None:
     """H3.2: three stores, a ns apart; with `own` the second line is the core's already."""
     plan = [*own, Step(1000, Do.STORE_THRICE)]
     log, _ = logged(line(core={"store_ahead": True}), guest("plan"), 1, **words([plan]))
-    asked = log.filter(polars.col("request").is_between((START + 1000) * NS, (START + 1100) * NS))
-    assert asked["op"].to_list() == ["GetM"] * len(after)
-    assert (asked["request"] - asked["request"][0]).to_list() == [ns * NS for ns in after]
+    requests = log.filter(
+        polars.col("request").is_between((START + 1000) * NS, (START + 1100) * NS)
+    )
+    assert requests["op"].to_list() == ["GetM"] * len(after)
+    assert (requests["request"] - requests["request"][0]).to_list() == [ns * NS for ns in after]
 
 
 # ---- Harts that share a core ---------------------------------------------------------------------
@@ -139,7 +141,7 @@ def beside(sibling: list[Step], *others: list[Step]) -> int:
 
 
 def test_a_hart_runs_at_its_share_while_its_sibling_executes() -> None:
-    """H6: computing and waiting in a loop are the same."""
+    """H6: a sibling that waits in a loop takes the same share as one that computes."""
     assert beside([Step(900, Do.COMPUTE), Step(1300, Do.COMPUTE)]) == HALVED
     assert beside([Step(500, Do.AWAIT, 9)], [Step(3000, Do.SET, 9)]) == HALVED
 
@@ -202,7 +204,7 @@ def test_a_line_just_won_stays_for_the_hold(do: Do, late: int) -> None:
 
 
 def test_a_line_that_was_only_read_is_not_held() -> None:
-    """C4: an exclusive copy that a load was given is given up at once."""
+    """C4: an exclusive copy granted to a load is given up at once."""
     plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.AMO)]]
     span = steps(line(core={"hold": 5000 * NS}), plans)[1][0]
     assert span.cost == taken(B, A) + ATOMIC
@@ -227,8 +229,8 @@ def test_the_atomic_that_a_line_was_won_for_keeps_probes_off(do: Do, ends: int, 
     What ends by its own time ends at once; what an instruction ends, a picosecond later.
     """
     won = 1000 + LEAD + fetch(A)
-    asked = won + ends + late - (taken(B, A) - L2 - way("data", A, B))
-    plans = [[Step(1000, do)], [Step(asked - LEAD, Do.AMO)]]
+    begin = won + ends + late - (taken(B, A) - L2 - way("data", A, B))
+    plans = [[Step(1000, do)], [Step(begin - LEAD, Do.AMO)]]
     span = steps(line(), plans)[1][0]
     assert span.cost == taken(B, A) + max(-late, 0) + ATOMIC
 
@@ -242,11 +244,11 @@ def test_what_begins_while_a_line_is_held_is_done_before_it_leaves(
 ) -> None:
     """C4: B's probe comes 2 ns before the hold of 500 ns ends, then A's second atomic is due."""
     won = 1000 + LEAD + fetch(A)
-    asked = won + 498 - (taken(B, A) - L2 - way("data", A, B))
-    plans = [[Step(1000, Do.AMO), Step(won + begun - LEAD, do)], [Step(asked - LEAD, Do.AMO)]]
+    begin = won + 498 - (taken(B, A) - L2 - way("data", A, B))
+    plans = [[Step(1000, Do.AMO), Step(won + begun - LEAD, do)], [Step(begin - LEAD, Do.AMO)]]
     span = steps(line(core={"hold": 500 * NS}), plans)[1][0]
-    kept = 500 if begun >= 500 else max(500, begun + ends)
-    assert span.cost == taken(B, A) + kept - 498 + ATOMIC
+    held = 500 if begun >= 500 else max(500, begun + ends)
+    assert span.cost == taken(B, A) + held - 498 + ATOMIC
 
 
 @pytest.mark.parametrize(
@@ -255,8 +257,8 @@ def test_what_begins_while_a_line_is_held_is_done_before_it_leaves(
 @pytest.mark.parametrize("late", [-10, -1, 0])
 def test_an_atomic_that_locks_a_line_is_done_before_it_leaves(do: Do, ends: int, late: int) -> None:
     """C4.1: the line was won long ago; B's probe comes `late` ns after the end of A's second."""
-    asked = 3000 + LEAD + ends + late - (taken(B, A) - L2 - way("data", A, B))
-    plans = [[Step(1000, Do.AMO), Step(3000, do)], [Step(asked - LEAD, Do.AMO)]]
+    begin = 3000 + LEAD + ends + late - (taken(B, A) - L2 - way("data", A, B))
+    plans = [[Step(1000, Do.AMO), Step(3000, do)], [Step(begin - LEAD, Do.AMO)]]
     span = steps(line(), plans)[1][0]
     assert span.cost == taken(B, A) + max(-late, 0) + ATOMIC
 
@@ -276,10 +278,10 @@ def test_a_core_does_one_atomic_at_a_time_on_a_line(do: Do, later: int) -> None:
     assert second[0].cost == waits + (RESTART if waits else 0) + ATOMIC
 
 
-def looked(do: Do, write: Do, place: int, later: int, *others: list[Step]) -> int:
-    """What hart 0's step takes whose sibling writes to a place that is at hand, `later` ns on."""
+def looked(do: Do, write: Do, index: int, later: int, *others: list[Step]) -> int:
+    """Cost of hart 0's step, whose sibling writes a line that hits, `later` ns after it."""
     warm = [Step(1000, Do.AMO), Step(2000, Do.AMO, 9), Step(2500, Do.LOAD, 1)]
-    plans = [[*warm, Step(4000, do)], [Step(4000 + later, write, place)], *others]
+    plans = [[*warm, Step(4000, do)], [Step(4000 + later, write, index)], *others]
     return steps(line(threads_per_core=2), plans, placement="siblings")[0][3].cost
 
 
@@ -292,7 +294,7 @@ def test_a_load_that_looks_again_is_done_anew_where_a_sibling_has_written(
     write: Do, later: int, longer: int
 ) -> None:
     """C10: another line's write changes nothing, and neither does one before or after."""
-    ours, others = (looked(Do.LOOK_AGAIN, write, place, later) for place in (0, 9))
+    ours, others = (looked(Do.LOOK_AGAIN, write, index, later) for index in (0, 9))
     assert ours == others + longer
 
 
@@ -309,19 +311,19 @@ def test_a_hart_looks_again_if_it_has_done_no_atomic_nor_loaded_elsewhere(
     do: Do, longer: int
 ) -> None:
     """C10: its own store does not make it forget what it has loaded ahead."""
-    ours, others = (looked(do, Do.STORE, place, WITHIN) for place in (0, 9))
+    ours, others = (looked(do, Do.STORE, index, WITHIN) for index in (0, 9))
     assert ours == others + longer
 
 
 @pytest.mark.parametrize(("reader", "writer"), [(0, 1), (0, 3), (3, 0), (2, 1), (1, 3)])
-def test_each_hart_of_a_core_may_come_too_early(reader: int, writer: int) -> None:
-    """C10: of four, whoever writes and whoever looks again; the others do nothing."""
+def test_any_hart_of_a_core_may_look_again_too_early(reader: int, writer: int) -> None:
+    """C10: any pair of four harts, a writer and a reader; the other two rest."""
     warm = [Step(1000, Do.AMO), Step(2000, Do.AMO, 9), Step(2500, Do.LOAD, 1)]
 
-    def cost(place: int) -> int:
+    def cost(index: int) -> int:
         plans: list[list[Step]] = [[], [], [], []]
         plans[reader] = [*warm, Step(4000, Do.LOOK_AGAIN)]
-        plans[writer] = [Step(4000 + WITHIN, Do.STORE, place)]
+        plans[writer] = [Step(4000 + WITHIN, Do.STORE, index)]
         return steps(line(threads_per_core=4), plans, placement="siblings")[reader][3].cost
 
     assert cost(0) == cost(9) + MISPREDICT
@@ -342,9 +344,9 @@ def test_a_hart_does_not_look_again_at_a_line_that_was_away() -> None:
 
 
 def test_a_load_whose_line_has_left_meanwhile_is_not_done_anew() -> None:
-    """C10: the miss takes what it takes."""
+    """C10: the load costs a plain miss."""
     taking = [[Step(4060, Do.AMO)]]
-    ours, others = (looked(Do.LOOK_AGAIN, Do.STORE, place, WITHIN, *taking) for place in (0, 9))
+    ours, others = (looked(Do.LOOK_AGAIN, Do.STORE, index, WITHIN, *taking) for index in (0, 9))
     assert ours == others > looked(Do.LOOK_AGAIN, Do.STORE, 0, WITHIN)
 
 
@@ -413,8 +415,8 @@ def test_an_upgrade_is_granted_without_data() -> None:
     """C1: a sharer writes; the other is invalidated and tells the resolver, which grants."""
     plans = [[Step(1000, Do.LOAD), Step(3000, Do.AMO)], [Step(2000, Do.LOAD)]]
     invalidated = way("snoop", H, B) + L2 + way("snoop", B, H)
-    asked = L2 + way("control", A, H) + SERVICE
-    cost = asked + invalidated + way("control", H, A) + ATOMIC
+    decision = L2 + way("control", A, H) + SERVICE
+    cost = decision + invalidated + way("control", H, A) + ATOMIC
     assert steps(line(), plans)[0][1].cost == cost
 
 
@@ -471,7 +473,7 @@ def test_a_load_waits_for_a_posted_atomic_of_its_bytes(do: Do, cost: int | None)
 
 @pytest.mark.parametrize("at", range(9000, 9010))
 def test_a_waiting_loop_wakes_as_if_it_had_never_slept(at: int) -> None:
-    """S1: a lone hart asleep in a loop, whatever part of a turn the message finds it in."""
+    """S1: a lone hart sleeps in a loop; the message comes in any part of a turn."""
     plans = [[Step(1000, Do.AWAIT, 3)], [Step(at, Do.SET, 3)]]
     asleep, awake = (
         point(line(), guest("plan"), 2, {"sleep": sleep}, **words(plans)) for sleep in (True, False)

@@ -48,18 +48,18 @@ def test_a_join_asks_for_a_right_and_for_data_only_if_needed(core: int, data: st
     assert (below["requester"], below["resolver"]) == (core, JOIN)
     assert (above["requester"], above["resolver"], above["op"]) == (JOIN, ROOT, op)
     assert above["request"] == below["open"] == (START + 3000 + UP) * NS
-    told = way("snoop", B, B) + L2 + way("snoop", B, B)  # core 3, to give up its copy
+    probe = way("snoop", B, B) + L2 + way("snoop", B, B)  # core 3, to give up its copy
     came = "control" if op == "Upg" else "data"
     memory = 0 if op == "Upg" else MEMORY
-    asked = way("control", H, B) + SERVICE + told + memory + way(came, B, H)
-    assert above["data"] == above["request"] + asked * NS
+    answer = way("control", H, B) + SERVICE + probe + memory + way(came, B, H)
+    assert above["data"] == above["request"] + answer * NS
 
 
 # ---- R7: a level's data --------------------------------------------------------------------------
 
 
 def store(data: str) -> Machine:
-    """One level with a store of one line a set."""
+    """A level whose data hold a single line a set."""
     return line(resolver=dict(KEPT, data=data, data_ways=1))
 
 
@@ -78,8 +78,8 @@ def test_an_inclusive_level_recalls_what_it_evicts(
 ) -> None:
     """R7: memory's data for B push A's line out; the recall leaves with their arrival at H."""
     pushed = 2000 + fetch(B) - way("data", H, B)
-    told = pushed + way("snoop", H, A)
-    plans = [[at(1000, do, 0), at(told + late, Do.LOAD, 0)], [at(2000, Do.LOAD, 1)]]
+    probed = pushed + way("snoop", H, A)
+    plans = [[at(1000, do, 0), at(probed + late, Do.LOAD, 0)], [at(2000, Do.LOAD, 1)]]
     hit = not recalled or late < 0
     spans = steps(store(data), plans, stride=SET_STRIDE)
     assert spans[0][1].cost == (LOAD if hit else fetch(A) + LOAD)
@@ -89,8 +89,8 @@ def test_an_inclusive_level_recalls_what_it_evicts(
 @pytest.mark.parametrize("late", NEAR)
 def test_a_victim_level_recalls_the_copies_of_dirty_data(late: int) -> None:
     """R7: A's dirty line is kept when B reads it; both lose their copies when it must go."""
-    told = 3000 + fetch(H) + way("snoop", H, B)
-    plans = [[at(1000, Do.AMO, 0)], [at(2000, Do.LOAD, 0), at(told + late, Do.LOAD, 0)]]
+    recalled = 3000 + fetch(H) + way("snoop", H, B)
+    plans = [[at(1000, Do.AMO, 0)], [at(2000, Do.LOAD, 0), at(recalled + late, Do.LOAD, 0)]]
     plans.append([at(3000, Do.LOAD, 1)])
     span = steps(store("victim"), plans, stride=SET_STRIDE)[1][1]
     assert span.cost == (LOAD if late < 0 else fetch(B) + LOAD)
@@ -158,7 +158,7 @@ LOOKUP = 70
 def test_a_directory_in_memory_is_read_for_an_owner_at_another_node(
     near: tuple[int, ...], extra: int
 ) -> None:
-    """Core 0 loads what core 2 wrote: the root must first look up who that is, if not near."""
+    """Core 0 loads what core 2 wrote: the root must first look up the owner, unless it is near."""
     machine = line(resolver={"lookup": LOOKUP * NS, "near": near})
     plans = [[at(2000, Do.LOAD)], [], [at(1000, Do.STORE)]]
     (load,) = steps(machine, plans)[0]
@@ -166,7 +166,7 @@ def test_a_directory_in_memory_is_read_for_an_owner_at_another_node(
     assert load.cost == plain.cost + extra
 
 
-def test_a_directory_knows_at_once_whom_it_is_just_asking() -> None:
+def test_directory_looks_up_no_owner_that_it_is_probing() -> None:
     """A second reader arrives while the owner is being asked for the first: nothing to look up."""
     machine = line(resolver={"lookup": LOOKUP * NS, "near": (0, 1)})
     plans = [[at(2000, Do.AMO)], [at(2000 + LOOKUP + 20, Do.AMO)], [at(1000, Do.STORE)]]
@@ -176,7 +176,7 @@ def test_a_directory_knows_at_once_whom_it_is_just_asking() -> None:
     assert late.begin + late.cost < plain[1][0].begin + plain[1][0].cost + LOOKUP
 
 
-def test_a_request_behind_another_looks_nothing_up() -> None:
+def test_queued_request_looks_nothing_up() -> None:
     """R9: core 0 stays the owner (O) when core 1 has read; core 2's request waits for core 1's
     Unblock, though no transaction is under way, and core 0's asks for nothing but its turn."""
     lookup = 300
@@ -188,8 +188,8 @@ def test_a_request_behind_another_looks_nothing_up() -> None:
     upgrade = acts - L2 - way("control", A, H) - SERVICE
     plans = [[at(1000, Do.AMO), at(upgrade, Do.AMO)], [at(3000, Do.LOAD)], [at(3030, Do.AMO)]]
     table, _ = logged(machine, guest("plan"), 3, **words(plans))
-    asked = polars.col("request").is_between((START + 3000) * NS, (START + acts) * NS)
-    first, second, third = table.filter(asked).sort("open").to_dicts()
+    in_time = polars.col("request").is_between((START + 3000) * NS, (START + acts) * NS)
+    first, second, third = table.filter(in_time).sort("open").to_dicts()
     assert (first["open"], first["close"]) == ((START + read) * NS, (START + answered) * NS)
     assert (second["requester"], second["open"]) == (2, (START + unblocked) * NS)
     assert (third["op"], third["open"]) == ("Upg", second["close"])

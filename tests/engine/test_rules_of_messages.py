@@ -23,7 +23,7 @@ from uncore.topology.route import KINDS, Routes
 
 
 def arrival(begin: int, stop: int) -> int:
-    """When the request of an access that misses reaches the resolver."""
+    """Time at which the request of a miss reaches the resolver."""
     return begin + L2 + way("control", stop, H)
 
 
@@ -40,7 +40,7 @@ def test_a_slice_serves_one_request_after_the_other(later: int) -> None:
 
 @pytest.mark.parametrize("reply", ["direct", "via"])
 @pytest.mark.parametrize("unblock", ["completion", "response"])
-def test_a_line_goes_from_owner_to_owner_as_reply_and_unblock_say(reply: str, unblock: str) -> None:
+def test_transfer_between_owners_follows_reply_and_unblock(reply: str, unblock: str) -> None:
     """R4, R5: A owns the line, B asks, and H asks while B's transaction is open.
 
     Direct data take the wire A - B; a response closes when the owner's answer is at H, a completion
@@ -64,15 +64,15 @@ def test_a_line_goes_from_owner_to_owner_as_reply_and_unblock_say(reply: str, un
 
 @pytest.mark.parametrize("early", [30, 1, 0, -30])
 def test_a_completion_that_a_request_waits_for_acts_a_turn_later(early: int) -> None:
-    """R5.3: H's request acts so long before B's completion arrives, or not before it."""
+    """R5.3: H's request acts `early` ns before B's completion arrives, or after it."""
     turn, b_asks = 90, 2000 + LEAD
     answered = arrival(b_asks, B) + SERVICE + way("snoop", H, A) + L2
     completed = answered + way("data", A, B) + way("snoop", B, H)
     asks = completed - early - SERVICE - arrival(0, H)
     plans = [[Step(1000, Do.AMO)], [at(b_asks, Do.AMO)], [at(asks, Do.AMO)]]
     span = steps(line(resolver={"turn": turn * NS}), plans)[2][0]
-    known = completed + turn if early > 0 else completed - early
-    assert asks + span.cost == known + way("snoop", H, B) + L2 + way("data", B, H) + ATOMIC
+    closed = completed + turn if early > 0 else completed - early
+    assert asks + span.cost == closed + way("snoop", H, B) + L2 + way("data", B, H) + ATOMIC
 
 
 def test_shared_grants_of_a_resolver_overlap() -> None:
@@ -109,11 +109,11 @@ def test_a_full_directory_recalls_its_oldest_line() -> None:
     assert [span.cost for span in spans[0][1:]] == [LOAD, fetch(A) + LOAD]
 
 
-@pytest.mark.parametrize(("asked", "recalled"), [(0, True), (1, False)])
-def test_a_full_set_recalls_one_line_for_one(asked: int, recalled: bool) -> None:
+@pytest.mark.parametrize(("line_index", "recalled"), [(0, True), (1, False)])
+def test_a_full_set_recalls_one_line_for_one(line_index: int, recalled: bool) -> None:
     """R8: the older of two goes; its owner's answer does not push the other one out."""
     plans = [
-        [Step(1000, Do.AMO, 0), Step(1500, Do.AMO, 1), Step(3000, Do.LOAD, asked)],
+        [Step(1000, Do.AMO, 0), Step(1500, Do.AMO, 1), Step(3000, Do.LOAD, line_index)],
         [Step(2000, Do.LOAD, 2)],
     ]
     spans = steps(line(resolver={"entries": 64, "ways": 2}), plans, stride=32 * 64)
@@ -203,8 +203,8 @@ def test_a_message_arrives_when_its_slowest_channel_has_let_it_pass() -> None:
     spans = steps(line(links=links), [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)]])
     alone = L2 + way("control", A, H) + SHORT + SERVICE + MEMORY + way("data", H, A) + BUSY
     assert spans[0][0].cost == alone + ATOMIC
-    asked = L2 + way("control", B, H) + SHORT + SERVICE
-    probed = asked + way("snoop", H, A) + SHORT + L2
+    decision = L2 + way("control", B, H) + SHORT + SERVICE
+    probed = decision + way("snoop", H, A) + SHORT + L2
     assert spans[1][0].cost == probed + way("data", A, H) + way("data", H, B) + BUSY + ATOMIC
 
 
@@ -216,8 +216,8 @@ def test_a_slow_channel_on_the_way_counts_though_the_last_is_fast() -> None:
         if {link.source, link.target} != {A, B}
     )
     spans = steps(line(links=links), [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)]])
-    asked = L2 + way("control", B, H) + SHORT + SERVICE
-    probed = asked + way("snoop", H, A) + SHORT + L2
+    decision = L2 + way("control", B, H) + SHORT + SERVICE
+    probed = decision + way("snoop", H, A) + SHORT + L2
     assert spans[1][0].cost == probed + way("data", A, H) + way("data", H, B) + BUSY + ATOMIC
 
 
@@ -334,13 +334,13 @@ def test_a_timer_set_by_another_hart_wakes_a_sleeper(waker: int) -> None:
     assert slept.begin + 2 + slept.cost == wrote.begin + 1 + there
 
 
-def test_a_timer_that_is_due_at_the_present_time_is_due() -> None:
+def test_timer_set_to_the_present_time_is_due_at_once() -> None:
     """I3: it is set to the time at which it is set, so the hart does not sleep."""
     (span,) = steps(line(), [[Step(1000, Do.DUE_NOW, 0)]])[0]
     assert span.cost == 3  # three instructions more
 
 
-def test_a_timer_that_is_set_anew_is_due_then_only() -> None:
+def test_timer_set_again_is_due_at_its_new_time_only() -> None:
     """I3: the hart sleeps past the time that it set first."""
     assert not point(line(), guest("timer"), 1)["failures"]
 
@@ -364,8 +364,8 @@ def test_the_lowest_hart_stands_for_a_multicast_until_it_forks() -> None:
     root = dataclasses.replace(HOME, children=(0, 1, 2, 3))
     machine = line(links=links, interrupt={"multicast": True}, resolvers=(root,), **cores)
     sleep, way_to_h = [Step(1000, Do.SLEEP)], way("control", A, H)
-    many, one = [Step(2000, Do.MULTICAST, 0b110)], [Step(2000 + way_to_h - 1, Do.IPI, 1)]
-    met, alone = (results(machine, [many, sleep, sleep, other]) for other in (one, []))
+    many, single = [Step(2000, Do.MULTICAST, 0b110)], [Step(2000 + way_to_h - 1, Do.IPI, 1)]
+    met, alone = (results(machine, [many, sleep, sleep, other]) for other in (single, []))
     left = [met[0][hart][0].begin for hart in (0, 3)]
     assert left[1] == left[0] + way_to_h - 1  # whose IPI is one instruction longer
     assert met[1][2] == alone[1][2]

@@ -29,13 +29,13 @@ def missed(machine: Machine, plans: Plans, **options: Any) -> list[dict[str, Any
     left = {
         (hart, (START + step.at + LEAD + L2) * NS) for hart, p in enumerate(plans) for step in p
     }
-    found = [r for r in table.to_dicts() if (r["requester"], r["request"]) in left]
-    assert len(found) == len(left)
-    return [r | {"line": r["line"] // 64, "took": (r["data"] - r["request"]) // NS} for r in found]
+    misses = [r for r in table.to_dicts() if (r["requester"], r["request"]) in left]
+    assert len(misses) == len(left)
+    return [r | {"line": r["line"] // 64, "took": (r["data"] - r["request"]) // NS} for r in misses]
 
 
 def fetched(core: int, resolver: int, memory: int) -> int:
-    """ns from a request to memory's data, by the stops of the three."""
+    """Time in ns from a request to memory's data, by the stops of core, resolver and memory."""
     there = way("control", core, resolver) + SERVICE + way("control", resolver, memory)
     return there + MEMORY + way("data", memory, resolver) + way("data", resolver, core)
 
@@ -43,7 +43,7 @@ def fetched(core: int, resolver: int, memory: int) -> int:
 # ---- A3: slices ----------------------------------------------------------------------------------
 
 SLICES = (B, A, H)  # stops
-LINES = [[Step(1000 * (i + 1), Do.LOAD, place) for i, place in enumerate(range(0, 56, 7))]]
+LINES = [[Step(1000 * (i + 1), Do.LOAD, index) for i, index in enumerate(range(0, 56, 7))]]
 
 
 @pytest.mark.parametrize("slices", ["hash", 0, 1, 2])
@@ -64,9 +64,9 @@ def test_a_line_is_served_by_its_slice(slices: int | str) -> None:
 NODES = (B, A)  # stops of nodes 0 and 1
 # The first and the last core miss on other lines of the pages that core B was the first to touch.
 TOUCHED = [
-    [Step(1000 * i, Do.LOAD, place) for i, place in ((4, 8), (5, 9), (6, 11), (7, 12))],
+    [Step(1000 * i, Do.LOAD, index) for i, index in ((4, 8), (5, 9), (6, 11), (7, 12))],
     [Step(1000, Do.LOAD, 10)],
-    [Step(1000 * i, Do.LOAD, place) for i, place in ((2, 13), (3, 20))],
+    [Step(1000 * i, Do.LOAD, index) for i, index in ((2, 13), (3, 20))],
 ]
 
 
@@ -97,8 +97,8 @@ def test_a_node_owns_its_part_of_ram_from_its_first_line_on() -> None:
     assert record["source"] == 4 + 1
 
 
-def test_of_several_nearest_nodes_the_first_has_a_page() -> None:
-    """A4: both are at one stop."""
+def test_first_of_equally_near_nodes_has_the_page() -> None:
+    """A4: both nodes are at the same stop."""
     memories = (dataclasses.replace(NODE, stop=A), NODE, NODE)
     (record,) = missed(line(memories=memories), [[], [Step(1000, Do.LOAD)]], home="first-touch")
     assert record["source"] == 4 + 1

@@ -27,9 +27,9 @@ def weak(machine: Machine = TSO, chance: Chance | None = None) -> Machine:
     return dataclasses.replace(machine, core=core, chance=chance or machine.chance)
 
 
-def after_store(machine: Machine, do: Do, place: int, store: Do = Do.STORE, **options: int) -> int:
-    """What a step costs behind a store that misses; place 1 is the hart's already."""
-    plan = [Step(1000, Do.AMO, 1), Step(5000, store, 0), Step(5020, do, place)]
+def after_store(machine: Machine, do: Do, index: int, store: Do = Do.STORE, **options: int) -> int:
+    """Cost of a step behind a store that misses; the hart has line 1 already."""
+    plan = [Step(1000, Do.AMO, 1), Step(5000, store, 0), Step(5020, do, index)]
     return steps(machine, [plan], **options)[0][2].cost
 
 
@@ -80,7 +80,7 @@ def test_a_store_stays_in_the_buffer_for_a_draw(seed: int) -> None:
     ],
 )
 def test_a_load_sees_nothing_older_than_its_bound(program: str, rule: str) -> None:
-    """However far loads look back."""
+    """Loads may look back up to 10 us here."""
     far = {"core.order": "weak", "chance.load": "10us"}
     job = request.make_job("bus:2", guest(program), (2,), overrides=far, seeds=tuple(range(1, 6)))
     (result,) = execute([job])

@@ -56,7 +56,7 @@ WAYS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize(
     ("machine", "threads", "options"), PLACES, ids=[f"{m}-{n}" for m, n, _ in PLACES]
 )
-def test_the_outcome_does_not_show_how_the_harts_were_executed(
+def test_outcome_is_independent_of_how_harts_are_executed(
     machine: str, threads: int, options: dict[str, Any], workload: str
 ) -> None:
     every_way_alike(job(machine, workload, threads, **WORK[workload] | options))
@@ -64,7 +64,7 @@ def test_the_outcome_does_not_show_how_the_harts_were_executed(
 
 @pytest.mark.parametrize("machine", ["x8275clx2", "tr1950x", "power9x2"])
 def test_no_core_runs_past_a_timer_of_its_harts(machine: str) -> None:
-    """Siblings nap by their timers while others execute atomics: who wakes takes its share."""
+    """Siblings sleep by timers while others execute atomics; a hart that wakes takes its share."""
     every_way_alike(job(machine, guest("operations"), 6, placement="siblings", ops=24))
 
 
@@ -83,10 +83,10 @@ def test_no_core_runs_past_a_timer_of_its_harts(machine: str) -> None:
         ("power9x2", 5, "scatter"),
     ],
 )
-def test_who_waits_by_compare_and_swap_may_sleep(
+def test_hart_waiting_by_compare_and_swap_may_sleep(
     machine: str, threads: int, placement: str, seed: int, away: int
 ) -> None:
-    """S1, C6: until a probe or a sibling's atomic comes, which may wait for the end of its lock."""
+    """S1, C6: it sleeps to the next probe or sibling's atomic, which may wait for its lock."""
     every_way_alike(
         job(machine, guest("in_turn"), threads, placement=placement, seed=seed, away=away)
     )
@@ -95,7 +95,7 @@ def test_who_waits_by_compare_and_swap_may_sleep(
 @pytest.mark.parametrize("away", [0, 30, 300])
 @pytest.mark.parametrize("placement", ["compact", "scatter", "siblings"])
 @pytest.mark.parametrize("machine", ["mesh", "epyc7601x2", "x8275clx2", "power9x2"])
-def test_who_waits_for_what_stands_in_its_store_buffer_may_sleep(
+def test_hart_waiting_for_its_store_buffer_may_sleep(
     machine: str, placement: str, away: int
 ) -> None:
     """S1, H3.3: once the buffer no longer answers its loads, the line may be written by others."""
@@ -107,15 +107,15 @@ def test_who_waits_for_what_stands_in_its_store_buffer_may_sleep(
 )
 @pytest.mark.parametrize("seed", [1, 3])
 def test_siblings_that_take_lines_from_each_other_may_sleep(workload: str, seed: int) -> None:
-    """H1.1: a turn that found its line in the second level says nothing of how long the next is."""
+    """H1.1: the cost of a turn that hit in the second level does not give that of the next."""
     small = {"core.l1": "128B 1-way 4cy", "core.l2": "512B 2-way 14cy"}
     options = {"placement": "siblings", "overrides": small, "seeds": (seed,)}
     every_way_alike(job("x8275clx2", workload, 9, **options))
 
 
 @pytest.mark.parametrize("seed", [3, 4])
-def test_what_weak_cores_see_does_not_show_how_they_were_executed(seed: int) -> None:
-    """What depends on what (H8.7) is followed through branches, one at a time or as many."""
+def test_outcome_of_weak_cores_is_independent_of_execution(seed: int) -> None:
+    """Dependencies (H8.7) are followed through branches, executed singly or in a run."""
     far = {"core.order": "weak", "chance.load": "10us"}
     every_way_alike(job("bus:2", guest("forwards"), 2, overrides=far, seeds=(seed,)))
 

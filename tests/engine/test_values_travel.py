@@ -46,11 +46,11 @@ def test_a_workload_passes_with_the_shipped_tables(workload: str, protocol: str)
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_a_workload_notices_a_dropped_writeback(workload: str, tmp_path: Path) -> None:
-    """A modified line is evicted without a Put: what was written last is gone."""
-    place = broken(tmp_path, "client.table", "M", "Evict", "drop>I")
+    """A modified line is evicted without a Put, so the last write is lost."""
+    tables = broken(tmp_path, "client.table", "M", "Evict", "drop>I")
     noticed = []
     for overrides in SMALL:
-        machine = with_protocol(load("ccx", overrides), f"{place}:mesi")
+        machine = with_protocol(load("ccx", overrides), f"{tables}:mesi")
         for threads in THREADS:
             with suppress(GuestError):  # the stack was lost as well, and the guest trapped
                 noticed += failures(machine, workload, threads)
@@ -59,8 +59,8 @@ def test_a_workload_notices_a_dropped_writeback(workload: str, tmp_path: Path) -
 
 def test_refcount_notices_an_owner_that_keeps_its_copy(tmp_path: Path) -> None:
     """An invalidation without effect: two harts own the count."""
-    place = broken(tmp_path, "client.table", "M", "ProbeM", "give+dirty>M")
-    machine = with_protocol(load("ccx"), f"{place}:mesi")
+    tables = broken(tmp_path, "client.table", "M", "ProbeM", "give+dirty>M")
+    machine = with_protocol(load("ccx"), f"{tables}:mesi")
     for threads in (2, 3, 8):
         assert failures(machine, "refcount/atomic", threads)
 
@@ -70,28 +70,28 @@ def test_refcount_notices_an_owner_that_keeps_its_copy(tmp_path: Path) -> None:
 def test_a_workload_notices_sharers_that_are_not_invalidated(
     overrides: tuple[str, ...], workload: str, tmp_path: Path
 ) -> None:
-    place = broken(tmp_path, "resolver.table", "S", "Upg", "-")
-    machine = with_protocol(load("ccx", overrides), f"{place}:mesi")
+    tables = broken(tmp_path, "resolver.table", "S", "Upg", "-")
+    machine = with_protocol(load("ccx", overrides), f"{tables}:mesi")
     for threads in (2, 3, 4, 8):
         assert failures(machine, workload, threads, patience="1ms")
 
 
-def test_ticket_notices_the_same_in_caches_of_eight_lines(tmp_path: Path) -> None:
+def test_ticket_notices_stale_sharers_in_caches_of_eight_lines(tmp_path: Path) -> None:
     """A waiter reads its stale copy again and again.
 
     The count of refcount/atomic is evicted between any two operations: no copy is old when read.
     """
-    place = broken(tmp_path, "resolver.table", "S", "Upg", "-")
+    tables = broken(tmp_path, "resolver.table", "S", "Upg", "-")
     small = load("ccx", ["core.l1=256B 2-way 4cy", "core.l2=512B 2-way 14cy"])
     for threads in (2, 3, 4, 8):
         assert failures(
-            with_protocol(small, f"{place}:mesi"), "lock/ticket", threads, patience="1ms"
+            with_protocol(small, f"{tables}:mesi"), "lock/ticket", threads, patience="1ms"
         )
 
 
 def test_ticket_waits_forever_for_an_invalidation_that_is_not_sent(tmp_path: Path) -> None:
     """The sharers beside an owner keep the old word; for a waiter it stays the old word."""
-    place = broken(tmp_path, "resolver.table", "B [moesi]", "Upg", "probeM+via>M")
-    machine = with_protocol(load("ccx"), f"{place}:moesi")
+    tables = broken(tmp_path, "resolver.table", "B [moesi]", "Upg", "probeM+via>M")
+    machine = with_protocol(load("ccx"), f"{tables}:moesi")
     with pytest.raises(GuestError, match=r"every hart waits(.|\n)*ticket\.[ch]:\d+"):
         failures(machine, "lock/ticket", 4)

@@ -1,4 +1,4 @@
-"""What a run tells of a kernel: interrupts by kind, and where it waited, by mark and by symbol."""
+"""Observations of a kernel's run: interrupts by kind, and waits by mark and by symbol."""
 
 from __future__ import annotations
 
@@ -140,16 +140,16 @@ kernel:
 
 
 def waited(text: str, folder: Path) -> tuple[set[int], dict[str, int]]:
-    """In which lines of WORDS, and by symbol."""
+    """Lines of WORDS that were used, and misses by symbol."""
     session = system.Session(system.start(boot(text)))
     session.run.observe()
     while session.goes_on():
         pass
     assert session.run.end == "exited"
     image = guest.assemble(f".set WORDS, {WORDS:#x}\n{CALLS}{text}", folder)
-    found = session.run.lines()
-    rows = system.costs(found, system.Symbols.read([image.path]))
-    uses = found["uses"]
+    lines = session.run.lines()
+    rows = system.costs(lines, system.Symbols.read([image.path]))
+    uses = lines["uses"]
     marked = [
         line
         for line, kind in zip(uses["line"].tolist(), uses["kind"].tolist(), strict=True)

@@ -1,3 +1,3 @@
-"""The command line: app.py dispatches, commands/ has a module a command, options/ what they have in
-common.
+"""The command line: app.py dispatches, commands/ holds the commands, options/ the options that
+they share.
 """

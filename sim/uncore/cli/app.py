@@ -38,9 +38,9 @@ PAGE = """# Commands and their options
 
 `uncore COMMAND --help` prints each; [cli.md](cli.md) says what they mean together.
 """
-WIDE = "--wide"  # of every command
+WIDE = "--wide"  # an option of every command
 COMPLETION = "--install-completion"
-PROGRAMS = frozenset({"run", "sweep", "compare", "whatif"})  # commands that run some
+PROGRAMS = frozenset({"run", "sweep", "compare", "whatif"})  # commands that run programs
 HELP = frozenset({"--help", "-h"})
 
 
@@ -49,10 +49,10 @@ def main(words: Sequence[str] | None = None) -> None:
     words = list(sys.argv[1:] if words is None else words)
     width.wide.set(WIDE in words)
     words = _arguments([word for word in words if word != WIDE])
-    _speak()
+    _escape_letters()
     try:
         with interruptible():
-            _refuse_halves(words)
+            _refuse_surrogates(words)
             status = _app(words)(
                 words, exit_on_error=False, print_error=False, result_action="return_value"
             )
@@ -66,22 +66,22 @@ def main(words: Sequence[str] | None = None) -> None:
     except BrokenPipeError:  # the reader of the pipe has seen enough
         sys.stderr.close()
         status = OK
-    except OSError as error:  # standard output is full, or what nobody thought of
+    except OSError as error:  # standard output is full, or no command expects the error
         status = _say(f"{error.filename or 'standard output'}: {error.strerror}", MISTAKE)
         _drop_output()
     sys.exit(status if isinstance(status, int) else OK)
 
 
 def _arguments(words: list[str]) -> list[str]:
-    """Those behind -- are a program's, whatever they look like."""
+    """Turns words behind -- into --argument options: they are the program's."""
     if not PROGRAMS.issuperset(words[:1]) or "--" not in words:
         return words
     at = words.index("--")
     return [*words[:at], *(f"--argument={word}" for word in words[at + 1 :])]
 
 
-def _refuse_halves(words: list[str]) -> None:
-    """Names stand in results and pictures, which are text."""
+def _refuse_surrogates(words: list[str]) -> None:
+    """Refuses words that are not UTF-8: names stand in results and pictures, which are text."""
     for word in words:
         if any("\ud800" <= letter <= "\udfff" for letter in word):
             raise UserError(f"{word}: not UTF-8; give the file a name that is")
@@ -93,21 +93,21 @@ def _say(text: str, status: int) -> int:
 
 
 def _drop_output() -> None:
-    """What standard output still holds must not be tried again when the interpreter ends."""
+    """Discards buffered output, which would fail again when the interpreter ends."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _speak() -> None:
-    """A letter that the terminal's encoding lacks is told by its number."""
+def _escape_letters() -> None:
+    """Has letters that the terminal's encoding lacks printed as escapes."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def _app(words: list[str]) -> App:
-    """Other packages' commands are looked up unless the first word is one of ours: that takes a
-    tenth of the time in which `uncore run` starts."""
+    """The application, with other packages' commands unless the first word is a command of uncore:
+    looking them up takes a tenth of the time in which `uncore run` starts."""
     app = App(name="uncore", help=ABOUT, version=__version__)
     others = {} if words and words[0] in COMMANDS else plugins.commands()
     for name, (path, about, *tables) in {**COMMANDS, **others}.items():
@@ -132,14 +132,14 @@ def document() -> str:
 
 
 def _heads(tables: list[str]) -> str:
-    """What the command's columns mean."""
+    """Explanations of a command's columns."""
     explained = [f"* `{column.head}`: {column.about}" for column in heads.explained(tables)]
     wide = f"`{WIDE}`: columns that do not fit stand beside the others all the same."
     return "\n".join(["Columns:\n", *explained, "", wide]) if explained else wide
 
 
 def _worded(error: CycloptsError) -> str:
-    """What the library finds wrong with the words, said to the user who wrote them."""
+    """The message to the user for an error of the command-line library."""
     command = " ".join(("uncore", *(error.command_chain or ())))
     if isinstance(error, UnknownCommandError) and error.unused_tokens:
         word, commands = error.unused_tokens[0], {**COMMANDS, **plugins.commands()}

@@ -1,4 +1,4 @@
-"""What is said of runs on weakly ordered cores that failed: their seeds, and what was reordered."""
+"""Notes on failed runs on weakly ordered cores: their seeds, and what was reordered."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def explain(
     wrong: Sequence[Job],
     engine_options: EngineOptions,
 ) -> None:
-    """For each thread count of each job, with the first seed that failed."""
+    """Prints notes for each thread count of each job, from its first seed that failed."""
     for job, result in zip(jobs, results, strict=True):
         if not any(core.order == "weak" for core in job.machine.each_core):
             continue

@@ -1,7 +1,6 @@
-"""What `run` and `sweep` do with their jobs.
+"""Execution and report of the jobs of `run` and `sweep`.
 
-finish(jobs, workers, ...)   executes them, reports whatever came of them, and says with which
-                             exit status
+finish(jobs, workers, ...)   executes jobs, prints and saves their results; returns the exit status
 """
 
 from __future__ import annotations
@@ -97,12 +96,12 @@ def _hint(jobs: Sequence[Job]) -> None:
         note(advice)
 
 
-def _probes(**wanted: object) -> Probes:
-    return frozenset(name for name, on in wanted.items() if on)
+def _probes(**switches: object) -> Probes:
+    return frozenset(name for name, on in switches.items() if on)
 
 
 def show_output(results: Sequence[Result]) -> None:
-    """What programs of Linux have written; the same of several points once."""
+    """Prints what Linux programs have written; equal output of several points once."""
     points = [point for result in results for point in result.points]
     texts = {point.output for point in points if isinstance(point.output, str)}
     for text in sorted(texts):
@@ -140,8 +139,7 @@ def _simulate(
     resume: bool,
     ended: Callable[[], None],
 ) -> tuple[list[Result], list[Log], list[Job]]:
-    """What came, each point's log, and the points whose guest went wrong, of which a note is
-    made."""
+    """Executes jobs: results, each point's log, and points whose guest went wrong (noted)."""
     logs: list[Log] = []
     wrong: list[tuple[Job, GuestError]] = []
     points = [point for job in jobs for point in job.points()]

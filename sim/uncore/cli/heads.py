@@ -1,4 +1,4 @@
-"""The columns that commands print, for `--help` and the site: those that say what they are.
+"""Columns that commands print, with their explanations, for `--help` and the site.
 
     explained(paths) -> the columns at `MODULE:NAME`, as COMMANDS names them
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 def explained(paths: Iterable[str]) -> list[Column]:
+    """Columns that have an explanation."""
     columns = []
     for path in paths:
         module, _, name = path.partition(":")

@@ -1,10 +1,9 @@
-"""What is typed at a booted kernel: a terminal's keys as they come, other input line by line.
+"""Input of a booted kernel: a terminal's keys as they come, other input line by line.
 
     with keyboard(sys.stdin) as typed:    typed() -> str, empty when no more comes
 
-The guest shows what is typed to it.  So a terminal does not, and gives each key at once, which the
-guest's shell edits; until the block ends, however it does.  Where the terminal is another
-process's (`&`), nobody types.
+The guest echoes and edits its input.  Within the block the terminal therefore does neither, and
+gives each key at once.  A process in the background (`&`) leaves the terminal as it is.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from contextlib import contextmanager
 from typing import TextIO
 
 END = b"\x04"  # Ctrl-D
-MOST = 1024  # letters at once
+MOST = 1024  # bytes of a read
 
 
 @contextmanager
 def keyboard(stream: TextIO | None) -> Iterator[Callable[[], str]]:
-    """None: nothing is typed."""
+    """Yields a function that reads input; without a stream there is none."""
     if stream is None:
         yield str
         return
@@ -46,7 +45,7 @@ def keyboard(stream: TextIO | None) -> Iterator[Callable[[], str]]:
 
 
 def _in_front(terminal: int) -> bool:
-    """May this process set it? It may, too, where the terminal controls nobody."""
+    """Whether the process may set the terminal: in its foreground, or where it controls none."""
     try:
         return os.tcgetpgrp(terminal) == os.getpgrp()
     except OSError:

@@ -4,9 +4,9 @@
     with connected("local", 2) as cluster:           two processes, which end with the block
         execute(jobs, cluster)                       as with a number of processes (pool.py)
 
-What a lost worker had under way another one runs, and what it had finished is here already.
-Invariant: whatever is answered comes from the copy of uncore that asked; a worker with another one
-ends the work with a message.
+Another worker runs what a lost worker had under way; what that had finished is here already.
+Invariant: every answer comes from a worker with this process's copy of uncore; a worker with
+another copy ends the work with a message.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ Answer = TypeVar("Answer")
 LOCAL = "local"
 ADDRESS = re.compile(r"(tcp|tls|wss?)://([^\s/:]+|\[[0-9a-fA-F:]+\]):\d{1,5}")
 PATIENCE = 10  # seconds for a scheduler to answer, and for a first worker
-PACE = 0.2  # seconds between two words of a worker
+PACE = 0.2  # seconds between two progress reports of a worker
 
 
 @contextmanager
 def connected(address: str, cores: int = 1) -> Iterator[Cluster]:
-    """`cores`: how many processes a local one has."""
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said by us
+    """Connects to a scheduler; `local` starts one with `cores` worker processes."""
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # uncore reports it itself
     if address == LOCAL:
         with _local(cores) as processes, _client(processes.scheduler_address) as client:
             yield Cluster(client, LOCAL)
@@ -51,7 +51,7 @@ def connected(address: str, cores: int = 1) -> Iterator[Cluster]:
 
 
 def _local(processes: int) -> LocalCluster:
-    """Signals are for this process: a worker that is killed by one is started anew."""
+    """Starts workers that signals do not reach: one that a signal kills would be restarted."""
     quiet: Any = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
     with held_back():
         return LocalCluster(processes, threads_per_worker=1, memory_limit=0, **quiet)
@@ -75,7 +75,7 @@ def _client(address: str) -> Iterator[Client]:
 
 
 class Cluster:
-    """Workers of one scheduler; asked at once whether they are such as this process."""
+    """Workers of a scheduler, each checked to have this process's copy of uncore."""
 
     def __init__(self, client: Client, address: str) -> None:
         self._client, self._address = client, address
@@ -92,7 +92,7 @@ class Cluster:
     def finished(
         self, work: Callable[..., Answer], items: Sequence[Item], heard: Heard
     ) -> Iterator[Answer]:
-        """As they come; `work(item, tick=...)`, whose ticks all workers pass on to `heard`."""
+        """Answers of `work(item, tick=...)` as they come; every tick is passed on to `heard`."""
         run = f"uncore-{uuid.uuid4().hex}"
         futures = [
             self._client.submit(
@@ -154,20 +154,20 @@ def _refuse_others(own: tuple[str, str], identity: Any, worker: str) -> None:
         )
 
 
-def _answer(work: Callable[..., Any], item: Any, run: str, asked_by: tuple[str, str]) -> Any:
-    """On a worker, which may have come after the others were asked."""
+def _answer(work: Callable[..., Any], item: Any, run: str, requester: tuple[str, str]) -> Any:
+    """Runs on a worker; checks its copy, since it may have joined after the others' check."""
     worker = get_worker()
-    _refuse_others(asked_by, _copy(), worker.address)
+    _refuse_others(requester, _copy(), worker.address)
     key = worker.get_current_task()
-    spoken = time.monotonic()
+    reported = time.monotonic()
 
     def tick(operations: int, reached: int) -> None:
-        nonlocal spoken
+        nonlocal reported
         task = worker.state.tasks.get(key)
         if task is None or task.state == "cancelled":  # nobody waits for the answer
             raise KeyboardInterrupt
-        if time.monotonic() - spoken >= PACE:
-            spoken = time.monotonic()
+        if time.monotonic() - reported >= PACE:
+            reported = time.monotonic()
             worker.log_event(run, (key, operations, reached))
 
     return work(item, tick=tick)

@@ -1,13 +1,13 @@
-"""Runs jobs, point by point, on as many workers as asked, and keeps what is finished.
+"""Execution of jobs, point by point, on any number of workers; finished points are saved.
 
 Interface: `execute(jobs, workers, done)`.  A point is one job at one thread count with one seed;
 points are independent, so they run in any order on any core, of this computer or of a cluster, and
 the results come back in the jobs' order.
-With a store, a point is on disk as soon as it is finished, and with `resume` what is there is taken
-up and not run again.
+With a store, a point is on disk as soon as it is finished; with `resume`, points on disk are loaded
+and not run again.
 Invariant: every finished point is returned, in results marked partial, whether the user interrupted
-the execution or a guest went wrong at another point; the latter is told to `wrong`, or raised where
-nobody listens.
+the execution or a guest went wrong at another point.  `wrong` is called with the guest's error; by
+default it raises it.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ from uncore.result.schema import Host, Outcome, Point, Result
 Seen = Callable[[Job, dict[str, Any]], None]  # what the probes saw at a point, by probe
 Done = Callable[[Job, Point], None]  # called after each point, in the order of finishing
 Wrong = Callable[[Job, GuestError], None]  # called for each point whose guest went wrong
-Interrupted = Callable[[KeyboardInterrupt], None]
-_Numbered = tuple[int, Job]  # a point, and where it belongs
+Interrupted = Callable[[KeyboardInterrupt], None]  # called once; finished points are returned
+_Numbered = tuple[int, Job]  # index among all points, and the point
 
 SAVED = frozenset({"lines", "traffic"})  # probes whose observations are saved with a point
-EARLY = 10  # of so many parts of the work one goes first, in small points
+EARLY = 10  # a part in so many of the work goes first, as small points
 
 
 @dataclass(frozen=True)
 class Finished:
-    """What came of a point."""
+    """A point that was run or loaded, or the error of its guest."""
 
-    number: int
+    number: int  # index among all points
     point: Point | GuestError
     observed: dict[str, Any]
     seconds: float
-    resumed: bool = False  # it had been finished before
+    resumed: bool = False  # loaded from the store
 
 
 def _raise(_: Job, error: GuestError) -> None:
@@ -75,8 +75,8 @@ def execute(
 ) -> list[Result]:
     """One Result per job; a result that misses points is marked partial.
 
-    `tick` hears how far points are, in one process or on a cluster, `ended` that none follows;
-    `engine_options`: how engines are run; `store` saves points, which `resume` loads.
+    `tick` is called with progress, in one process or on a cluster, `ended` after the last point;
+    `engine_options`: limits and options of engines; `store` saves points, which `resume` loads.
     """
     started = datetime.now(UTC).isoformat(timespec="seconds")
     _refuse_unusable(jobs, probes, engine_options)
@@ -97,8 +97,8 @@ def execute(
     except KeyboardInterrupt as stopped:  # what is finished is the answer
         ended()
         interrupted(stopped)
-    of = {id(job): [finished[n] for n in sorted(finished) if owners[n] is job] for job in jobs}
-    return [_result(job, of[id(job)], started, engine_options) for job in jobs]
+    by_job = {id(job): [finished[n] for n in sorted(finished) if owners[n] is job] for job in jobs}
+    return [_result(job, by_job[id(job)], started, engine_options) for job in jobs]
 
 
 def _refuse_unusable(jobs: Sequence[Job], probes: Probes, engine_options: EngineOptions) -> None:
@@ -108,14 +108,14 @@ def _refuse_unusable(jobs: Sequence[Job], probes: Probes, engine_options: Engine
 
 @dataclass(frozen=True)
 class _How:
-    """How points are run, which changes no outcome."""
+    """Settings of an execution that change no outcome."""
 
     probes: Probes
     engine_options: EngineOptions
     store: Store | None
 
     def resumed(self, number: int, job: Job) -> Finished | None:
-        """Finished earlier, and all was seen that is wanted now."""
+        """The saved point, if it holds the observations of all probes of this execution."""
         if not self.store or not self.probes <= SAVED:
             return None
         saved = self.store.load(key(job, self.engine_options))
@@ -153,7 +153,7 @@ def _all(
 def _run(
     points: list[_Numbered], workers: Workers, run: Callable[..., Finished], tick: Heard
 ) -> Iterator[Finished]:
-    """By this process, by processes of this computer, or by those of a cluster."""
+    """Runs points in this process, in processes of this computer, or on a cluster."""
     if not isinstance(workers, int):
         return workers.finished(run, points, tick)
     if workers > 1:
@@ -162,8 +162,8 @@ def _run(
 
 
 def _ordered(points: list[_Numbered], alone: bool) -> list[_Numbered]:
-    """Small ones first, so that something is there early; but on several cores no more of them than
-    cost little, because then the longest must not be the last to start."""
+    """Sorts small points first, for early results; on several cores only a tenth of the work, then
+    the longest points, which must not be the last to start."""
     points = sorted(points, key=lambda numbered: numbered[1].threads[0])
     if alone:
         return points
@@ -175,10 +175,11 @@ def _ordered(points: list[_Numbered], alone: bool) -> list[_Numbered]:
 def _point(
     numbered: _Numbered, probes: Probes, engine_options: EngineOptions, tick: Tick = engine.silent
 ) -> Finished:
-    return _made(*numbered, lambda job: engine.run(job, probes, tick, engine_options))
+    return _finished(*numbered, lambda job: engine.run(job, probes, tick, engine_options))
 
 
-def _made(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Finished:
+def _finished(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Finished:
+    """Runs a point and measures its host time."""
     start = time.perf_counter()
     point: Point | GuestError
     observed: dict[str, Any] = {}
@@ -194,9 +195,9 @@ def _made(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Finish
 
 
 def alone(job: Job, run: Callable[[Job], dict[str, Any]]) -> Result:
-    """The result of a job of one point that is run in a way of its own."""
+    """The result of a job of a single point, executed by `run` instead of `engine.run`."""
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    finished = _made(0, job, run)
+    finished = _finished(0, job, run)
     if isinstance(finished.point, GuestError):
         raise finished.point
     return _result(job, [finished], started, NO_OPTIONS)
@@ -218,7 +219,7 @@ def _result(
 
 
 def host_part(about: str, started: str, seconds: list[float], program: Path) -> Host:
-    """What a Result says of this computer; `about` is the engine."""
+    """The part of a Result about this computer; `about` describes the engine."""
     return Host(
         uncore=__version__,
         engine=about,
@@ -233,7 +234,7 @@ def host_part(about: str, started: str, seconds: list[float], program: Path) -> 
 
 @cache
 def processor() -> str:
-    """This computer's processor, by its name."""
+    """Name of this computer's processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

@@ -6,8 +6,8 @@
 
     split(given)       the keywords of `make_job`, and the others
 
-The meaning of a keyword and its default stand where its field is declared, in job.py; the
-function's signature and help are made of that.
+A keyword's meaning and default are declared with its field, in job.py; the function's signature
+and help are made from there.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ P = ParamSpec("P")
 
 
 class Keywords(Protocol[Word, Truth, Number]):
-    """Other keywords are the workload's parameters, hold="50ns"."""
+    """Keywords of `run` and `sweep`; any other is a parameter of the workload, hold="50ns"."""
 
     def __call__(
         self,

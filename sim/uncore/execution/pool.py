@@ -2,8 +2,8 @@
 
     mapped(work, items, cores)      the answers in the items' order
     finished(work, items, cores)    the answers as they come
-    Workers                         so many processes of this computer; or those of a cluster, which
-                                    answer as `finished` does
+    Workers                         a number of processes of this computer; or those of a cluster,
+                                    with `finished` as a method
 
 Signals that end a program reach every process of a terminal or of a group.  The parent alone
 answers them: it keeps what is finished.  Workers ignore them, and are killed when the parent leaves
@@ -34,18 +34,18 @@ PR_SET_PDEATHSIG = 1  # Linux, prctl(2)
 
 
 class Heard(Protocol):
-    """Told how far work is: operations of all items under way, simulated time (ps) of the one that
-    speaks, and how many of them have spoken."""
+    """A callback for progress: operations of all items under way, simulated time (ps) of the item
+    that reports, and how many items have reported."""
 
     def __call__(self, operations: int, reached: int, under_way: int = 1) -> None: ...
 
 
 def unheard(operations: int, reached: int, under_way: int = 1) -> None:
-    """Nobody listens."""
+    """Ignores progress."""
 
 
 class Crew(Protocol):
-    """Workers elsewhere (cluster.py)."""
+    """Workers of a cluster (cluster.py)."""
 
     def finished(
         self, work: Callable[..., Answer], items: Sequence[Item], heard: Heard
@@ -56,30 +56,32 @@ Workers: TypeAlias = int | Crew
 
 
 def mapped(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) -> Iterator[Answer]:
+    """Answers in the items' order; in this process where one core is enough."""
     if min(cores, len(items)) <= 1:
         yield from map(work, items)
         return
-    with _workers(min(cores, len(items)), partial(_done, work, items)) as executor:
+    with _workers(min(cores, len(items)), partial(_answer, work, items)) as executor:
         with held_back():
             answers = executor.map(_numbered, range(len(items)))
         yield from answers
 
 
 def finished(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) -> Iterator[Answer]:
+    """Answers as they come."""
     from concurrent.futures import as_completed  # noqa: PLC0415 (slow to load)
 
-    with _workers(min(cores, len(items)), partial(_done, work, items)) as executor:
+    with _workers(min(cores, len(items)), partial(_answer, work, items)) as executor:
         with held_back():
             futures = [executor.submit(_numbered, number) for number in range(len(items))]
         for future in as_completed(futures):
             yield future.result()
 
 
-def _done(work: Callable[[Item], Answer], items: Sequence[Item], number: int) -> Answer:
+def _answer(work: Callable[[Item], Answer], items: Sequence[Item], number: int) -> Answer:
     return work(items[number])
 
 
-_numbered_work: Callable[[int], Any]  # of a worker: _done with the work and the items
+_numbered_work: Callable[[int], Any]  # in a worker: _answer with the work and the items
 
 
 def _numbered(number: int) -> Any:
@@ -88,7 +90,7 @@ def _numbered(number: int) -> Any:
 
 @contextmanager
 def _workers(cores: int, work: Callable[[int], Any]) -> Iterator[ProcessPoolExecutor]:
-    """Whatever ends their use early ends them."""
+    """A pool of forked workers; an exception in the block kills them."""
     import multiprocessing  # noqa: PLC0415 (slow to load)
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415 (slow to load)
 
@@ -99,12 +101,14 @@ def _workers(cores: int, work: Callable[[int], Any]) -> Iterator[ProcessPoolExec
         except BaseException:
             for child in multiprocessing.active_children():
                 child.kill()
-            executor.shutdown(cancel_futures=True)  # until its thread has ended: exits race with it
+            executor.shutdown(
+                cancel_futures=True
+            )  # waits for its thread, with which an exit would race
             raise
 
 
 def _begin(parent: int, work: Callable[[int], Any]) -> None:
-    """The first thing a worker does."""
+    """Prepares a worker: its work, ignored signals, and its end with the parent."""
     global _numbered_work
     _numbered_work = work
     for number in ENDING:
@@ -114,5 +118,5 @@ def _begin(parent: int, work: Callable[[int], Any]) -> None:
         import ctypes  # noqa: PLC0415 (slow to load)
 
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it died before we asked to be told
+        if os.getppid() != parent:  # it died before prctl took effect
             os._exit(1)

@@ -41,7 +41,10 @@ def executed(
     observed: bool = False,
     engine_options: EngineOptions = NO_OPTIONS,
 ) -> list[Result]:
-    """Results that have a point; `machines`: the name or machine of each job."""
+    """Executes jobs; returns results with at least a point.
+
+    `machines`: the name or machine of each job, from which samples are drawn.
+    """
     drawn = spread(machines, jobs, samples)
     probes = frozenset({"lines"} if observed else ())
     all_ = [*jobs, *(job for group in drawn for job in group)]
@@ -53,7 +56,7 @@ def executed(
 
 
 def usual_seeds(name: str, repeats: int = REPEATS) -> tuple[int, ...]:
-    """As many as repeats, the first ones; none where the engine leaves nothing to chance."""
+    """Seeds of a run that names none: the first `repeats`, or none on an engine without chance."""
     return tuple(range(FIRST_SEED, FIRST_SEED + repeats)) if engine.draws(name) else ()
 
 
@@ -70,7 +73,7 @@ def make_job(
     """A Job from names; in lockstep where no seeds are given.
 
     `policies`: other fields of Job that have an option, as Python has them (job/forms.py).
-    `slow`: more harts than the engine runs in reasonable time are wanted all the same.
+    `slow`: allows more harts than the engine runs in reasonable time.
     """
     if isinstance(machine, str):
         resolved = topology.load(machine, [f"{key}={value}" for key, value in overrides.items()])
@@ -108,9 +111,9 @@ def _counts(threads: Counts, room: int) -> tuple[int, ...]:
 def find_program(
     workload: str | Path | Program, sources: tuple[Path, ...] = (), flags: tuple[str, ...] = ()
 ) -> Program:
-    """A shipped workload's name, an ELF file, or a source file, which is compiled and kept.
+    """Loads a shipped workload by its name, an ELF file, or a source file, which is compiled.
 
-    `sources`, `flags`: what a program of Linux is compiled of beside, and the compiler's words.
+    `sources`, `flags`: further source files of a Linux program, and its compiler's options.
     """
     if isinstance(workload, Program):
         return workload

@@ -1,7 +1,7 @@
-"""What a saved result leads back to.
+"""Reruns of a saved result.
 
-job_again(result) -> Job                    the job it came from
-observe(result, threads, seed) -> Observed  what touched which line in a point of it
+job_again(result) -> Job                    the job of the result
+observe(result, threads, seed) -> Observed  the instructions and lines of a point of it
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class _Recorded(msgspec.Struct):
 
 
 def job_again(result: Result) -> Job:
-    """The job of a result: its machine as recorded, its program found again and compared."""
+    """The job of a result: its machine as recorded, its program loaded again and compared."""
     try:
         recorded = msgspec.convert(result.job.get("program"), _Recorded)
     except msgspec.ValidationError as error:
@@ -57,10 +57,9 @@ def observe(
     seed: int | None = None,
     engine_options: EngineOptions = NO_OPTIONS,
 ) -> Observed:
-    """What the probe `lines` sees of one point: of the last thread count if none is named, and of
-    its repeats the median if no seed is.
+    """Observations of the probe `lines` at a point, by default the median of the last count.
 
-    A result that was recorded without it is run again; as runs repeat, so must its outcome.
+    A point that was saved without them is run again, and must have the same outcome.
     """
     point = _chosen(repeats(result), threads, seed)
     run = (point.threads, point.seed)

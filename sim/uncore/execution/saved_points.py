@@ -1,4 +1,4 @@
-"""Finished points on disk, by what decides them, so that what was simulated once need not be again.
+"""Finished points on disk: a point that was simulated once is loaded, not run again.
 
     key(job, engine_options)         hash of a job of one point: equal keys, equal outcomes
     Store(folder).save(key, point)   once it returns the point is there, even if the power fails
@@ -7,8 +7,8 @@
 A key is a hash of the machine's numbers, the program's bytes, the parameters, the seed and all else
 in the job, and of this copy of uncore and its engine: a point that another copy made is not found.
 A file that is damaged, or of another layout, counts as none.
-Invariant: after `keep` each folder holds at most `most` bytes, or the one point just kept; the
-oldest have left.
+Invariant: after `save` each folder holds at most `most` bytes, or the point just saved; the oldest
+are deleted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from uncore.support.output_files import write_whole
 
 FOLDER = paths.CACHE / "points"
 MOST = 1 << 20  # bytes in each of 256 folders; a point of a lock on 128 harts takes 5 KB
-LABELS = ("overrides",)  # of a job's document, which decide nothing: they are in the machine
+LABELS = ("overrides",)  # fields of a job's document whose values the machine holds, too
 
 
 class SavedPoint(msgspec.Struct, frozen=True):
@@ -40,11 +40,12 @@ class SavedPoint(msgspec.Struct, frozen=True):
 
     point: Point
     seconds: float  # of the host
-    lines: Observed | None = None  # what this probe saw, where it was used
-    traffic: dict[str, list[int]] | None = None  # and this one
+    lines: Observed | None = None  # what the probe `lines` saw, where it was on
+    traffic: dict[str, list[int]] | None = None  # the same of `traffic`
 
 
 def key(job: Job, engine_options: EngineOptions = NO_OPTIONS) -> str:
+    """Hash of everything that decides the outcome of a job of a single point."""
     document = {name: value for name, value in job.document().items() if name not in LABELS}
     maker = engine.identity(job.engine, engine_options)
     return hashlib.sha256(canonical([document, maker])).hexdigest()
@@ -56,8 +57,8 @@ class Store:
     most: int = MOST
 
     def save(self, key: str, saved: SavedPoint) -> None:
-        """Saves nothing where nothing can be written: a run does not fail by that."""
-        file = self._place(key)
+        """Saves a point; a folder that cannot be written does not fail the run."""
+        file = self._path(key)
         with suppress(OSError, UserError):
             file.parent.mkdir(parents=True, exist_ok=True)
             write_whole(file, zlib.compress(msgspec.json.encode(saved), level=1))
@@ -66,12 +67,12 @@ class Store:
     def load(self, key: str) -> SavedPoint | None:
         try:
             return msgspec.json.decode(
-                zlib.decompress(self._place(key).read_bytes()), type=SavedPoint
+                zlib.decompress(self._path(key).read_bytes()), type=SavedPoint
             )
         except (OSError, zlib.error, msgspec.MsgspecError):
             return None
 
-    def _place(self, key: str) -> Path:
+    def _path(self, key: str) -> Path:
         return self.folder / key[:2] / key
 
     def _trim(self, newest: Path) -> None:

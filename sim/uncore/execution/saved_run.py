@@ -1,11 +1,11 @@
-"""A run in a file: saved at a simulated time, taken up from there as often as one likes.
+"""A run in a file: saved at a simulated time, continued from there any number of times.
 
     save(job, when, path) -> Result         runs a job of one point, and saves it on its way
     take_up(path, parameters) -> Result     goes on, with other values of some parameters
 
 A long start is simulated once, and many variants follow from it.  With the same parameters the
-result is that of a run that was never saved, hash and all; with others its job says until when it
-had which (`since`).
+result is that of a run that was never saved, hash and all; with others the job's `since` says
+which parameters the run had, and up to which time.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ import msgspec
 
 from uncore import engine
 from uncore.engine import NO_OPTIONS, EngineOptions
-from uncore.engine.native import state
-from uncore.engine.native import state_file as kept
+from uncore.engine.native import state, state_file
 from uncore.engine.native.state import State
 from uncore.errors import UserError
 from uncore.execution.execute import alone
@@ -30,6 +29,8 @@ from uncore.result import Result
 
 
 class About(msgspec.Struct, frozen=True):
+    """The head of the file: what runs."""
+
     job: dict[str, Any]
     program: tuple[str, str, bytes]  # name, path, ELF
 
@@ -37,6 +38,7 @@ class About(msgspec.Struct, frozen=True):
 def save(
     job: Job, when: int | str, path: Path, engine_options: EngineOptions = NO_OPTIONS
 ) -> Result:
+    """Runs a job of a single point, saving it at `when` (ps) or at the region's begin."""
     if len(list(job.points())) > 1 or job.engine != "native":
         raise UserError(
             "--state: one run is saved, of engine native; write one thread count and --repeat 1,"
@@ -45,18 +47,19 @@ def save(
     point = next(job.points())
     guest = (job.program.name, str(job.program.path), job.program.data)
 
-    def keep(reached: State) -> None:
-        kept.write(path, "run", About(point.document(), guest), reached)
+    def write(reached: State) -> None:
+        state_file.write(path, "run", About(point.document(), guest), reached)
 
     return alone(
-        point, lambda job: state.saving(job, when, keep, engine.watched(job, engine_options))
+        point, lambda job: state.saving(job, when, write, engine.watched(job, engine_options))
     )
 
 
 def take_up(
     path: Path, parameters: Mapping[str, str], engine_options: EngineOptions = NO_OPTIONS
 ) -> Result:
-    about, then = kept.read(path, "run", About)
+    """Continues a saved run with other values of `parameters`."""
+    about, then = state_file.read(path, "run", About)
     name, origin, data = about.program
     before = Job.of(about.job, Program(name, Path(origin), data))
     job = before.given({**dict(before.parameters), **parameters})

@@ -1,15 +1,15 @@
 """Machines whose numbers are known within intervals: the same job on machines drawn from these.
 
     uncertain(machine)              its numbers that have an interval; one that --with sets has none
-    samples(name, job, count)       the job on so many machines; `name`: what the machine is read by
-    spread(name, jobs, count)       the same of each job; none where its machine is known
-    within(results, samples)        results with what came of those: between which throughputs
+    samples(name, job, count)       the job on `count` drawn machines; `name`: that of its machine
+    spread(names, jobs, count)      samples of each job; none where its machine is known
+    within(results, groups, drawn)  results with the intervals of throughput that samples span
 
-An interval holds the true number in four of five cases (docs/prediction.md): as far as its ends are
-from the median, a logarithm is drawn from a normal distribution.  The machines are a Latin
+An interval holds the true number in four of five cases (docs/prediction.md): a number is drawn
+log-normally, with the interval's ends as the first and ninth decile.  The machines are a Latin
 hypercube: each number has every part of its distribution once, in an order of its own that follows
-from its interval and its source; where both are the same, it is one number that several keys state.
-So the machines are the same on any host, and few of them go a long way.
+from its interval and its source; keys that share both state the same number.  So the machines are
+the same on any host, and few of them are enough.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from uncore.result.schema import Interval, Result
 from uncore.topology.machine import Machine, Number
 from uncore.topology.units import NUMBER
 
-SAMPLES = 10  # usually
+SAMPLES = 10  # by default
 OUTSIDE = 0.1  # of the true values lie below an interval, and as many above
 PARTS = re.compile(rf"{NUMBER}\s*(.*)")
 
@@ -40,7 +40,7 @@ def uncertain(machine: Machine) -> list[Number]:
 
 
 def samples(name: str, job: Job, count: int) -> list[Job]:
-    """One run each, with the job's seeds in turn: chance is part of what is not known."""
+    """Jobs of a single run, with the job's seeds in turn: chance is part of the uncertainty."""
     drawn = {entry.key: _drawn(entry, count) for entry in uncertain(job.machine)}
     stated = [f"{key}={value}" for key, value in job.overrides]
     jobs = []
@@ -53,7 +53,7 @@ def samples(name: str, job: Job, count: int) -> list[Job]:
 
 
 def spread(names: Sequence[str | Machine], jobs: Sequence[Job], count: int) -> list[list[Job]]:
-    """A name for each job; a machine without one is taken as it is."""
+    """Samples of each job; none for a machine that is given without a name."""
     return [
         samples(name, job, count) if isinstance(name, str) and uncertain(job.machine) else []
         for name, job in zip(names, jobs, strict=True)
@@ -63,7 +63,7 @@ def spread(names: Sequence[str | Machine], jobs: Sequence[Job], count: int) -> l
 def within(
     results: Sequence[Result], groups: Sequence[Sequence[Job]], drawn: Sequence[Result]
 ) -> list[Result]:
-    """`drawn`: what came of the groups, one after another."""
+    """Adds intervals to results; `drawn`: results of all groups' jobs, one after another."""
     rest = iter(drawn)
     return [
         _with_intervals(result, [next(rest) for _ in group])
@@ -80,7 +80,7 @@ def _with_intervals(result: Result, drawn: Sequence[Result]) -> Result:
 
 
 def span(values: Iterable[int]) -> tuple[int, int]:
-    """Without a tenth of them at either end."""
+    """Least and greatest value, without a tenth of them at either end."""
     ordered = sorted(values)
     beyond = int(len(ordered) * OUTSIDE)
     return ordered[beyond], ordered[-1 - beyond]
@@ -88,8 +88,8 @@ def span(values: Iterable[int]) -> tuple[int, int]:
 
 def _drawn(number: Number, count: int) -> list[str]:
     assert number.interval
-    (low, unit), (high, other) = (_parts(number, end) for end in number.interval)
-    if unit != other or not 0 < low <= high:
+    (low, unit), (high, high_unit) = (_parts(number, end) for end in number.interval)
+    if unit != high_unit or not 0 < low <= high:
         raise _no_interval(number)
     middle, deviation = log(low * high) / 2, log(high / low) / 2 / -NormalDist().inv_cdf(OUTSIDE)
     values = [
@@ -116,6 +116,6 @@ def _no_interval(number: Number) -> UserError:
 
 
 def _written(value: float, unit: str, like: Sequence[str]) -> str:
-    """Whole, where the ends are: a count."""
+    """Writes a value with its unit; a whole number where the interval's ends are (a count)."""
     whole = not unit and all("." not in end for end in like)
     return f"{round(value) if whole else f'{value:.6f}'}{unit}"

@@ -1,7 +1,7 @@
 """A run as a value: what is executed, where, and how it is asked for.
 
 job.py             Job: everything that decides an outcome; each field with its option
-schema.py          the vocabulary for that: flag, help, group, form
+schema.py          declarations of a field's option: flag, help, group, form
 forms.py           how values are written and read: durations, pairs, placements
 placement.py       which harts of the machine run the threads
 option_values.py   the values of options that several commands share

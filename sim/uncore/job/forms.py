@@ -1,7 +1,7 @@
 """Forms of options: how a value is written on the command line, in Python, and back.
 
     DURATION.read("--watchdog", "1ms")     1_000_000_000 ps, from the command line
-    DURATION.take("watchdog", 10**9)       the same from Python, where a number is one of ps
+    DURATION.take("watchdog", 10**9)       the same from Python, where a number is in ps
     DURATION.write("--watchdog", 10**9)    ("--watchdog", "1ms")
     PLACES.split("--place", "0-3,8,all")   the values of an axis
 
@@ -20,7 +20,7 @@ from uncore.program import read_folder
 from uncore.topology.units import TIME
 
 OnOff = Literal["on", "off"]
-FIRST_SEED, REPEATS = 1, 3  # of a run that names no seeds
+FIRST_SEED, REPEATS = 1, 3  # seeds of a run that names none
 
 
 def _same(_: str, value: Any) -> Any:
@@ -31,24 +31,27 @@ def _single(_: str, value: Any) -> list[Any]:
     return [value]
 
 
-def _one_word(flag: str, value: Any) -> tuple[str, ...]:
+def _flag_and_value(flag: str, value: Any) -> tuple[str, ...]:
     return (flag, str(value))
 
 
 @dataclass(frozen=True)
 class Form:
-    """What a value is on the command line, and the ways from there to a field of Job and back."""
+    """Conversions of an option's value: from the command line or Python to a field, and back.
 
-    typed: Any  # on the command line; None: as the field
-    read: Callable[[str, Any], Any] = _same
-    take: Callable[[str, Any], Any] = _same
-    write: Callable[[str, Any], tuple[str, ...]] = _one_word
-    split: Callable[[str, Any], list[Any]] = _single
-    word: bool = True  # a value is one word
-    always: bool = False  # `write` decides itself what need not be written
+    Each takes the option's name, for messages, and the value.
+    """
+
+    typed: Any  # type on the command line; None: the field's own
+    read: Callable[[str, Any], Any] = _same  # command line -> field
+    take: Callable[[str, Any], Any] = _same  # Python -> field
+    write: Callable[[str, Any], tuple[str, ...]] = _flag_and_value  # field -> command line
+    split: Callable[[str, Any], list[Any]] = _single  # command line -> values of an axis
+    word: bool = True  # a value is a single word
+    always: bool = False  # `write` is called for the default, too, and may return no words
 
     def shown(self, default: Any) -> Any:
-        """The default as the command line has it."""
+        """The default in the form of the command line."""
         if not self.word:
             return [] if self.typed is not Path else None
         return self.write("", default)[-1]
@@ -63,7 +66,7 @@ def _picoseconds(name: str, value: str | int) -> int:
 
 
 def _shortest(flag: str, ps: int) -> tuple[str, ...]:
-    """In the largest unit that gives a whole number."""
+    """Writes a duration in the largest unit that gives a whole number."""
     unit = max((unit for unit in TIME if ps % TIME[unit] == 0), key=lambda unit: TIME[unit])
     return (flag, f"{ps // TIME[unit]}{unit}")
 
@@ -81,7 +84,7 @@ def _arguments(flag: str, values: Iterable[str]) -> tuple[str, ...]:
 
 
 def _files(_: str, folder: Any) -> tuple[tuple[str, bytes], ...]:
-    """A folder's files, or names and contents."""
+    """Sorted names and contents of a folder's files, or those given as a mapping or pairs."""
     if folder is None or isinstance(folder, (str, Path)):
         return read_folder(Path(folder)) if folder else ()
     named = folder.items() if isinstance(folder, Mapping) else folder
@@ -113,5 +116,7 @@ WORDS = Form(
     _arguments,
     word=False,
 )
-FOLDER = Form(Path, _files, _files, lambda _, files: (), word=False)  # no command says contents
+FOLDER = Form(
+    Path, _files, _files, lambda _, files: (), word=False
+)  # no command line holds contents
 SEEDS = Form(str, take=lambda _, seeds: tuple(seeds), write=_seeds, word=False, always=True)

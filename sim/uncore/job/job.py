@@ -3,10 +3,10 @@
     Machine + Program + placement + parameters + policies = Job
 
 Interface: `Job` (frozen, hashable), `Job.points()` for the jobs of its points, `Job.at(n, seed)`
-for the job of one, `Job.document()` for its canonical form, `Job.of(document, program)` for the job
-of one.
+for that of a single point, `Job.document()` for the canonical form, `Job.of(document, program)` for
+the job of a document.
 Invariant: two jobs with equal documents have equal outcomes on any host, so nothing in here knows a
-path, a clock or a host.  What varies from run to run varies by the job's seeds.
+path, a clock or a host.  Runs of a job vary by its seeds alone.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ HOMES = {
     "pair": "first-touch, and a pair of harts uses a line that its first hart touched first",
 }
 
-UNCHANGED = ("free", "apart", "since")  # what a document leaves out of a run as it is
+UNCHANGED = ("free", "apart", "since")  # fields that a document leaves out where they are empty
 Bytes = tuple[int, int]  # address of the first, how many
-# Until when (ps) a run had other values of its parameters, and which: what it has computed from
-# them stays.
+# (ps, parameters): the run had these parameters up to that time; what it has computed from them
+# stays.
 Since = tuple[int, tuple[tuple[str, str], ...]]
 Seed = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 
@@ -81,11 +81,11 @@ class Job:
         form=DURATION,
         group=Group.LIMITS,
     )
-    # Already part of the machine.
+    # Labels: the numbers themselves are part of the machine.
     overrides: tuple[tuple[str, str], ...] = option(
         "--with", "KEY=VALUE: a number of the machine", default=(), form=PAIRS, axis=True
     )
-    # As the program canonicalises them, sorted.
+    # Sorted, in the program's canonical spelling.
     parameters: tuple[tuple[str, str], ...] = option(
         "--set",
         "NAME=VALUE: a workload's parameter",
@@ -95,7 +95,7 @@ class Job:
         scope=Scope.WORKLOAD,
         axis=True,
     )
-    # Of each point's repeats; none: one run, nothing left to chance.
+    # A seed for each repeat of a point; empty: one run, nothing left to chance.
     seeds: tuple[Seed, ...] = option(
         "--seed",
         "whole number from which follows what is left to chance; none: nothing is",
@@ -105,8 +105,8 @@ class Job:
     )
     free: tuple[Bytes, ...] = ()  # lines that cost nothing (docs/whatif.md)
     apart: tuple[tuple[Bytes, ...], ...] = ()  # each group on a line of its own (docs/whatif.md)
-    since: Since | None = None  # of a run that was taken up with other parameters
-    # {threads}: as many as it runs on.
+    since: Since | None = None  # of a saved run that went on with other parameters
+    # The word {threads} stands for the thread count of the point.
     arguments: tuple[str, ...] = option(
         "--argument",
         "a word for the program; those behind -- are, too",
@@ -161,16 +161,16 @@ class Job:
 
     @property
     def seed(self) -> int | None:
-        """The one seed of a job of one point."""
+        """The seed of a job of a single point; None in lockstep."""
         return self.seeds[0] if self.seeds else None
 
     @property
     def chance(self) -> Chance:
-        """How much is left to chance (V1)."""
+        """The machine's chance (V1); none in lockstep."""
         return self.machine.chance if self.seeds else Chance()
 
     def given(self, parameters: Mapping[str, Any]) -> Job:
-        """The same with these values of the program's parameters."""
+        """The job with these values of the program's parameters."""
         values = self.program.canonical(parameters)
         return dataclasses.replace(self, parameters=tuple(sorted(values.items())))
 
@@ -186,7 +186,7 @@ class Job:
                 yield self.at(threads, seed)
 
     def document(self) -> dict[str, Any]:
-        """Builtin types only; the machine without the provenance of its numbers."""
+        """The job in builtin types; the machine without the provenance of its numbers."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         machine = dataclasses.replace(self.machine, numbers=())
         fields["machine"] = machine
@@ -211,7 +211,7 @@ class Job:
 
     @classmethod
     def of(cls, document: Mapping[str, Any], program: Program) -> Job:
-        """The inverse of `document`, which may have come from anywhere: UserError if it is none."""
+        """The inverse of `document`; UserError where the mapping is no job's document."""
         types = get_type_hints(cls, include_extras=True)
         values: dict[str, Any] = {}
         needed = {f.name for f in dataclasses.fields(cls) if f.default is dataclasses.MISSING}
@@ -228,7 +228,7 @@ class Job:
 
 
 def _drop_order(machine: dict[str, Any]) -> None:
-    """Leaves out the order where it is total, as documents did before there was another."""
+    """Leaves out the memory order, which older documents, all of TSO, do not have (same hash)."""
     for costs in (machine["core"], *(kind["core"] for kind in machine["kinds"])):
         del costs["order"]
     del machine["chance"]["load"], machine["chance"]["store"]
@@ -241,6 +241,7 @@ def _check_slices(slices: str, most: int) -> None:
 
 
 def check_home(home: str, nodes: int) -> None:
+    """Checks that the policy exists, and the node that it names."""
     if home in HOMES and home != NODE:
         return
     match = re.fullmatch(r"node([0-9]{1,9})", home)

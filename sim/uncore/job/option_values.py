@@ -1,4 +1,4 @@
-"""What the words after `uncore` mean: the values of options that several commands share.
+"""Values of options that several commands share, read from the words after `uncore`.
 
     pairs("--set", ["hold=50ns"])      -> {"hold": "50ns"}
     axes("--with", ["a=1,2", "b=3"])   -> [{"a": "1", "b": "3"}, {"a": "2", "b": "3"}]
@@ -6,8 +6,8 @@
     machines_and_workloads(words)      -> (["ccx:4x8"], ["lock/mcs", "mine.c"])
     duration("--watchdog", "1ms")      -> 1_000_000_000 ps
     seeds("--seed", "5", 3)            -> (5, 6, 7)
-    check_endings({"--plot": path})    complains before the work about what would fail after it
-    check_new({"-o": path}, force)     the same of files that would be overwritten
+    check_endings({"--plot": path})    refuses early a file that cannot be written after the work
+    check_new({"-o": path}, force)     refuses to overwrite a file without --force
 
 Every mistake is a UserError that repeats the option and the word.
 """
@@ -61,7 +61,7 @@ def axes(option: str, words: Sequence[str]) -> list[dict[str, str]]:
 
 
 def places(text: str) -> list[str]:
-    """Placements: each word is one, and harts that stand together are."""
+    """Splits a list of placements; neighbouring items that are harts are a single placement."""
     placements: list[str] = []
     for word in text.split(","):
         if placements and placements[-1][:1].isdecimal() and word[:1].isdecimal():
@@ -72,14 +72,14 @@ def places(text: str) -> list[str]:
 
 
 def is_workload(word: str) -> bool:
-    """Shipped workloads are `kind/name`; a machine's file ends in .toml."""
+    """Whether a word is `kind/name` or a program's file; a machine's file ends in .toml."""
     return word.endswith((".c", ".cc", ".cpp", ".cxx", ".zig", ".elf")) or (
         "/" in word and not word.endswith(".toml")
     )
 
 
 def machines_and_workloads(command: str, words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """In any order; one that looks like neither is said to be the workload, if none is."""
+    """Sorts words, in any order; the last is the workload where none looks like it."""
     workloads = [word for word in words if is_workload(word)] or [*words[-1:]]
     machines = [word for word in words if word not in workloads]
     if not machines:
@@ -101,7 +101,7 @@ def duration(option: str, text: str) -> int:
 
 
 def seeds(option: str, text: str, repeats: int) -> tuple[int, ...]:
-    """Of so many repeats, the first one's seed given; none of `none`."""
+    """Consecutive seeds for `repeats` runs, from the one in `text`; empty for `none`."""
     if text == "none":
         return ()
     if not re.fullmatch("[0-9]{1,18}", text):
@@ -112,7 +112,7 @@ def seeds(option: str, text: str, repeats: int) -> tuple[int, ...]:
 def check_endings(
     files: Mapping[str, Path | None], allowed: Mapping[str, tuple[str, ...]] = ENDINGS
 ) -> None:
-    """Each option's file can be written: a known ending, an existing directory."""
+    """Checks that each option's file has an allowed ending and an existing directory."""
     for option, path in files.items():
         if path and path.suffix not in allowed[option]:
             endings = ", ".join(allowed[option])
@@ -122,7 +122,7 @@ def check_endings(
 
 
 def check_new(files: Mapping[str, Path | None], force: bool) -> None:
-    """None of the files is there yet, unless that is what the user wants."""
+    """Checks that no file would be overwritten, unless `force` allows it."""
     for option, path in files.items():
         if path and path.exists() and not force:
             raise UserError(f"{option} {path}: is there already; write --force to overwrite it")

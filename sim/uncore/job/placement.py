@@ -53,7 +53,7 @@ def place(machine: Machine, policy: str, smt: bool = True) -> tuple[int, ...]:
         position = _positions(machine)
         cores = sorted(cores, key=lambda c: position[c][::-1])  # type: ignore[assignment]
     harts = [machine.harts_of(core) for core in cores]
-    return tuple(of[thread] for thread in range(most) for of in harts if thread < len(of))
+    return tuple(own[thread] for thread in range(most) for own in harts if thread < len(own))
 
 
 def _count(text: str, whole: str, room: int) -> int:

@@ -1,4 +1,4 @@
-"""The vocabulary in which job.py says how each field of a Job is asked for.
+"""Declarations of options, by which job.py states how each field of a Job is given.
 
     placement: str = option("--place", "compact, scatter, ...", default="compact", form=PLACES)
 
@@ -22,7 +22,7 @@ from uncore.job.forms import TEXT, Form
 
 
 class Group(Enum):
-    """What an option is about: its place in --help."""
+    """The heading of --help under which an option stands."""
 
     MACHINE = "Machine and placement"
     PROGRAM = "Program"
@@ -74,6 +74,7 @@ def option(
     axis: bool = False,
     sparse: bool = False,
 ) -> Any:
+    """A dataclass field that is an option, too; job.py has one for each policy of a run."""
     declared = {"flag": flag, "about": about, "form": form, "group": group}
     metadata = {"option": {**declared, "scope": scope, "axis": axis, "sparse": sparse}}
     return dataclasses.field(default=default, metadata=metadata)

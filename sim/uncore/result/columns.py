@@ -37,7 +37,7 @@ class PointColumn(NamedTuple):
     each: bool = True  # stands in the row of each repeat, too
     head: str = ""  # in the table that `run` prints; empty: not there
     write: Callable[..., str] = units.count  # a value, for people
-    apart: bool = False  # with how far the repeats are apart
+    apart: bool = False  # printed with the spread of the repeats
     minor: bool = False  # left out where it does not fit
     about: str = ""  # for --help and the page; empty: the field's description
     name: str = ""  # in `--y` and in formulas; empty: the key, where there is an axis
@@ -62,7 +62,7 @@ def derived(column: PointColumn, *, after: str) -> Callable[[Getter], Getter]:
 
 @cache
 def _declared(kind: Any) -> tuple[tuple[str, PointColumn], ...]:
-    """The attribute of each column."""
+    """Attributes of a point that have a column, with it, in the order of columns."""
     of_fields: dict[str, list[tuple[str, PointColumn]]] = {}
     for field, hint in get_type_hints(kind, include_extras=True).items():
         metadata = getattr(hint, "__metadata__", ())

@@ -43,9 +43,9 @@ class Pair(Struct, frozen=True, kw_only=True):
 
 
 def pairs(kinds: Sequence[str], lines: Sequence[Shared]) -> list[Pair]:
-    """What each two kinds did to each other's lines; an unmarked operation is of the first kind."""
+    """A Pair for each two kinds of operations; unmarked operations are of the first kind."""
     marked = any(use.kind > BETWEEN for line in lines for use in line.uses)
-    first = 0 if marked else BETWEEN
+    first = 0 if marked else BETWEEN  # the number by which uses name the first kind
     met_pairs = []
     for a, b in combinations_with_replacement(range(len(kinds)), 2):
         meetings = [_meeting(line, a or first, b or first) for line in lines]

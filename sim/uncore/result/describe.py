@@ -1,4 +1,4 @@
-"""What a result holds, derived from the schema:  python -m uncore.result.describe
+"""The page on results, derived from the schema:  python -m uncore.result.describe
 
 `tables(parts)` makes the page of any file's layout: one table for each part.
 """

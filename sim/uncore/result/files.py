@@ -1,8 +1,8 @@
 """Result files: JSON for people and tools, Parquet for analysis.
 
-Interface: `save(results, path)`, of one or several, and `load(path)` of one, `load_all(path)` of
-those that there are, by the name's ending.  A Parquet file is the table of `to_polars`, with the
-whole as JSON in its metadata, so both load alike.
+Interface: `save(results, path)` of any number, `load(path)` of a file with a single result,
+`load_all(path)` of any; the name's ending says which kind.  A Parquet file is the table of
+`to_polars`, with the JSON document in its metadata, so both kinds load alike.
 Invariant: what is loaded has the hash it was saved with; a changed file is refused.
 """
 
@@ -48,7 +48,7 @@ def save(results: Result | Results, path: Path) -> None:
 
 
 def load(path: Path) -> Result:
-    """Reads a result of either kind."""
+    """Reads a file that must hold a single result."""
     results = load_all(path)
     if len(results) != 1:
         which = "; ".join(f"{result!r}"[1:].partition(",")[0] for result in results)

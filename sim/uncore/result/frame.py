@@ -31,7 +31,7 @@ ROW = "row"  # the dimension of rows that no columns tell apart
 
 
 class Tabled(Protocol):
-    """What is a table: a Result (schema.py, which imports this file)."""
+    """The part of a Result that makes rows (schema.py imports this file)."""
 
     @property
     def job(self) -> dict[str, Any]: ...
@@ -57,13 +57,13 @@ def to_rows(results: Iterable[Tabled]) -> list[dict[str, Any]]:
 
 
 class Framed:
-    """What has rows: as a table of other libraries, and as a picture, in a notebook too."""
+    """Base of all that has rows: tables of other libraries, pictures, a table in notebooks."""
 
     __slots__ = ()
 
     @abstractmethod
     def to_rows(self) -> list[dict[str, Any]]:
-        """Builtin types."""
+        """Rows as dictionaries of builtin types."""
 
     def to_polars(self) -> polars.DataFrame:
         """A column that a row does not have is null there."""
@@ -122,7 +122,7 @@ def _library(name: str, method: str) -> Any:
 
 
 def job_columns(job: dict[str, Any]) -> dict[str, Any]:
-    """What may vary from job to job; `job` is the document of one."""
+    """Columns of what may vary from job to job; `job` is a job's document."""
     row = {"machine": job["machine"]["id"], "workload": job["program"]["name"]}
     for name, option in AXES.items():
         value = job.get(name, option.default)

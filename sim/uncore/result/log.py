@@ -1,8 +1,8 @@
 """The transaction log (section L of docs/model.md) as a table, whichever engine wrote it.
 
     frame(columns)      a polars table of one run; `columns` is any mapping with L9's names
-    save(points, path)  those of a job's points, (threads, seed, log) of each, as Parquet
-    load(path)          what was saved
+    save(points, path)  writes (threads, seed, log) of each point of a job, as Parquet
+    load(path)          reads that file
 
 Invariant: two engines that agree on a job give equal frames (`frame.equals`).
 """

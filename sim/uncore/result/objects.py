@@ -1,4 +1,4 @@
-"""Objects that are one to a reader: all elements of an array, by the names of `program.fields`.
+"""Names that stand for a single object, such as all elements of an array (`program.fields`).
 
 alike(names)["nodes[3].next"] -> "nodes[].next"      and "nodes->next", its element 0, too
 whole("nodes[].next") -> "nodes[]"                   without the field
@@ -14,7 +14,7 @@ STACKS = "stacks"
 
 
 def alike(names: Iterable[str]) -> dict[str, str]:
-    """Each name to that of what it is one of."""
+    """Maps each name to that of the array, heap or stacks that it is part of, or to itself."""
     generals = {name: _element(name) for name in names}
     arrays = {name for name in generals.values() if "[]" in name}
     return {name: _first_of(general, arrays) for name, general in generals.items()}
@@ -39,7 +39,7 @@ def _first_of(name: str, arrays: set[str]) -> str:
 
 
 def whole(name: str) -> str:
-    """The array, structure or variable that a field is of."""
+    """The array, structure or variable that a field belongs to."""
     array, bracket, _ = name.partition("[]")
     if bracket:
         return array + bracket

@@ -1,6 +1,6 @@
-"""What the probe `lines` saw of a point: which instructions touched which lines, and what it cost.
+"""Observations of the probe `lines` at a point: instructions, the lines they touched, the cost.
 
-It stands beside job, outcome and host, outside the hash: a run is the same with and without it.
+They stand beside job, outcome and host, outside the hash: a run is the same with and without it.
 
 Invariant: the sums over `lines` and `others` are the totals of the Point (transfers, invalidations)
 and of the run (`waited_ps`), exactly.
@@ -79,7 +79,7 @@ class Line(Struct, frozen=True, kw_only=True):
     uses: Annotated[list[Use], Meta(description="by instruction, longest waited first")]
 
     def sum(self, field: str) -> int:
-        """Over the uses: `reads`, `waited_ps`, ..."""
+        """Sum of a field over the uses: `reads`, `waited_ps`, ..."""
         return sum(getattr(use, field) for use in self.uses)
 
 
@@ -140,7 +140,7 @@ class Observed(Struct, frozen=True, kw_only=True):
     others: Annotated[Others, Meta(description="all other lines")]
 
     def total(self, field: str) -> int:
-        """Over all lines: a field of Use, or `invalidations`."""
+        """Sum over all lines of a field of Use, or of `invalidations`."""
         if field == "invalidations":
             return sum(line.invalidations for line in self.lines) + self.others.invalidations
         own: int = getattr(self.others, field)
@@ -152,7 +152,7 @@ class Observed(Struct, frozen=True, kw_only=True):
         return [(line, LINE) for line in sorted({address - address % LINE for address, _ in parts})]
 
     def parts_of(self, names: Iterable[str]) -> Bytes:
-        """Where objects stand, in whole words: moved bytes must not be split (docs/whatif.md)."""
+        """Words of objects, (address, 8): moved bytes must not be split (docs/whatif.md)."""
         words = set[int]()
         for name in names:
             matches = [item for item in self.objects if name in (item.name, whole(item.name))]
@@ -165,7 +165,7 @@ class Observed(Struct, frozen=True, kw_only=True):
 
     @property
     def transfers(self) -> dict[str, int]:
-        """Over all lines, as in Point."""
+        """Counts over all lines, as in Point."""
         counts = Counter(self.others.transfers)
         for line in self.lines:
             counts.update(line.transfers)

@@ -1,7 +1,7 @@
-"""Repeats: what differs between runs of one thread count, whose seeds alone differ.
+"""Repeats: runs of the same thread count that differ in their seeds alone.
 
-    repeats(result)        one Repeats a thread count, in the job's order
-    of_repeats.median      the run of median throughput: what is said of the count, is said of it
+    repeats(result)        a Repeats for each thread count, in the job's order
+    Repeats.median         the run of median throughput, which stands for the thread count
     to_medians(results)    the table that commands print: a row a thread count
 
 The median is a run that was made: of an even number the slower of the two in the middle.  So all
@@ -35,12 +35,12 @@ class Repeats:
 
     @property
     def ends(self) -> tuple[float, float] | tuple[None, None]:
-        """The least and the greatest throughput; unknown of one run."""
+        """The least and the greatest throughput; None for a single run."""
         rates = [rate(point) for point in self.points]
         return (min(rates), max(rates)) if len(rates) > 1 else (None, None)
 
     def columns(self) -> dict[str, Any]:
-        """What a row says of all of them; `throughput` and the rest are the median's."""
+        """Columns over all repeats; `throughput` and the rest of a row are the median's."""
         least, most = self.ends
         return {
             "repeats": len(self.points),
@@ -58,11 +58,12 @@ def rate(point: Point) -> float:
 
 
 def repeats(result: Result) -> list[Repeats]:
-    """By thread count."""
+    """The repeats of each thread count."""
     return of_points(result.points)
 
 
 def of_points(points: Iterable[Point]) -> list[Repeats]:
+    """Groups points by thread count."""
     by_count: dict[int, list[Point]] = {}
     for point in points:
         by_count.setdefault(point.threads, []).append(point)

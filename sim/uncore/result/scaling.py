@@ -53,7 +53,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Prediction(msgspec.Struct, frozen=True):
-    """What the law says of a thread count; `measured` is False beyond the points of the run."""
+    """Throughput that the law predicts; `measured` is False beyond the points of the run."""
 
     threads: int
     throughput: float
@@ -91,7 +91,7 @@ class Law(msgspec.Struct, frozen=True):
 
 
 class Scaling(msgspec.Struct, frozen=True):
-    """What `uncore scaling` shows of one result."""
+    """The scaling of a result, as `uncore scaling` shows it."""
 
     machine: str
     workload: str
@@ -103,9 +103,9 @@ class Scaling(msgspec.Struct, frozen=True):
 
 
 def analyse(result: Result, beyond: int = 2) -> Scaling:
-    """All of it; predictions double the largest thread count `beyond` times."""
+    """Rows, law and predictions; the latter double the largest thread count `beyond` times."""
     counts = sorted(repeats(result), key=lambda same: same.threads)
-    spread = {same.threads: same for same in counts}
+    by_threads = {same.threads: same for same in counts}
     points = [same.median for same in counts if same.median.throughput]
     if len(points) < 2 or points[0].threads != 1:
         measured = ", ".join(str(p.threads) for p in points) or "none"
@@ -123,14 +123,14 @@ def analyse(result: Result, beyond: int = 2) -> Scaling:
         workload=result.job["program"]["name"],
         held=_held(points),
         seeds=result.job.get("seeds", []),
-        rows=[_row(p, points[0], spread[p.threads]) for p in points],
+        rows=[_row(p, points[0], by_threads[p.threads]) for p in points],
         law=law,
         predictions=[law.at(n, measured=measured) for n, measured in shown] if law else [],
     )
 
 
 def _held(points: Sequence[Point]) -> str:
-    """What the run kept the same at every thread count."""
+    """`work` or `time`, if the run held it at every thread count; else empty."""
     for name, values in (
         ("work", [p.ops for p in points]),
         ("time", [p.elapsed_ps for p in points]),
@@ -214,7 +214,7 @@ def _not_negative(terms: NDArray[np.float64]) -> tuple[list[int], NDArray[np.flo
 def _covariance(
     terms: NDArray[np.float64], used: list[int], residual: NDArray[np.float64], freedom: int
 ) -> NDArray[np.float64]:
-    """That of the coefficients; one that stands at its bound of 0 counts as known."""
+    """Covariance of the coefficients; it is 0 for those at their bound of 0."""
     normal = terms[:, used].T @ terms[:, used]
     covariance = np.zeros((3, 3))
     covariance[np.ix_(used, used)] = np.linalg.inv(normal) * float(residual @ residual) / freedom

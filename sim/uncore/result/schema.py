@@ -1,4 +1,4 @@
-"""What a Result is.
+"""The schema of a Result.
 
 Three parts: `job` (what was asked), `outcome` (what happened: integers, the same on any host) and
 `host` (what it cost here).  `result_hash` covers job and outcome.
@@ -24,7 +24,7 @@ from uncore.result.frame import Framed, to_rows
 from uncore.result.observed import Observed
 
 SCHEMA = "uncore.result/1"
-TOGETHER = 0.5  # of the time of the quickest thread, in which all worked: less compares nothing
+TOGETHER = 0.5  # of the quickest thread's time: if all work together for less, rates do not compare
 
 
 def _percentile(name: str, about: str, axis: str, *, hidden: bool = False) -> PointColumn:
@@ -218,11 +218,13 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         after="latency",
     )
     def fairness(self) -> float | None:
-        """Of the threads' own rates, operations over time from beginning to end, the least over
-        the most: with fixed work what the first to finish took over what the last took, in equal
-        time fewest operations over most.  None of one thread, where none counted any, and where
-        they hardly worked together: a thread that begins late, or is left alone by those that have
-        finished, has the rate of less contention, which says nothing of how it was served.
+        """The least of the threads' rates over the greatest.
+
+        A rate is operations over the thread's own time from begin to end.  With fixed work the
+        ratio is the shortest time over the longest, in equal time fewest operations over most.
+        None for a single thread, without operations, and where threads hardly worked together: a
+        thread that begins late, or goes on when others have finished, has less contention, so its
+        rate does not say how it was served.
         """
         if len(self.thread_ops) < 2 or not self.ops or not isinstance(self.thread_ps, list):
             return None
@@ -234,7 +236,7 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return min(rates) / max(rates)
 
     def limited_to(self, other: Point) -> Point:
-        """The fields that the other has, too, which an older version may have saved."""
+        """This point with only the fields of `other`, which an older version may have saved."""
         unset = [name for name in self.__struct_fields__ if getattr(other, name) is UNSET]
         return msgspec.structs.replace(self, **dict.fromkeys(unset, UNSET))
 
@@ -283,7 +285,7 @@ class Interval(Struct, frozen=True):
     high: Annotated[int, Meta(description="one in ten has more")]
 
     def columns(self) -> dict[str, int]:
-        """Of a row."""
+        """Columns of a row."""
         return {
             "samples": self.samples,
             "throughput_low": self.low,
@@ -332,7 +334,7 @@ class Result(Framed, Struct, frozen=True, kw_only=True):
         return self.outcome.points
 
     def point(self, threads: int, seed: int | UnsetType) -> Point:
-        """One that is there."""
+        """The point with this thread count and seed, which must exist."""
         return next(p for p in self.points if (p.threads, p.seed) == (threads, seed))
 
     def uncertain(self, threads: int) -> dict[str, int]:
@@ -372,7 +374,7 @@ class Results(tuple[Result, ...], Framed):
 
 
 def by_seed(seed: int | UnsetType | None) -> str:
-    """Words behind those that name a run: which option gives it alone."""
+    """The option that selects the run of a seed, for the end of a message."""
     return f" with --seed {seed}" if isinstance(seed, int) else ""
 
 

@@ -31,7 +31,7 @@ class Group(Struct, frozen=True):
 
 
 class Cost(Struct, frozen=True, kw_only=True):
-    """One line of the report."""
+    """Costs of a cache line."""
 
     line: int
     holds: list[str]

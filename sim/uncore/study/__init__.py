@@ -1,7 +1,7 @@
 """Studies: questions that take many runs.
 
-matrix.py    what a line or an interrupt costs between any two harts
-whatif.py    what a change of the program or the machine would be worth
+matrix.py    latency of a line or an interrupt between any two harts
+whatif.py    gains of changes of the program or the machine
 explore/     the best of many machines
 compare/     two results, two engines, several simulators
 fences/      the memory orders that a program needs

@@ -1,9 +1,9 @@
 """The core-to-core matrix: guest runs measure every pair of harts.
 
 Interface: `measure(machine, ipi, ...)` -> Matrix; `show`, `write_csv`, `panel` are its reports;
-`tournament(machine, workload, harts)` -> the job of its runs, which validation plays, too.
-The pairs of up to 64 harts are one run, those of more are several, which many cores share: each
-begins on a machine at rest, so the figures do not depend on who runs them.
+`tournament(machine, workload, harts)` -> the job of its runs, which validation uses, too.
+The pairs of up to 64 harts are a single run, those of more are several, which cores share: each
+begins on a machine at rest, so the figures do not depend on the number of cores.
 The latency of a pair is one way: half a round trip of the CAS ping-pong, or the time from sending
 an interprocessor interrupt to its handler.  Row = from, column = to: the
 harts in tree order, without SMT the first hart of each core; or a sample of them, whose pairs are
@@ -44,14 +44,14 @@ Table = Sequence[Sequence[int]]
 Sample = tuple[int, int]  # how many harts, and which draw of so many
 
 LINE, IPI = "one-way latency", "one-way IPI latency"
-UNLIMITED = {"max_time": "none"}  # it ends, but of many harts late
+UNLIMITED = {"max_time": "none"}  # a large matrix ends, but takes longer than the usual limit
 PAIRS_OF_A_RUN = 2016  # those of 64 harts
 WORKLOADS = {False: "latency/pingpong", True: "ipi/pingpong"}
 
 
 @dataclass(frozen=True, repr=False)
 class Matrix(Framed):
-    """Latencies in ns between harts; the diagonal is 0, and nan what was not measured."""
+    """Latencies in ns between harts; 0 on the diagonal, nan where not measured."""
 
     machine: Machine
     harts: tuple[int, ...]  # of the rows and columns, in tree order
@@ -65,7 +65,7 @@ class Matrix(Framed):
 
     @property
     def failed(self) -> bool:
-        """A check of the guest did not hold."""
+        """Whether a check of the guest failed."""
         return any(result.failed for result in self.results)
 
     def to_rows(self) -> list[dict[str, Any]]:
@@ -83,11 +83,11 @@ class Matrix(Framed):
     def by_class(self) -> list[dict[str, Any]]:
         """One row per distance class that occurs, nearest first, with the measured median."""
         measured = plugins.measured(self.machine) if self.what == LINE else {}
-        by_class: dict[str, list[float]] = {}
+        latencies: dict[str, list[float]] = {}
         for a, row in enumerate(self.ns):
             for b, value in enumerate(row):
                 if a != b and not math.isnan(value):
-                    by_class.setdefault(
+                    latencies.setdefault(
                         distance(self.machine, self.harts[a], self.harts[b]), []
                     ).append(value)
         return [
@@ -101,14 +101,14 @@ class Matrix(Framed):
                 "measured_ns": measured.get(name),
             }
             for name in classes(self.machine)
-            if (values := by_class.get(name))
+            if (values := latencies.get(name))
         ]
 
 
 def tournament(
     machine: str | Machine, workload: str, harts: Sequence[int] = (), **options: Any
 ) -> Job:
-    """The job that plays every pair of `harts`, by default of all; who does not play sleeps."""
+    """The job that plays every pair of `harts`, by default all; other harts sleep."""
     # `siblings` is tree order: thread t is hart t, or without SMT the first hart of core t.
     placement = ",".join(map(str, harts)) or "siblings"
     threads = (len(harts),) if harts else "max"
@@ -129,7 +129,7 @@ def measure(
     workers: Workers = 1,
     **policies: Any,
 ) -> Matrix:
-    """Runs the ping-pong over all pairs of harts, or of `only` a sample of them."""
+    """Runs the ping-pong over all pairs of harts, or those of the sample `only`."""
     job = tournament(machine, WORKLOADS[ipi], overrides=overrides, slow=True, smt=smt, **policies)
     if only:
         players = sample(job.machine, job.harts, *only)
@@ -162,7 +162,7 @@ class _Played:
 
     @property
     def tables(self) -> list[Table]:
-        """What each run has published, those that ended early too."""
+        """The table that each run has published, even a run that ended early."""
         points = [point for result in self.results for point in result.points]
         published = [point.tables for point in points] + [Unfinished.of(end) for end in self.ends]
         return [next(iter(tables.values())) for tables in published if tables]
@@ -206,7 +206,7 @@ def _play(
 
 
 def _latencies(tables: Sequence[Table]) -> list[list[float]]:
-    """In ns, of ps: 0 has not been measured, and a pair is played in one of the runs."""
+    """Merges the runs' tables, ps to ns; a 0 is a pair that this run did not measure."""
     rows = [[max(cells) for cells in zip(*row, strict=True)] for row in zip(*tables, strict=True)]
     return [
         [value / 1000 if value or a == b else math.nan for b, value in enumerate(row)]
@@ -215,7 +215,7 @@ def _latencies(tables: Sequence[Table]) -> list[list[float]]:
 
 
 def measured_pairs(ns: Sequence[Sequence[float]]) -> int:
-    """Both ways is two."""
+    """Number of pairs measured; the two directions count as two."""
     return sum(not math.isnan(v) for a, row in enumerate(ns) for b, v in enumerate(row) if a != b)
 
 
@@ -269,7 +269,7 @@ def _show_pairs(matrix: Matrix) -> None:
 
 
 def write_csv(matrix: Matrix, path: Path) -> None:
-    """The matrix in ns: row = from, column = to; empty what was not measured."""
+    """The matrix in ns: row = from, column = to; empty where not measured."""
     lines = [",".join("" if math.isnan(v) else f"{v:.3f}" for v in row) for row in matrix.ns]
     write_whole(path, "\n".join(lines) + "\n")
 

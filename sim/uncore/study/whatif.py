@@ -1,14 +1,14 @@
-"""What if: one thing changed at a time, and what the whole run makes of it.
+"""What if: a single change at a time, and its effect on the whole run.
 
-    found = whatif(machine, workload, job)      the run as it is, and a row for each change, ranked
+    whatif(machine, workload, job)  the run as it is, and a row for each change, ranked
     changed(job, free, apart)      the job with lines that cost nothing, and fields apart, by name
     overlap(a, b)                  whether chance alone may tell two runs apart
     changes(job, observed)         what could be changed, each with the words of `uncore run`
 
 Nothing is estimated: each row is a run of its own, which its words repeat.  Lines that cost nothing
 and fields on lines of their own are the engine's (docs/whatif.md); all else are options of `run`.
-What can be done, to the program or to the machine, is ranked apart from bounds: what a line costs
-at most, which no program may be able to do without.
+Changes that can be made, to the program or to the machine, rank before bounds: a bound is what a
+line costs at most, and perhaps no program can do without the line.
 """
 
 from __future__ import annotations
@@ -45,36 +45,36 @@ WHERE: dict[Kind, Where] = {
     "line": "bound",
 }
 JOIN = ".join."  # names the times of a distance
-SHARE = 0.2  # by which a number of the machine is changed
-MOST_OBJECTS = 6  # made free
+SHARE = 0.2  # relative change of a number of the machine
+MOST_OBJECTS = 6  # whose lines are made free
 LEAST = 0.01  # of the critical path: what has less of it is not worth a run
 QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(ps|ns|us|cy)(@\w+)?")
 
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that is otherwise."""
+    """A single change of the program or the machine."""
 
     kind: Kind
     what: str
-    words: tuple[str, ...]  # behind those of the run as it is
+    words: tuple[str, ...]  # options to add to the command of the run as it is
     job: Job
 
     @property
     def where(self) -> Where:
-        """What somebody has to change; a line that costs nothing nobody can."""
+        """The part that changes; a line that costs nothing is a bound: nobody can build it."""
         return WHERE[self.kind]
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What came of it: throughput and p99 over those of the run as it is, less 1."""
+    """The effect of a change: throughput and p99 over those of the run as it is, less 1."""
 
     change: Change
     runs: Repeats
     throughput: float
     p99: float | None
-    doubtful: bool  # some repeat of it is among those of the run as it is
+    doubtful: bool  # its repeats overlap those of the run as it is
 
     @property
     def point(self) -> Point:
@@ -82,15 +82,14 @@ class Effect:
 
     @property
     def rank(self) -> tuple[bool, int, float]:
-        """What can be done before bounds; of each the gains, then what may be chance, then what
-        loses."""
+        """Sort key: changes before bounds; in each, gains, then doubtful effects, then losses."""
         surely = 1 if self.doubtful else 0 if self.throughput > 0 else 2
         return self.change.where == "bound", surely, -self.throughput
 
 
 @dataclass(frozen=True, repr=False)
 class WhatIf(Framed):
-    """Rows as of `uncore whatif --json`."""
+    """The run as it is, and effects; its rows are those of `uncore whatif --json`."""
 
     words: tuple[str, ...]  # uncore run MACHINE WORKLOAD ...
     result: Result
@@ -132,8 +131,11 @@ def whatif(
     engine_options: EngineOptions = NO_OPTIONS,
     built: Sequence[str] = (),
 ) -> WhatIf:
-    """`machine`, `workload`: the names by which the job's were found; `built`: further words,
-    that say how the program was made."""
+    """Runs the job and every change of it.
+
+    `machine`, `workload`: the names by which the job's own were loaded; `built`: further options,
+    by which the program was compiled.
+    """
     if len(job.threads) != 1:
         raise UserError("whatif looks at one thread count; write --threads 64")
     result = execute([job], workers, engine_options=engine_options)[0]
@@ -157,7 +159,7 @@ def whatif(
 def changed(
     job: Job, free: Sequence[str], apart: Sequence[str], engine_options: EngineOptions = NO_OPTIONS
 ) -> Job:
-    """Names are those of `uncore lines`; where they stand tells a run of the job as it is."""
+    """The job with the change; a run of the job as it is locates the names of `uncore lines`."""
     if not free and not apart:
         return job
     if len(job.threads) != 1:
@@ -181,7 +183,7 @@ def _effect(change: Change, base: Repeats, runs: Repeats) -> Effect:
 
 
 def overlap(*several: Repeats) -> bool:
-    """Whether chance alone could make one look like the other; unknown of one run each."""
+    """Whether the repeats' throughputs overlap; False where a side has a single run."""
     lows, highs = zip(*((rates[0], rates[-1]) for rates in map(_rates, several)), strict=True)
     return min(len(result.points) for result in several) > 1 and max(lows) <= min(highs)
 
@@ -191,16 +193,16 @@ def _rates(runs: Repeats) -> list[float]:
 
 
 def changes(machine: str, job: Job, observed: Observed) -> Iterator[Change]:
-    """Lines, layouts, numbers of the machine and distances, atomics, homes."""
+    """All changes to try: lines, layouts, the machine's numbers, distances and atomics, homes."""
     yield from _lines(job, observed)
-    if not job.program.linux:  # of its memory nothing is moved
+    if not job.program.linux:  # memory of a Linux program cannot be moved
         yield from _layouts(job, observed)
     yield from _times(_Machine(machine, job))
     yield from _homes(job)
 
 
 def _lines(job: Job, observed: Observed) -> Iterator[Change]:
-    """The objects with most of the critical path, all lines of each; then all of them."""
+    """Free lines: all those of an object, for the objects with most of the critical path."""
     path = observed.path_ps if isinstance(observed.path_ps, int) else 0
     weights: dict[str, int] = {}
     for object_ in observed.objects:
@@ -214,8 +216,8 @@ def _lines(job: Job, observed: Observed) -> Iterator[Change]:
 
 
 def _layouts(job: Job, observed: Observed) -> Iterator[Change]:
-    """Where fields share a line without need, each group of them apart from the others."""
-    known = {object_.name for object_ in observed.objects}  # others are of the start and the end
+    """Layouts: a group of fields that needlessly shares a line, moved apart from the others."""
+    measured = {object_.name for object_ in observed.objects}  # in the region of interest
     shared = [cost.apart for cost in costs(observed) if cost.apart]
     general = alike(name for groups in shared for group in groups for name in group.fields)
     partners: dict[tuple[str, ...], set[str]] = {}
@@ -223,9 +225,9 @@ def _layouts(job: Job, observed: Observed) -> Iterator[Change]:
         named = [tuple(dict.fromkeys(general[n] for n in group.fields)) for group in groups]
         for names in named:
             partners.setdefault(names, set()).update(n for other in named for n in other)
-    for names, all_ in partners.items():
-        others = sorted(all_ - set(names))
-        if others and known.issuperset(names):
+    for names, sharing in partners.items():
+        others = sorted(sharing - set(names))
+        if others and measured.issuperset(names):
             moved = (tuple(observed.parts_of(names)),)
             what = f"{', '.join(names)} apart from {', '.join(others)}"
             words = ("--apart", ",".join(names))
@@ -233,7 +235,7 @@ def _layouts(job: Job, observed: Observed) -> Iterator[Change]:
 
 
 class _Machine:
-    """A job's machine, to be read again with other numbers."""
+    """A job's machine, which can be loaded again with other numbers."""
 
     def __init__(self, name: str, job: Job) -> None:
         self.name, self.job = name, job
@@ -242,7 +244,7 @@ class _Machine:
         self.stated = {key: "" if leaf is None else str(leaf.value) for key, (_, leaf) in leaves}
 
     def changed(self, kind: Kind, what: str, **values: str) -> Iterator[Change]:
-        """Nothing where the machine cannot have them, or they change nothing."""
+        """The change to these numbers; none where they are invalid or change nothing."""
         words = [f"{key}={value}" for key, value in values.items()]
         try:
             machine = topology.load(self.name, [*self.settings, *words])
@@ -256,8 +258,8 @@ class _Machine:
 
 
 def _times(machine: _Machine) -> Iterator[Change]:
-    """A fifth less and a fifth more of each; of a distance, all a fifth less; atomics where they
-    are not."""
+    """Each time of the machine a fifth less and more, all of a distance a fifth less, and atomics
+    near instead of far or far instead of near."""
     distances: dict[str, dict[str, str]] = {}
     for key, text in machine.stated.items():
         match = QUANTITY.fullmatch(text)

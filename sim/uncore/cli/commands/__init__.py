@@ -1,7 +1,7 @@
 """The commands of `uncore`: name -> (where its function is, what `uncore --help` says of it, where
 the columns of its tables are, which its own --help explains).
 
-The one rule on start-up: a module is imported when its command is called, and imports what the
+The rule on start-up: a module is imported when its command is called, and imports what the
 command needs at its top; so `uncore --help` loads none of them.  Libraries that are slow to load
 and seldom needed (NumPy, polars, matplotlib, scipy, SimPy, pyelftools, importlib.metadata) are
 imported in functions that need them, marked `slow to load`.  Other packages add tables like this

@@ -41,7 +41,7 @@ SymbolFiles = Annotated[
     ),
 ]
 PANIC = "Kernel panic"
-PATIENCE = 5  # seconds between two words about progress
+PATIENCE = 5  # seconds between two notes on progress
 GOODBYE = "echo uncore: status $?; poweroff -f\n"
 UP = re.compile(r"smp: Brought up \d+ nodes?, (\d+) CPUs?")
 STATUS = re.compile(r"^uncore: status (\d+)\s*$", re.MULTILINE)
@@ -83,7 +83,7 @@ def boot(
 
 
 def _saved(begun: system.Begun, session: system.Session, path: Path) -> int:
-    """A full disk is no reason to lose the run."""
+    """Saves the boot; returns the exit status, since a full disk does not end the run."""
     try:
         system.save(begun, session, path)
     except UserError as error:
@@ -106,16 +106,16 @@ def _begun(machine: str, with_: list[str], booted: Booted, whole: Whole) -> syst
 
 
 class _User:
-    """Types --run, or what standard input says."""
+    """The source of console input: --run's command, or standard input."""
 
     def __init__(self, command: str, typed: Callable[[], str], watches: bool) -> None:
         self._command, self._more, self._watches = command, typed, watches
         self._typed = False
 
     def types(self, session: system.Session) -> bool:
-        """False: nothing more."""
+        """Types the next input; False where there is no more."""
         if self._command and self._typed:
-            return True  # what it runs has a line that has not ended, too
+            return True  # output without a newline looks like a prompt, too
         text = f"{self._command}\n{GOODBYE}" if self._command else self._more()
         if text:
             if self._watches and not self._typed:
@@ -126,15 +126,15 @@ class _User:
 
 
 def _watched(session: system.Session, most: int, shown: bool, until: int | None) -> Iterator[bool]:
-    """Runs it to its end; says whether its shell waits, shows its console as it grows, and how far
-    it is where nothing comes."""
-    printed, spoken = len(session.console), time.monotonic()
+    """Runs the boot to its end; yields whether its shell waits.  Shows its console as it grows, and
+    notes on progress while that is silent."""
+    printed, noted = len(session.console), time.monotonic()
     yield session.waits
     while session.goes_on(until if until and until > session.run.now else None):
         if len(session.console) > printed:
-            printed, spoken = _show(session, printed, shown), time.monotonic()
-        elif time.monotonic() - spoken > PATIENCE:
-            spoken = time.monotonic()
+            printed, noted = _show(session, printed, shown), time.monotonic()
+        elif time.monotonic() - noted > PATIENCE:
+            noted = time.monotonic()
             note(_far(session))
         if most and session.instructions > most * 10**6:
             raise GuestError(f"given up after {_far(session)}; write --most with more")

@@ -29,7 +29,7 @@ from uncore.report import crosscheck as crosscheck_report
 from uncore.study.compare import agreement
 from uncore.study.compare import crosscheck as crossing
 
-DEFAULT = ("native", "reference", "sst")  # to crosscheck
+DEFAULT = ("native", "reference", "sst")  # engines that crosscheck compares
 
 
 def engines(*, json: Json = False) -> int:
@@ -92,8 +92,8 @@ def crosscheck(
 ) -> int:
     job = job_words.job(machine, workload, threads, chance)
     engine_options = engine_words.engine_options()
-    found_here = (name for name in DEFAULT if not engine.missing(name, engine_options))
-    names = [name.strip() for name in engines.split(",")] if engines else list(found_here)
+    installed = (name for name in DEFAULT if not engine.missing(name, engine_options))
+    names = [name.strip() for name in engines.split(",")] if engines else list(installed)
     if len(names) < 2 or len(set(names)) < len(names):
         raise UserError(f"--engines {engines}: write at least two different ones")
     if not job_words.slow:

@@ -20,7 +20,7 @@ COLUMNS = [
     Column("bound", "bound", left=True, about="the same of the figures of runs"),
     Column("got", "got", lambda value: f"{value:.3g}", about="what your program comes to"),
     Column("wanted", "wanted", lambda value: f"{value:.3g}", about="what the bound comes to"),
-    Column("kept", "kept", lambda kept: "yes" if kept else "no", about="whether it holds"),
+    Column("kept", "kept", lambda holds: "yes" if holds else "no", about="whether it holds"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""What there is: list, show."""
+"""Machines, workloads and engines: list, show."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _number(number: Number) -> dict[str, Any]:
 
 
 def _keys(machine: str, settings: Sequence[str]) -> list[dict[str, Any]]:
-    """What a kind of parts inherits is its level's."""
+    """A row for each key; what a kind of parts inherits stands at its level only."""
     rows, seen = [], set[int]()
     for name, (key, leaf) in stated(machine, settings).items():
         if leaf is None:

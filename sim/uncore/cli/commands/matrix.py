@@ -1,4 +1,4 @@
-"""What a line or an interrupt costs between any two harts: matrix."""
+"""Latency of a line or an interrupt between any two harts: matrix."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def matrix(
 
 
 def _status(measured: measurement.Matrix) -> int:
-    """What was measured, perhaps not all, has been shown and written."""
+    """The exit status, with a note where the measurement was stopped early."""
     if not measured.stopped:
         return FAILED if measured.failed else OK
     harts = len(measured.harts)
@@ -92,7 +92,7 @@ def _status(measured: measurement.Matrix) -> int:
 
 
 def _sample(text: str) -> measurement.Sample:
-    """`40`, or `40:1`: the number of the draw behind it."""
+    """Reads `40`, or `40:1` with the number of the draw."""
     match = re.fullmatch(r"([1-9]\d{0,8})(?::(\d{1,9}))?", text)
     if not match or match[1] == "1":
         raise UserError(

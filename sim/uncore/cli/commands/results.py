@@ -1,4 +1,4 @@
-"""What results say when they are read: lines, conflicts, scaling, compare."""
+"""Analyses of results: lines, conflicts, scaling, compare."""
 
 from __future__ import annotations
 
@@ -93,7 +93,6 @@ def conflicts(
     engine_words: EngineWords = ENGINE_WORDS,
     json: Json = False,
 ) -> int:
-
     job = job_words.job(machine, workload, (threads,), chance)
     seen: list[Any] = []
     result = execute(
@@ -187,7 +186,7 @@ def _report(path: Path | None, comparison: comparing.Comparison) -> None:
 def _watched(
     results: Sequence[Result], threads: int, engine_options: EngineOptions
 ) -> list[Observed]:
-    """What the lines of each were waited for; nothing where that cannot be told."""
+    """Observations of each result; none where a result cannot be run again."""
     try:
         return [observe(result, threads, engine_options=engine_options) for result in results]
     except (UserError, GuestError) as error:

@@ -1,4 +1,4 @@
-"""What something costs on a machine: run, of which sweep is another name."""
+"""Workloads on machines: run, and sweep, which is another name of it."""
 
 from __future__ import annotations
 
@@ -78,18 +78,20 @@ def run(
     on_linux: OnLinux = ON_LINUX,
 ) -> int:
     engine_options, set_ = engine_words.engine_options(), job_words.parameters
-    usual = all(map(untouched, (replace(job_words, parameters=[]), chance, what_if)))
-    plain = usual and not (outputs.lines or outputs.log or resume)
-    alone = plain and threads == "1" and not words
+    default_job = all(map(untouched, (replace(job_words, parameters=[]), chance, what_if)))
+    default_run = default_job and not (outputs.lines or outputs.log or resume)
+    no_job = default_run and threads == "1" and not words
     if whole.from_:
-        _check_from(whole, alone and not (again or host))
+        _check_from(whole, no_job and not (again or host))
         taken_up = take_up(whole.from_, pairs("--set", set_), engine_options)
         return _report(taken_up, chart, outputs)
     if host:
-        _check_host(plain and not (again or engine_options) and whole == WHOLE, chart, outputs)
+        _check_host(
+            default_run and not (again or engine_options) and whole == WHOLE, chart, outputs
+        )
         return _report(_measured(words, threads, set_, on_linux), chart, outputs)
     if again:
-        _check_again(again, alone and not set_ and not outputs.output and chart == CHART)
+        _check_again(again, no_job and not set_ and not outputs.output and chart == CHART)
         return _again(again, crew.at_work(), engine_options)
     jobs = _jobs(words, threads, job_words, chance, on_linux)
     jobs = [_changed(job, what_if, engine_options) for job in jobs]
@@ -119,7 +121,7 @@ def _changed(job: Job, what_if: WhatIf, engine_options: EngineOptions) -> Job:
 
 
 def _drawn(words: Sequence[str], jobs: Sequence[Job], count: int) -> list[list[Job]]:
-    """For each job what tells how uncertain its machine is; jobs are in the machines' order."""
+    """Samples of each job, on drawn machines; jobs are in the machines' order."""
     machines, _ = machines_and_workloads("run", words)
     names = [name for name in machines for _ in range(len(jobs) // len(machines))]
     return spread(names, jobs, count)
@@ -134,7 +136,7 @@ def _check_from(whole: Whole, alone: bool) -> None:
 
 
 def _check_host(alone: bool, chart: Chart, outputs: Outputs) -> None:
-    """Also what would fail only after the measurement."""
+    """Refuses other options, and files that could not be written after the measurement."""
     if not alone:
         raise UserError(
             "--host: a real machine has no --with, --log, --lines, --again, --seed or placement"
@@ -151,7 +153,7 @@ def _check_again(again: Path, alone: bool) -> None:
 
 
 def _saving(whole: Whole, jobs: Sequence[Job], watched: object) -> tuple[int | str, Path]:
-    """When, and into which file."""
+    """The moment at which the run is saved, and the file."""
     if watched or len(jobs) > 1 or not whole.state:
         raise UserError(
             "--state FILE, and --save-at WHEN with it: of one run, without --lines, --log or"

@@ -1,4 +1,4 @@
-"""What happened in a run, event by event: trace."""
+"""A run, event by event: trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a change of the program or of the machine would be worth: whatif."""
+"""Gains of changes of the program or of the machine: whatif."""
 
 from __future__ import annotations
 

@@ -1,16 +1,17 @@
-"""Options that several commands share, each worded once, and what they mean.
+"""Options that several commands share, each declared once, and their meaning.
 
     of_job.py    fields of a Job, as it declares them: JobWords, MachineWords
     chance.py    seeds: Lockstep, Drawn, Repeated
     engines.py   how engines are run, and limits: EngineWords
     single.py    one option each: Threads, Json, Plot ...
-    crew.py      who runs the points: Crew.at_work(), workers(cores)
-    chart.py     what is drawn over what
+    crew.py      workers that run points: Crew.at_work(), workers(cores)
+    chart.py     axes and figures of pictures
+    of_boot.py   what `boot` starts, and when it is saved
     of_linux.py  a program of Linux
-    of_run.py    of `run` alone: what the program would cost otherwise
-    whole.py     a run that is saved whole
-    window.py    which part of a run is traced
-    groups.py    their places in --help
+    of_run.py    `run` alone: its files, --free and --apart
+    whole.py     a run that is saved, or continued
+    window.py    the part of a run that is traced
+    groups.py    headings in --help
     messages.py  note(text), command()
 
 A group is a dataclass, whose fields are the options.  A command has each group that it needs as one

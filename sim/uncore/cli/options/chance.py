@@ -1,8 +1,8 @@
-"""What is left to chance in the runs of a command: its seeds.
+"""Seeds of a command's runs.
 
-Lockstep    nothing, unless the user names a seed
-Drawn       one run; the order of arrival matters, and is drawn
-Repeated    several such runs
+Lockstep    none, unless the user names a seed
+Drawn       a single run, with a seed
+Repeated    several runs, with consecutive seeds
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `run` draws of its results."""
+"""Options of the pictures that `run` draws."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from uncore.report.selection import FIGURES, Wanted, figure
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Chart:
-    """What is drawn over what."""
+    """A picture's file, axes and figures; the report."""
 
     plot: Plot = None
     x: Annotated[

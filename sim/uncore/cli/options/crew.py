@@ -1,4 +1,4 @@
-"""Who runs the points: cores of this host, or the workers of a cluster."""
+"""Workers that run points: processes of this host, or those of a cluster."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from uncore.execution.pool import Workers
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Crew:
-    """Both options, of commands with many points."""
+    """Options of commands with many points: --cores and --cluster."""
 
     cores: Cores = 0
     cluster: Cluster = ""
 
     @contextmanager
     def at_work(self) -> Iterator[Workers]:
-        """Who runs points; those of a cluster are let go when the block ends."""
+        """The workers; a cluster is disconnected when the block ends."""
         if not self.cluster:
             yield workers(self.cores)
             return
@@ -43,5 +43,5 @@ CREW = Crew()
 
 
 def workers(cores: int) -> int:
-    """How many processes `--cores N` means; all are those that this process may use."""
+    """Number of processes for `--cores N`; 0: one for each CPU that this process may use."""
     return cores or len(os.sched_getaffinity(0))

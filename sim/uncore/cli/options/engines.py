@@ -1,4 +1,4 @@
-"""Limits and options of engines: of every command that executes a run."""
+"""Limits and options of engines, for every command that executes a run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class EngineWords(_Declared):  # type: ignore[misc]
     """How engines are run, as each declares it (`uncore.engine.OPTIONS`), and limits."""
 
     def engine_options(self) -> EngineOptions:
-        """Those that the user has said."""
+        """The options that the user has given."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
 

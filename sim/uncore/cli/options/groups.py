@@ -1,4 +1,4 @@
-"""Where an option stands in --help: the groups, in their order."""
+"""Groups of options in --help, in their order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command says beside its table, and the words that it was called with."""
+"""Notes of a command beside its table, and the words that it was called with."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uncore.support.printable import plain
 
 
 def note(text: str) -> None:
-    """Says where something was written, without disturbing what is piped."""
+    """Prints a note on standard error, so that piped output stays clean."""
     print(plain(text), file=sys.stderr)
 
 

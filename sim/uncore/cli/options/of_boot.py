@@ -42,6 +42,7 @@ class Booted:
     )
 
     def on(self, machine: Machine) -> system.Boot:
+        """The boot on a machine; UserError where the kernel was not built for it."""
         if self.kernel is None:
             raise UserError("boot: nothing to start; write a machine and --kernel, or --from")
         built = system.built_for(self.kernel)
@@ -61,7 +62,7 @@ BOOTED = Booted()
 
 @dataclass(frozen=True)
 class Moment:
-    """When a boot is saved."""
+    """The moment at which a boot is saved; without a field, when its shell waits."""
 
     time: int | None = None  # ps
     instructions: int | None = None
@@ -100,13 +101,13 @@ def _harts(room: tuple[int, ...], requested: int, most: int) -> tuple[int, ...]:
     return room[:harts]
 
 
-def _nodes(there: int, requested: int, most: int) -> int:
-    nodes = requested or there
-    if not 0 < nodes <= there:
-        raise UserError(f"--nodes {requested}: the machine has {there}; write 1 to {there}")
+def _nodes(available: int, requested: int, most: int) -> int:
+    nodes = requested or available
+    if not 0 < nodes <= available:
+        raise UserError(f"--nodes {requested}: the machine has {available}; write 1 to {available}")
     if nodes > most:
         raise UserError(
-            f"the machine has {there} memory nodes, and the kernel was built for {most}"
+            f"the machine has {available} memory nodes, and the kernel was built for {most}"
             f" (CONFIG_NODES_SHIFT); write --nodes {most}, by which it takes neighbours as one, or"
             " build it for more"
         )

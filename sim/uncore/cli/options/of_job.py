@@ -1,8 +1,8 @@
 """Options that are fields of a Job, as job.py declares them, and the jobs that they ask for.
 
-    MachineWords     of every command that simulates
-    JobWords         the same, where threads run, and the workload's parameters
-    parameter(name)  the option of one field, for commands that have it alone
+    MachineWords     options of every command that simulates
+    JobWords         the same, with placement and the workload's parameters
+    parameter(name)  the option of a single field, for commands that have only that
 
 A new field of Job is an option of the commands in its scope without a line here.
 """
@@ -66,7 +66,7 @@ def _default(declared: Option) -> Any:
 
 
 def dataclass_of(name: str, declared: Iterable[tuple[str, Any, Any]]) -> Any:
-    """Its words are compared by `untouched` alone: to compile more takes time at each start."""
+    """A frozen dataclass without the methods that nothing calls: compiling them slows the start."""
     return make_dataclass(name, declared, frozen=True, eq=False, repr=False)
 
 
@@ -76,18 +76,18 @@ def untouched(words: Any) -> bool:
 
 
 class _Words:
-    """What the words of options mean for a Job."""
+    """Conversion of options into fields of a Job."""
 
     order: str | None
     slow: bool
 
     def raw(self, name: str) -> Any:
-        """An option's words; --order is a number of the machine."""
+        """The words of an option; --order becomes an override, core.order."""
         words = getattr(self, name)
         return [*words, f"core.order={self.order}"] if name == "overrides" and self.order else words
 
     def values(self) -> dict[str, Any]:
-        """Fields of a Job, as far as they are options here."""
+        """Fields of a Job from the options of this group."""
         return {
             n: option.form.read(option.flag, self.raw(n)) for n, option in self.options().items()
         }
@@ -123,7 +123,7 @@ class JobWords(_JobFields, _Words):  # type: ignore[misc]
         threads: str,
         chance: Chance,
     ) -> list[Job]:
-        """The product of all values."""
+        """A job for each combination of machines, workloads and values of axes."""
         programs = [find_program(workload) for workload in workloads]
         axes = {
             n: option.form.split(option.flag, self.raw(n))

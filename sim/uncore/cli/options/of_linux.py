@@ -46,7 +46,7 @@ class OnLinux(_Declared):  # type: ignore[misc]
     """The fields of a Job that only such a program has, and how it is compiled."""
 
     def of_job(self, job: Job) -> Job:
-        """The same with what it finds."""
+        """The job with the program's arguments, files and system."""
         if untouched(self):
             return job
         declared = {name: option for name, option in options(Job).items() if name in vars(self)}
@@ -56,7 +56,7 @@ class OnLinux(_Declared):  # type: ignore[misc]
         return replace(job, **values)
 
     def built(self) -> list[str]:
-        """The words that say how the program was made, and what is in its folder: no job's."""
+        """Options that no job holds: how the program is compiled, and the folder that it finds."""
         words = [f"--source={path}" for path in self.source]
         words += [f"--include={path}" for path in self.include]
         words += [f"--cflags={self.cflags}"] if self.cflags else []
@@ -64,7 +64,7 @@ class OnLinux(_Declared):  # type: ignore[misc]
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """All words for its compiler."""
+        """Options of its compiler."""
         return (*shlex.split(self.cflags), *(f"-I{folder.resolve()}" for folder in self.include))
 
     def program(self, workload: str) -> Program:
@@ -77,7 +77,7 @@ class OnLinux(_Declared):  # type: ignore[misc]
             )
 
     def sources(self, workload: str) -> Sources | None:
-        """What it is compiled of, to run on this computer; None of a workload."""
+        """The sources to compile for this computer; None for a workload."""
         path = Path(workload)
         more = bool(self.source or self.flags)
         if path.suffix not in LINUX_SUFFIXES or not is_for_linux(path, more):

@@ -1,4 +1,4 @@
-"""Options of `run` alone: what it writes, and what the program would cost otherwise."""
+"""Options of `run` alone: the files that it writes, and changes as of `whatif`."""
 
 from __future__ import annotations
 

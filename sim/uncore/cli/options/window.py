@@ -1,4 +1,4 @@
-"""Which part of a run is looked at: options of the commands that trace one."""
+"""The part of a run that is traced: options of trace and watch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from uncore.trace import Window
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Looked:
-    """What of a run is kept."""
+    """Selection of a run's events by time, line and hart."""
 
     window: Annotated[
         str | None, Parameter(help="simulated time from..until: 10us..12us, 10us.., ..12us")

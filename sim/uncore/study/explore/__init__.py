@@ -2,14 +2,14 @@
 
     explore(plan, workers, ...) -> Exploration     rows as of `uncore explore --json`
 
-    document.py, quantity.py, formula.py    what a file says
-    plan.py                                 what that means: choices, runs, objectives
-    search.py                               which designs are tried next
-    figures.py                              what came of their runs
+    document.py, quantity.py, formula.py    the file, as it is written
+    plan.py                                 the file's choices, runs and objectives
+    search.py                               choice of the designs to try next
+    figures.py                              figures of their runs
 
-A batch of designs is chosen, all its runs are executed as any others are, and what came of them is
-told to the search in the batch's order: so the same designs are tried on however many workers, and
-a search that was interrupted finds its runs in the store again.
+A batch of designs is chosen and all its runs are executed; then the search is given their scores in
+the batch's order.  So the same designs are tried on any number of workers, and a search that was
+interrupted loads its runs from the store.
 """
 
 from __future__ import annotations
@@ -37,13 +37,15 @@ TRAFFIC = "traffic"
 
 @dataclass(frozen=True)
 class Tried:
-    """A design and what came of it."""
+    """A design and its results, or why it could not be run."""
 
     number: int
     design: Design
     words: Mapping[str, Sequence[str]]  # by run
     results: Mapping[str, Result] = field(default_factory=dict)
-    known: Mapping[str, float | str] = field(default_factory=dict)  # all that formulas see
+    known: Mapping[str, float | str] = field(
+        default_factory=dict
+    )  # values of the names in formulas
     found: Found | None = None
     refused: str = ""  # why it could not be run
 
@@ -60,15 +62,17 @@ class Exploration(Framed):
 
     @property
     def front(self) -> list[Tried]:
-        """What no other allowed design beats in one objective and equals in all others; best in the
-        first objective first, and of equal ones the one tried first."""
+        """The Pareto front: allowed designs that no other allowed design dominates.
+
+        The best in the first objective comes first; of equal designs only the first is there.
+        """
         signs = [-1 if tried.most else 1 for tried in self.plan.objectives]
         costs: dict[tuple[float, ...], Tried] = {}
         for tried in self.tried:
             if tried.found and tried.allowed:
                 values = zip(signs, tried.found.objectives, strict=True)
                 costs.setdefault(tuple(sign * value for sign, value in values), tried)
-        best = [cost for cost in costs if not any(_beats(other, cost) for other in costs)]
+        best = [cost for cost in costs if not any(_dominates(other, cost) for other in costs)]
         return [costs[cost] for cost in sorted(best)]
 
     @property
@@ -103,8 +107,8 @@ class Exploration(Framed):
         return [objective.words for objective in self.plan.objectives]
 
 
-def _beats(one: Sequence[float], other: Sequence[float]) -> bool:
-    return one != other and all(a <= b for a, b in zip(one, other, strict=True))
+def _dominates(costs: Sequence[float], other: Sequence[float]) -> bool:
+    return costs != other and all(a <= b for a, b in zip(costs, other, strict=True))
 
 
 def explore(
@@ -115,7 +119,7 @@ def explore(
     resume: bool = False,
     done: Callable[[int], None] = lambda designs: None,
 ) -> Exploration:
-    """`done` hears how many more designs have been tried."""
+    """Tries designs up to the plan's number; `done` is called with the size of each batch."""
     search, tried, stops = searcher(plan), list[Tried](), list[BaseException]()
     while not stops and len(tried) < plan.designs:
         count = min(plan.written.values.search.batch, plan.designs - len(tried))
@@ -124,13 +128,13 @@ def explore(
             break
         runner = _Batch(plan, len(tried), designs)
         runner.run(workers, store, resume, stops.append)
-        for one in runner.tried() if not stops else ():
-            search.tell(one.design, one.found)
-            tried.append(one)
+        for result in runner.tried() if not stops else ():
+            search.tell(result.design, result.found)
+            tried.append(result)
         done(len(designs))
         if stops and not tried:
             raise stops[0]
-        if not any(one.found for one in tried):
+        if not any(result.found for result in tried):
             file, why = plan.written.file, tried[0].refused
             raise UserError(f"{file}: none of {len(tried)} designs can be run; the first: {why}")
     return Exploration(plan, tried, interrupted=bool(stops))
@@ -144,7 +148,7 @@ class _Batch:
         self._before = before
         self._designs = designs
         self._jobs: list[dict[str, tuple[Job, Sequence[str]]]] = []
-        self._refused: dict[int, str] = {}  # by place in the batch
+        self._refused: dict[int, str] = {}  # by index in the batch
         for number, design in enumerate(designs):
             jobs: dict[str, tuple[Job, Sequence[str]]] = {}
             try:
@@ -168,7 +172,7 @@ class _Batch:
             workers,
             wrong=self._wrong,
             probes=frozenset({TRAFFIC}),
-            seen=lambda job, observed: self._traffic.update({_which(job): observed[TRAFFIC]}),
+            seen=lambda job, observed: self._traffic.update({_point_key(job): observed[TRAFFIC]}),
             store=store,
             resume=resume,
             interrupted=interrupted,
@@ -181,30 +185,30 @@ class _Batch:
                 self._refused.setdefault(number, str(error))
 
     def tried(self) -> Iterator[Tried]:
-        for place, (design, jobs) in enumerate(zip(self._designs, self._jobs, strict=True)):
+        for index, (design, jobs) in enumerate(zip(self._designs, self._jobs, strict=True)):
             words = {name: command for name, (_, command) in jobs.items()}
             results = {name: self._results[id(job)] for name, (job, _) in jobs.items()}
-            number, refused = self._before + place + 1, self._refused.get(place, "")
+            number, refused = self._before + index + 1, self._refused.get(index, "")
             failures = [
                 f for result in results.values() for point in result.points for f in point.failures
             ]
             if refused or failures:
                 yield Tried(number, design, words, results, refused=refused or failures[0])
                 continue
-            known = self._known(design, jobs)
-            found = Found(
-                [result.formula.value(known) for result in self._plan.objectives],
-                [result.excess(known) for result in self._plan.constraints],
+            values = self._values(design, jobs)
+            score = Found(
+                [objective.formula.value(values) for objective in self._plan.objectives],
+                [constraint.excess(values) for constraint in self._plan.constraints],
             )
-            yield Tried(number, design, words, results, known, found)
+            yield Tried(number, design, words, results, values, score)
 
-    def _known(
+    def _values(
         self, design: Design, jobs: Mapping[str, tuple[Job, Sequence[str]]]
     ) -> dict[str, float | str]:
         machine = next(iter(jobs.values()))[0].machine
         values: dict[str, float | str] = {**figures.of_machine(machine), **self._plan.known(design)}
         for name, (job, _) in jobs.items():
-            traffic = {point.seed: self._traffic[_which(point)] for point in job.points()}
+            traffic = {point.seed: self._traffic[_point_key(point)] for point in job.points()}
             of_run = figures.of_run(job, self._results[id(job)], traffic, self._plan.written)
             values |= {f"{name}.{figure}": value for figure, value in of_run.items()}
         for name, formula in self._plan.figures.items():
@@ -212,8 +216,10 @@ class _Batch:
         return values
 
 
-def _which(point: Job) -> Any:
-    """Tells the points of a batch apart: designs that are alike share what was seen."""
-    policies = tuple(getattr(point, name) for name, one in options(Job).items() if one.form.word)
+def _point_key(point: Job) -> Any:
+    """A key of a point within its batch; equal points share observations."""
+    policies = tuple(
+        getattr(point, name) for name, option in options(Job).items() if option.form.word
+    )
     run = point.program.sha256, point.parameters, point.threads, point.seed
     return id(point.machine), run, policies

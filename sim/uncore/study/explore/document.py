@@ -28,7 +28,7 @@ UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
 
 
 class Range(Struct, forbid_unknown_fields=True, frozen=True):
-    """From one quantity to another, in equal steps; without them any, evenly by ratio."""
+    """Quantities between two ends: in equal steps, or without a step any, evenly by ratio."""
 
     from_: Value = field(name="from")
     to: Value
@@ -86,7 +86,7 @@ class Written:
 
 
 def _at(file: Path, lines: Mapping[tuple[str | int, ...], int], path: tuple[str, ...]) -> str:
-    """The key, or the innermost table around it that stands in the file."""
+    """File and line of a key, or of the innermost table around it that the file has."""
     while path and path not in lines:
         path = path[:-1]
     return f"{file}:{lines[path]}" if path else str(file)

@@ -1,4 +1,4 @@
-"""What formulas may ask of a run: its throughput, latencies, traffic and energy.
+"""Figures that formulas may use: a run's throughput, latencies, traffic and energy.
 
     of_run(job, result, traffic, prices) -> {"throughput": 2.2, "lines.memory": 0.1, ...}
     of_machine(machine)                  -> {"ccx": 32, "core": 256, ...}: how many of each level
@@ -61,7 +61,7 @@ def of_machine(machine: Machine) -> dict[str, float]:
 
 
 def _counts(machine: Machine, point: Point, traffic: Traffic) -> dict[str, dict[str, float]]:
-    """Counts by kind, and by level or class of distance; 0 where nothing came from."""
+    """Counts by kind, and by level or class of distance; 0 where there is none."""
     levels = machine.levels[:-1]
     stored = dict.fromkeys(f"{resolver.level} data" for resolver in machine.resolvers)
     lines = dict.fromkeys((*levels, *stored, "memory"), 0.0) | (point.transfers or {})

@@ -1,11 +1,11 @@
-"""Formulas of an exploration: what the user adds up, prices and compares.
+"""Formulas of an exploration, read from text and evaluated.
 
-    Formula.read("ccx * (6 + 1.1 * cores)", place).value(known)    a number
-    Template.read("ccx:{256/cores}x{cores}", place).text(known)    text with numbers in it
-    Constraint.read("area <= 800", place).excess(known)            by how much it is missed
+    Formula.read("ccx * (6 + 1.1 * cores)", position).value(values)   a number
+    Template.read("ccx:{256/cores}x{cores}", position).text(values)   text with numbers in it
+    Constraint.read("area <= 800", position).excess(values)           how far it is missed
 
-`known` is a value for each name; a name may have points, mcs.throughput.  A formula has numbers,
-names, + - * / **, parentheses, min and max; nothing else is executed.
+`position` is file and line, `values` a value for each name; a name may have points, mcs.throughput.
+A formula has numbers, names, + - * / **, parentheses, min and max; nothing else is executed.
 """
 
 from __future__ import annotations
@@ -71,10 +71,12 @@ class Formula:
             case ast.UnaryOp():
                 return -self._value(part.operand, values)
             case ast.Call():
-                return CALLS[_name(part.func)](*(self._value(left, values) for left in part.args))
-        return self._known(_name(part), values)
+                return CALLS[_name(part.func)](
+                    *(self._value(argument, values) for argument in part.args)
+                )
+        return self._named(_name(part), values)
 
-    def _known(self, name: str, values: Known) -> float:
+    def _named(self, name: str, values: Known) -> float:
         value = values.get(name)
         if isinstance(value, str):
             raise UserError(f"{self.place}: '{self.words}': {name} is '{value}', not a number")
@@ -97,7 +99,7 @@ _NAMES = (ast.Name, ast.Attribute)
 
 
 def _parts(tree: ast.expr) -> Iterator[ast.expr]:
-    """Operands and operations; a name is one, and so is the function of a call."""
+    """All operands and operations of a tree; a dotted name is a single part."""
     yield tree
     below: list[Any] = []
     match tree:
@@ -125,7 +127,7 @@ def _allowed(part: ast.expr) -> bool:
 
 
 def _name(part: ast.expr) -> str:
-    """With its points; nothing where it is no name."""
+    """A dotted name; empty where the part is no name."""
     if isinstance(part, ast.Name):
         return part.id
     if isinstance(part, ast.Attribute) and (before := _name(part.value)):
@@ -174,5 +176,5 @@ class Constraint:
         return cls(words, less, more)
 
     def excess(self, values: Known) -> float:
-        """At most 0 where it is kept."""
+        """The amount by which the bound is missed; at most 0 where it holds."""
         return self.less.value(values) - self.more.value(values)

@@ -1,6 +1,6 @@
-"""What is to be explored: a file's choices, formulas and runs, ready to be tried.
+"""The plan of an exploration: a file's choices, formulas and runs, ready to be tried.
 
-    Plan.read(path)            with programs found and formulas parsed
+    Plan.read(path)            the plan, with programs loaded and formulas parsed
     plan.jobs(design)          the jobs of one design, by the names of the runs, and their words
     plan.known(design)         its choices as formulas see them: times in ns, sizes in MiB
 
@@ -28,8 +28,10 @@ from uncore.study.explore.formula import Constraint, Formula, Known, Template
 from uncore.study.explore.quantity import Quantity, between, number
 
 Design = Mapping[str, str]
-OPTIONS = {  # of `run`, whose value is one word
-    one.word: one for one in options(Job).values() if one.form.word and one.scope is not Scope.LINUX
+OPTIONS = {  # options of `run` whose value is a single word
+    option.word: option
+    for option in options(Job).values()
+    if option.form.word and option.scope is not Scope.LINUX
 }
 PARAMETER = "set."
 WORDS = ("protocol",)  # keys of a machine that have no point
@@ -55,14 +57,14 @@ class Run:
     threads: int
     parameters: Mapping[str, Template]
 
-    def values(self, design: Design, known: Known) -> dict[str, str]:
+    def values(self, design: Design, values: Known) -> dict[str, str]:
         """Values of its parameters: those of all workloads, and its own."""
         common = {
             key.removeprefix(PARAMETER): value
             for key, value in design.items()
             if key.startswith(PARAMETER)
         }
-        return common | {key: template.text(known) for key, template in self.parameters.items()}
+        return common | {key: template.text(values) for key, template in self.parameters.items()}
 
 
 @dataclass(frozen=True)
@@ -89,19 +91,21 @@ class Plan:
     @classmethod
     def read(cls, file: Path) -> Plan:
         written = document.read(file)
-        said = written.values
+        document_ = written.values
         plan = cls(
             written,
-            Template.read(said.machine, written.at("machine")),
-            _templates(written, said.with_, "with"),
-            {name: _run(written, name) for name in said.runs},
-            tuple(_choice(written, name, values) for name, values in said.choices.items()),
+            Template.read(document_.machine, written.at("machine")),
+            _templates(written, document_.with_, "with"),
+            {name: _run(written, name) for name in document_.runs},
+            tuple(_choice(written, name, values) for name, values in document_.choices.items()),
             {
                 name: Formula.read(words, written.at("figures", name))
-                for name, words in said.figures.items()
+                for name, words in document_.figures.items()
             },
             (*_objectives(written, "maximise"), *_objectives(written, "minimise")),
-            tuple(Constraint.read(one, written.at("constraints")) for one in said.constraints),
+            tuple(
+                Constraint.read(text, written.at("constraints")) for text in document_.constraints
+            ),
         )
         plan._refuse_idle()
         return plan
@@ -112,7 +116,7 @@ class Plan:
 
     @property
     def designs(self) -> int:
-        """How many are tried."""
+        """Number of designs to try."""
         return self.written.values.search.designs
 
     def known(self, design: Design) -> dict[str, float | str]:
@@ -138,7 +142,7 @@ class Plan:
             yield name, job, repeating.words(machine, run.workload, job)
 
     def _refuse_idle(self) -> None:
-        """A choice that decides nothing is a slip of the pen."""
+        """Refuses a choice that decides nothing: it is a slip of the pen."""
         if not self.objectives:
             raise UserError(
                 f"{self.written.file}: nothing to look for: write maximise = [...] or minimise ="
@@ -156,12 +160,10 @@ class Plan:
                 )
 
     def _readers(self) -> list[Template | Formula]:
-        """All that may name a choice."""
+        """Everything that may name a choice."""
         own = [parameter for run in self.runs.values() for parameter in run.parameters.values()]
-        sides = [
-            side for parameter in self.constraints for side in (parameter.less, parameter.more)
-        ]
-        goals = [parameter.formula for parameter in self.objectives]
+        sides = [bound for limit in self.constraints for bound in (limit.less, limit.more)]
+        goals = [objective.formula for objective in self.objectives]
         return [self.machine, *self.numbers.values(), *own, *self.figures.values(), *sides, *goals]
 
 

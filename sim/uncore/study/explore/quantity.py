@@ -2,7 +2,7 @@
 
 number("12ns")                    12.0: times in ns, sizes in MiB, cycles and others as they are
 number("interleave")              "interleave"
-between(place, "5ns", "40ns")     the ends of a range
+between(position, "5ns", "40ns")  the ends of a range; `position` is its file and line
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ class Quantity(NamedTuple):
 
 
 def number(value: str) -> float | str:
+    """The amount of a quantity, or the text itself where it is none."""
     quantity = _quantity(value)
     if quantity is None:
         return value

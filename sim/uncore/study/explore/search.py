@@ -1,10 +1,11 @@
-"""Which designs are tried next.
+"""Choice of the designs to try next.
 
     Everything(choices)          all of them, where the budget allows
     Sampler(choices, ...)        Optuna's estimator of good and bad designs (TPE)
 
-Both: `ask(count)` for designs that were not asked for before, fewer when there are no more;
-`tell(design, found)` what came of one.  Determined by the seed and by what is told, in its order.
+Both have `ask(count)`, which returns designs that it has not returned before, fewer when none are
+left, and `tell(design, score)`, which gives the result of a design.  The seed and the scores, in
+their order, determine the designs.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from uncore.study.explore.quantity import Quantity
 if TYPE_CHECKING:
     import optuna
 
-STARTS = 4  # of so many parts of the budget one is drawn before anything is estimated
-STALE = 50  # draws in a row that were known: there is nothing new to be had
+STARTS = 4  # a part in so many of the budget is drawn before anything is estimated
+STALE = 50  # repeated draws in a row after which no new design is expected
 
 
 class Found(NamedTuple):
-    """What is known of a design that could be run."""
+    """The score of a design that could be run."""
 
     objectives: Sequence[float]
-    excesses: Sequence[float]  # of constraints: at most 0 where they are kept
+    excesses: Sequence[float]  # by constraint: at most 0 where it holds
 
 
 class Searcher(Protocol):
@@ -55,7 +56,7 @@ class Everything:
         return list(islice(self._rest, count))
 
     def tell(self, design: Design, score: Found | None) -> None:
-        """Nothing follows from it."""
+        """Ignores the score."""
 
 
 class Sampler:
