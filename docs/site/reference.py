@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.fences import page as fences
+
 from uncore.cli import app
 from uncore.protocol import render
 from uncore.result import describe
@@ -30,6 +32,7 @@ PAGES = (
     Page("docs/protocol.md", render.document),
     Page("docs/result.md", describe.describe),
     Page("docs/measurement.md", record.describe),
+    Page("docs/fences.md", lambda: "\n".join(fences.page())),
 )
 # What a reader of the checkout types instead; these words of a page are links in the site.
 PRINTED = {
@@ -38,6 +41,7 @@ PRINTED = {
     "uncore check --print": "docs/protocol.md",
     "python -m uncore.result.describe": "docs/result.md",
     "python -m uncore_lab.measure.record": "docs/measurement.md",
+    "python -m tests.fences.page": "docs/fences.md",
     "uncore claims": "docs/claims.md",
     "uncore validate --only blind": "docs/ledger.md",
 }

@@ -13,9 +13,6 @@ PAGES = sorted(
     {*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")}
     | {page for folder in FOLDERS for page in (ROOT / folder).rglob("README.md")}
 )
-GENERATED = {"fences"}
-
-WRITTEN = [page for page in PAGES if page.stem not in GENERATED or page.parent.name != "docs"]
 
 
 def written_text(page: Path) -> str:

@@ -1,6 +1,7 @@
-"""The page of what `uncore fences` says of shipped workloads, with why.
+"""What `uncore fences` says of shipped workloads, as data, and with why, as a page.
 
-    python -m tests.fences.page [--seeds N] > docs/fences.md
+    python -m tests.fences.page                      prints the page
+    python -m tests.fences.page --renew [--seeds N]  runs all, writes validation/results/fences.csv
 
 The reasons are written by hand (reasons.toml), by what an order's row says, so that an order that
 comes, goes or changes its verdict has to be thought about.
@@ -9,10 +10,12 @@ comes, goes or changes its verdict has to be thought about.
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import os
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from uncore.study.fences import questions as asking
@@ -20,13 +23,17 @@ from uncore.study.fences import variants
 from uncore.study.fences.questions import Answer
 from uncore.study.fences.trials import Trials
 from uncore.support import paths
+from uncore.support.output_files import write_whole
 
 ALONE = ("lock/ticket", "lock/mcs", "epoch/hazard", "epoch/rcu", "refcount/percpu_ref")
 FOLDERS = ("lock", "epoch", "refcount", "counter")
 REASONS = Path(__file__).with_name("reasons.toml")
+RESULTS = Path(__file__).parents[2] / "validation/results/fences.csv"
+COLUMNS = ("workload", "order", "says", "verdict")
+ALL = ("all", "at once")
 HEAD = """# Which memory orders are needed
 
-Written by `python -m tests.fences.page` from {seeds} runs of each weakened program; the
+The verdicts are those of runs of each weakened program (`validation/results/fences.csv`); the
 reasons are ours. [cli.md](cli.md) tells how `uncore fences` asks. *Passes* means that no run
 failed, not that none could. The weak machine (rule H8 of [model.md](model.md)) performs no store
 before a load that precedes it, and the stores of one line in order; dependencies order there what
@@ -38,7 +45,7 @@ AT_ONCE = """
 
 Every workload of {folders} with all its orders relaxed and its fences for the compiler only.
 
-| workload | fails with seed | where, or why not |
+| workload | verdict | why not |
 |---|---|---|"""
 
 
@@ -75,20 +82,41 @@ def ask(
     return [answers[number] for number in range(len(questions))]
 
 
-def page(trials: Trials) -> Iterator[str]:
-    yield HEAD.format(seeds=trials.seeds)
-    why = reasons()
+def load() -> list[dict[str, str]]:
+    """The rows on file: a row an order of ALONE, then one a workload with all orders weakened."""
+    return list(csv.DictReader(RESULTS.read_text().splitlines()))
+
+
+def page() -> Iterator[str]:
+    yield HEAD
+    rows, why = load(), reasons()
     for workload in ALONE:
         yield f"## `{workload}`\n\n{TABLE}"
-        source = source_of(workload)
-        answered = ask(source, source.orders, trials)
-        for key, answers in zip(keys(source), answered, strict=True):
-            place = answers[0].place
-            yield f"| `{place}` {answers[0].says} | {_verdicts(answers)} | {why[workload][key]} |"
+        alone = [row for row in rows if row["workload"] == workload and row["order"] != ALL[0]]
+        for row, reason in zip(alone, why[workload].values(), strict=True):
+            yield f"| `{row['order']}` {row['says']} | {row['verdict']} | {reason} |"
         yield ""
     yield AT_ONCE.format(folders=", ".join(f"`{folder}/`" for folder in FOLDERS)).lstrip()
+    for row in rows:
+        if row["order"] == ALL[0]:
+            reason = why["at once"].get(row["workload"], "")
+            yield f"| `{row['workload']}` | {row['verdict']} | {reason} |"
+
+
+def run(trials: Trials) -> Iterator[tuple[str, ...]]:
+    """The rows as runs give them."""
+    for workload in ALONE:
+        source = source_of(workload)
+        for answers in ask(source, source.orders, trials):
+            yield workload, answers[0].place, answers[0].says, _verdicts(answers)
     for workload in workloads():
-        yield _at_once(workload, trials, why["at once"])
+        yield workload, *ALL, _at_once(workload, trials)
+
+
+def save(rows: Iterable[tuple[str, ...]]) -> None:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([COLUMNS, *rows])
+    write_whole(RESULTS, text.getvalue())
 
 
 def _verdicts(answers: Sequence[Answer]) -> str:
@@ -101,19 +129,22 @@ def _verdicts(answers: Sequence[Answer]) -> str:
     return "; ".join(f"{', '.join(to)}: {end}" for end, to in by_verdict.items())
 
 
-def _at_once(workload: str, trials: Trials, why: Mapping[str, str]) -> str:
+def _at_once(workload: str, trials: Trials) -> str:
     source = source_of(workload)
     ((answer,),) = ask(source, [asking.AT_ONCE], trials) if source.orders else ((None,),)
     if answer and (failure := answer.failure):
-        return f"| `{workload}` | {failure.seed} | {failure.why.splitlines()[0]} |"
-    return f"| `{workload}` | - | {why[workload]} |"
+        return f"fails, seed {failure.seed}: {failure.why.splitlines()[0]}"
+    return "passes"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--renew", action="store_true", help="run all programs again")
     parser.add_argument("--seeds", type=int, default=Trials.seeds, help="runs of each program")
-    for line in page(Trials(seeds=parser.parse_args().seeds)):
-        print(line, flush=True)
+    arguments = parser.parse_args()
+    if arguments.renew:
+        save(run(Trials(seeds=arguments.seeds)))
+    print(*page(), sep="\n")
 
 
 if __name__ == "__main__":

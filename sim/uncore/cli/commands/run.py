@@ -83,25 +83,23 @@ def run(
     no_job = default_run and threads == "1" and not words
     if whole.from_:
         _check_from(whole, no_job and not (again or host))
-        taken_up = take_up(whole.from_, pairs("--set", set_), engine_options)
-        return _report(taken_up, chart, outputs)
+        return _report(take_up(whole.from_, pairs("--set", set_), engine_options), chart, outputs)
     if host:
-        _check_host(
-            default_run and not (again or engine_options) and whole == WHOLE, chart, outputs
-        )
+        alone = default_run and not (again or engine_options) and whole == WHOLE
+        _check_host(alone, chart, outputs)
         return _report(_measured(words, threads, set_, on_linux), chart, outputs)
     if again:
         _check_again(again, no_job and not set_ and not outputs.output and chart == CHART)
         return _again(again, crew.at_work(), engine_options)
-    jobs = _jobs(words, threads, job_words, chance, on_linux)
-    jobs = [_changed(job, what_if, engine_options) for job in jobs]
+    plain_jobs = _jobs(words, threads, job_words, chance, on_linux)
+    jobs = _changed(plain_jobs, what_if, engine_options)
     _check_files(len(jobs), outputs)
     if whole != WHOLE:
         point = _saving(whole, jobs, outputs.lines or outputs.log or resume)
         return _report(save_run(jobs[0], *point, engine_options), chart, outputs)
     drawn = _drawn(words, jobs, 0 if outputs.log else samples)
-    how: Any = {"engine_options": engine_options, "resume": resume, "calls": on_linux.strace}
-    return finish(jobs, crew.at_work(), chart, outputs, drawn=drawn, **how)
+    how: Any = {"resume": resume, "calls": on_linux.strace, "drawn": drawn}
+    return finish(jobs, crew.at_work(), chart, outputs, engine_options=engine_options, **how)
 
 
 def _jobs(
@@ -112,12 +110,12 @@ def _jobs(
     return [*map(on_linux.of_job, job_words.jobs(machines, programs, threads, chance))]
 
 
-def _changed(job: Job, what_if: WhatIf, engine_options: EngineOptions) -> Job:
+def _changed(jobs: list[Job], what_if: WhatIf, engine_options: EngineOptions) -> list[Job]:
     if untouched(what_if):
-        return job
+        return jobs
     from uncore.study.whatif import changed  # noqa: PLC0415 (slow to load)
 
-    return changed(job, what_if.free, what_if.apart, engine_options)
+    return [changed(job, what_if.free, what_if.apart, engine_options) for job in jobs]
 
 
 def _drawn(words: Sequence[str], jobs: Sequence[Job], count: int) -> list[list[Job]]:
