@@ -47,8 +47,8 @@ KERNEL = """
 from tests.engine.test_devices_of_kernels import ended
 from tests.engine.test_kernels import boot
 from tests.engine.test_watched_kernels import COUNTED
-from uncore import system
-print(ended(system.start(boot(COUNTED))).outcome()["hash"])
+from uncore import boot as booted
+print(ended(booted.start(boot(COUNTED))).outcome()["hash"])
 """
 
 

@@ -39,7 +39,7 @@ def job(name, seeds=(1,), **parameters):
 
 TAKE_UP = """
 import sys, pathlib
-from uncore.saved import take_up
+from uncore.execution.saved_run import take_up
 for line in sys.stdin:
     print(take_up(pathlib.Path(line.strip()), {}).result_hash, flush=True)
 """

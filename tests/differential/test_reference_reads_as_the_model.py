@@ -12,6 +12,7 @@ from tests.tools import rules
 # Rules that no function can be, and why.
 NO_FUNCTION = {
     "C6.8": "follows from the others",
+    "H1.5": "the hart library, which both engines have, does it",
     "S1": "harts never sleep here",
     "S2": "cores never run ahead here",
     "L8": "the reader of a log sorts it (uncore.result.log)",

@@ -6,6 +6,12 @@ namespace uncore::calls {
 
 namespace {
 constexpr uint64_t kSetBytes = 8;  // of sigset_t
+enum : uint64_t { SIG_BLOCK = 0, SIG_UNBLOCK = 1, SIG_SETMASK = 2 };
+
+uint64_t masked(uint64_t before, uint64_t how, uint64_t set) {
+  if (how == SIG_BLOCK) return before | set;
+  return how == SIG_UNBLOCK ? before & ~set : set;
+}
 
 SignalInfo from_process(const Linux& os, uint64_t number, int32_t code) {
   return {.number = static_cast<unsigned>(number),
@@ -39,16 +45,13 @@ Work rt_sigaction(Linux& os, Task& t) {
 }
 
 Work rt_sigprocmask(Linux& os, Task& t) {
-  enum : uint64_t { SIG_BLOCK = 0, SIG_UNBLOCK = 1, SIG_SETMASK = 2 };
   const uint64_t before = t.blocked;
   if (t.args[3] != kSetBytes || t.args[0] > SIG_SETMASK) co_return -EINVAL;
   if (t.args[1]) {
     uint64_t set = 0;
     const int64_t failed = co_await os.memory.read(t, t.args[1], set);
     if (failed < 0) co_return failed;
-    if (t.args[0] == SIG_BLOCK) set = before | set;
-    if (t.args[0] == SIG_UNBLOCK) set = before & ~set;
-    co_await os.signals.block(t, set);
+    co_await os.signals.block(t, masked(before, t.args[0], set));
   }
   if (!t.args[2]) co_return 0;
   co_return co_await os.memory.put(t, t.args[2], before, kSetBytes);
