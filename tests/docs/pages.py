@@ -1,4 +1,4 @@
-"""The tree's Markdown: which pages there are, which of them people wrote, and how long they are."""
+"""The tree's Markdown: which pages there are, all written by people, and how long they are."""
 
 from __future__ import annotations
 
@@ -15,10 +15,6 @@ PAGES = sorted(
 )
 
 
-def written_text(page: Path) -> str:
-    return page.read_text()
-
-
 def word_count(page: Path) -> int:
     """The words of a page, and the bars of its tables, as `wc -w` counts them."""
-    return len(written_text(page).split())
+    return len(page.read_text().split())

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.docs.pages import INDEX, PAGES, ROOT, word_count, written_text
+from tests.docs.pages import INDEX, PAGES, ROOT, word_count
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
@@ -64,5 +64,5 @@ def test_written_pages_are_at_most_60000_words() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_no_sentence_begins_awkwardly(page: Path) -> None:
-    prose = re.sub(r"^ {4}.*$", "", FENCED.sub("", written_text(page)), flags=re.MULTILINE)
+    prose = re.sub(r"^ {4}.*$", "", FENCED.sub("", page.read_text()), flags=re.MULTILINE)
     assert AWKWARD.findall(prose) == []
