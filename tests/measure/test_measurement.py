@@ -91,6 +91,14 @@ def test_contended_points_are_those_of_the_machine(found) -> None:
     assert rate[8] < 0.8 * rate[4]  # leaving the complex
 
 
+def test_threads_that_are_named_are_the_ones_that_run(tmp_path) -> None:
+    computer = sysfs.read(RECORDED.sysfs(tmp_path))
+    named = msgspec.structs.replace(SMALL, threads=(1, 3))
+    found = plan.throughput(Simulated(RECORDED), computer, named, lambda: None)
+    assert {p.threads for p in found} == {1, 3}
+    assert len({p.workload for p in found}) == len(plan.CONTENDED)
+
+
 def test_what_could_not_be_measured_says_why(found) -> None:
     assert found.wakeups is None and "runs no Linux" in found.absent["wakeups"]
     assert not found.partial

@@ -39,6 +39,7 @@ class Effort(Struct, frozen=True):
     run_ns: float  # that one run should take
     wakes: int
     calls: int
+    threads: tuple[int, ...] = ()  # of atomics and locks; none: `counts`
 
 
 FULL = Effort(samples=300, rounds=1000, again=16, runs=5, run_ns=2e8, wakes=500, calls=5000)
@@ -49,7 +50,7 @@ def parts(computer: Computer, effort: Effort) -> int:
     """How many ticks the whole plan gives."""
     cpus = len(computer.cpus)
     pairs = cpus * (cpus - 1) // 2
-    runs = len(CONTENDED) * len(counts(computer)) * effort.runs
+    runs = len(CONTENDED) * len(effort.threads or counts(computer)) * effort.runs
     others = len(partners(computer)) + len(groups(computer))
     return pairs + min(effort.again, pairs) + runs + 3 * others
 
@@ -147,11 +148,11 @@ def counts(computer: Computer) -> list[int]:
 
 
 def throughput(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> list[Throughput]:
-    order = computer.compact()
+    order, threads = computer.compact(), effort.threads or counts(computer)
     return [
         series
         for workload in CONTENDED
-        for series in _scaled(bench, workload, order, counts(computer), effort, tick)
+        for series in _scaled(bench, workload, order, threads, effort, tick)
     ]
 
 
