@@ -18,3 +18,7 @@ _HERE = Path(__file__).parent
 MACHINES, CONTENTION, INTERRUPTS, SCALING, LOCKS = (
     _HERE / folder for folder in ("machines", "contention", "interrupts", "scaling", "locks")
 )
+
+# Atomics and spin locks that `uncore measure` runs and `uncore predict --record` foretells.
+SPINNING = ("lock/tas", "lock/ttas", "lock/ticket", "lock/mcs", "lock/clh")
+CONTENDED = ("counter/atomic", "counter/cas", *SPINNING)

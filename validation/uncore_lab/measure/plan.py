@@ -17,11 +17,10 @@ from msgspec import Struct
 from uncore.errors import GuestError
 from uncore.host.computer import Computer
 from uncore.result.schema import Point
+from uncore_lab.figures import CONTENDED
 from uncore_lab.measure.bench import Bench, Parameters
 from uncore_lab.measure.record import Again, Barrier, Handoffs, Percentiles, Throughput, Wakeup
 
-LOCKS = ("lock/tas", "lock/ttas", "lock/ticket", "lock/mcs", "lock/clh")
-CONTENDED = ("counter/atomic", "counter/cas", *LOCKS)
 FLAG_NODE = 0
 SHORT = 0.02  # of a run
 PATIENCE = "60s"  # after which a run is given up: a fair lock on busy processors
