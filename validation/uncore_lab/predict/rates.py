@@ -15,11 +15,11 @@ from uncore.execution.execute import execute
 from uncore.execution.request import make_job
 from uncore.result.schema import Result
 from uncore_lab.figures import CONTENDED
+from uncore_lab.figures.simulate import SEEDS
 from uncore_lab.fitting.numbers import free, settings
 from uncore_lab.predict.forecast import predicted
 from uncore_lab.predict.ledger import Rates
 
-SEEDS = 1, 2, 3
 DIGITS = 4
 
 

@@ -24,12 +24,13 @@ from uncore import topology
 from uncore.errors import UncoreError
 from uncore.job.option_values import pairs
 from uncore.job.placement import thread_counts
+from uncore_lab.figures.simulate import SEEDS
 from uncore_lab.fitting import solve as least
 from uncore_lab.fitting.numbers import Free, free, highest, settings, stepped
 from uncore_lab.upkeep.numbers import amount, put
 from uncore_lab.validate import lockhammer
 from uncore_lab.validate.lock_curves import Point, measure
-from uncore_lab.validate.lockhammer import PRIMITIVES, SEEDS, SLEEPING, Spot
+from uncore_lab.validate.lockhammer import PRIMITIVES, SLEEPING, Spot
 
 Overrides = dict[str, str]
 Ns = Sequence[float]

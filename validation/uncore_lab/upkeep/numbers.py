@@ -91,7 +91,7 @@ class Fit:
 
 def solve(fits: Sequence[Fit]) -> dict[Place, float]:
     """Logarithms of factors of all numbers of these machines together."""
-    found = least.over_jumps([fit.part() for fit in fits], most=TURNS)
+    found = least.solve([fit.part() for fit in fits], most=TURNS)
     steps = dict(zip(found.keys, found.steps.tolist(), strict=True))
     return {place: steps[place] for fit in fits for place in fit.places}
 

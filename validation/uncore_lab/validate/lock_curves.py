@@ -19,11 +19,12 @@ import numpy as np
 
 from uncore.drawing.table import Column, Row
 from uncore.execution.execute import execute
+from uncore_lab.figures.simulate import SEEDS
 from uncore_lab.results.table import Table
 from uncore_lab.validate import lockhammer
 from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.curves import Drawing, pictures
-from uncore_lab.validate.lockhammer import NOTHING, SEEDS, SLEEPING, Ns, Spot
+from uncore_lab.validate.lockhammer import NOTHING, SLEEPING, Ns, Spot
 from uncore_lab.validate.section import Request, Section
 
 NEAR = 35.0  # per cent: what counts as near

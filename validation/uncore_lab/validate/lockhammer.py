@@ -33,6 +33,7 @@ from uncore.program import Program
 from uncore.result import Result
 from uncore.support import paths
 from uncore_lab.figures import LOCKS
+from uncore_lab.figures.simulate import SEEDS
 
 HARNESS = "empty"
 NOTHING: Mapping[str, str] = {}
@@ -63,7 +64,6 @@ SETTINGS = ((0, 0), (200, 1000), (1000, 0), (1000, 5000))  # hold and think, ns
 # Operations of a thread: of all together about OPS, of each at least FEW (measured: 5000 of each).
 # Twice as many change no conclusion (tests/bars/test_locks.py).
 OPS, FEW = 3000, 60
-SEEDS = 1, 2, 3
 # Threads that spin at a barrier leave it as fast as they read its line, not as an operating system
 # wakes them.
 BARRIER = {"chance.start": "20ns"}
