@@ -68,8 +68,6 @@ def test_a_pair_is_the_mean_of_its_seeds_and_a_class_shows_their_spread() -> Non
     means = np.mean([matrix.ns for matrix in single], axis=0)
     assert np.array(both.ns) == pytest.approx(means)
     medians = [classes(matrix)["die"]["median_ns"] for matrix in single]
-    assert classes(both)["die"]["apart_ns"] == pytest.approx(
-        abs(medians[0] - medians[1]), abs=0.01
-    )
+    assert classes(both)["die"]["apart_ns"] == pytest.approx(abs(medians[0] - medians[1]), abs=0.01)
     assert medians[0] != medians[1]
     assert classes(single[0])["die"]["apart_ns"] is None

@@ -19,6 +19,8 @@ MACHINES, CONTENTION, INTERRUPTS, SCALING, LOCKS = (
     _HERE / folder for folder in ("machines", "contention", "interrupts", "scaling", "locks")
 )
 
+FAMILIES = _HERE / "families.toml"  # what is fitted together, and to which of these
+
 # Atomics and spin locks that `uncore measure` runs and `uncore predict --record` foretells.
 SPINNING = ("lock/tas", "lock/ttas", "lock/ticket", "lock/mcs", "lock/clh")
 CONTENDED = ("counter/atomic", "counter/cas", *SPINNING)

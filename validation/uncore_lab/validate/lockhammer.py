@@ -96,14 +96,6 @@ class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Ns(*(ns[threads - 1] for ns in (self.median, self.p20, self.p80)))
 
 
-class Fit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which numbers of the machine were chosen by which points, at hold 0 and think 0."""
-
-    keys: list[str]
-    primitives: list[str]
-    threads: list[int]
-
-
 class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One machine's file; the keys are explained in uncore_lab/figures/README.md."""
 
@@ -112,7 +104,6 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     host: str  # as the source calls it
     placement: str
     socket: int  # threads that the pin order puts on one socket
-    fit: Fit
     ns: dict[str, dict[str, Curve]]
 
     def harness(self, setting: str, threads: int) -> float:
@@ -141,12 +132,6 @@ class Spot:
     @property
     def bare(self) -> bool:
         return not (self.hold or self.think)
-
-    @property
-    def fitted(self) -> bool:
-        fit = read(self.machine).fit
-        chosen = self.primitive in fit.primitives and self.threads in fit.threads
-        return self.bare and bool(fit.keys) and chosen
 
     @property
     def sleeping(self) -> bool:

@@ -24,7 +24,7 @@ from uncore.support.paths import CHECKOUT
 from uncore_lab.figures import hardware as figures
 from uncore_lab.predict.forecast import predicted
 from uncore_lab.predict.ledger import LEDGER, Day, Prediction, entries, read_day, seal
-from uncore_lab.predict.rates import rates
+from uncore_lab.predict.ledger.rates import rates
 
 HEAD = """\
 # Class medians in ns, [low, predicted, high], that were predicted on {} of machines that nobody
