@@ -51,16 +51,17 @@ def factors_of(fitted: Fitted) -> dict[str, float]:
 WRONG = [
     ("tr1950x", "node1", "2", [1.25, 0.8, 1.3, 0.75]),
     ("r5950x", "node0", "5", [0.8, 1.3, 1.25]),
-    pytest.param("e52695v4x2", "node0", "7", [1.2, 0.8, 1.15], marks=pytest.mark.long),
+    pytest.param("e52695v4x2", "node0|node1", "7", [1.2, 0.8, 1.15], marks=pytest.mark.long),
 ]
 
 
 @pytest.mark.parametrize(("name", "home", "slice_", "factors"), WRONG)
 def test_numbers_are_found_again(name, home, slice_, factors, tmp_path) -> None:
-    keys = list(free(name))
+    """Of two equal sockets chance hides which has the line."""
+    keys, homes = list(free(name)), home.split("|")
     right = dict(zip(keys, factors, strict=True))
-    fitted = solve(Problem.of(name, made(tmp_path / "m.csv", name, right, home, slice_)))
-    assert (fitted.choice.home, fitted.choice.slice) == (home, slice_)
+    fitted = solve(Problem.of(name, made(tmp_path / "m.csv", name, right, homes[0], slice_)))
+    assert fitted.choice.home in homes and fitted.choice.slice == slice_
     assert not fitted.choice.order
     assert factors_of(fitted) == pytest.approx(right, rel=0.015)
     assert undetermined(fitted) == []
@@ -87,8 +88,12 @@ def test_cores_are_found_where_they_sit(tmp_path) -> None:
     renamed = np.where(np.tri(machine.harts, k=-1), np.fmax(ns, ns.T)[np.ix_(harts, harts)], np.nan)
     matrix = write(tmp_path / "m.csv", machine, renamed)
     fitted = solve(Problem.of("r5950x", matrix))
-    simulated = fitted.problem.simulated(fitted.steps, fitted.choice, 25)
-    assert np.nanmean(abs(simulated / renamed - 1)) < 0.005
+    off = fitted.problem.simulated(fitted.steps, fitted.choice, FINE) / renamed - 1
+    levels = figures.level_of_pairs(machine)
+    for level in ("core", "ccx", "socket"):  # pairs of a class are in the right order
+        of_class = off[(levels == level) & ~np.isnan(off)]
+        assert abs(np.median(of_class)) < 0.02
+        assert np.mean(abs(of_class - np.median(of_class))) < 0.005
     assert fitted.choice.order.startswith("ccx.join.map=\n")
     output = tmp_path / "mine.toml"
     output.write_text(machine_file(fitted, matrix, output))
@@ -129,7 +134,7 @@ def test_the_machine_of_the_file_is_as_far_off_as_the_file_says(tmp_path) -> Non
 
 
 def test_what_the_matrix_cannot_tell_is_said(tmp_path) -> None:
-    """A handoff reads no memory; and what an L2 costs adds to what the complex's network does."""
+    """A handoff reads no memory; and what an L2 costs adds to what a ring's way in does."""
     right = {"ccx.join.inject": 1.2}
     matrix = made(tmp_path / "m.csv", "tr1950x", right, "node1")
     with_memory = Problem.of("tr1950x", matrix, ["memory.latency", *right])
@@ -138,11 +143,11 @@ def test_what_the_matrix_cannot_tell_is_said(tmp_path) -> None:
         "memory.latency: the matrix says nothing of it; it stays where it was"
     ]
     assert list(kept(fitted)) == list(right)
-    sums = solve(Problem.of("tr1950x", matrix, ["core.l2.latency", *right]), "node1", "hash")
+    ring = "socket.join.inject"
+    matrix = made(tmp_path / "ring.csv", "i54590", {ring: 1.2}, "node0")
+    sums = solve(Problem.of("i54590", matrix, ["core.l2.latency", ring]), "node0", "hash")
     [sentence] = undetermined(sums)
-    assert re.fullmatch(
-        r"moved together .* core.l2.latency \+10 %, ccx.join.inject -\d %", sentence
-    )
+    assert re.fullmatch(rf"moved together .* core.l2.latency \+10 %, {ring} -\d %", sentence)
     assert np.sqrt(np.mean(sums.solution.residuals**2)) < 0.01
     assert all(word == ", not determined alone" for _, word in kept(sums).values())
 
