@@ -11,6 +11,7 @@
 
 UC_WORKLOAD("Barrier: all lower one count, and wait for the word that the last one changes");
 UC_PARAM(u64, rounds, 100, "rounds", "barriers, one after the other");
+UC_PARAM(bool, pause, 1, "", "who waits pauses between two looks");
 UC_PARAM(u64, barrier_node, 0, "node", "memory node of the barrier");
 
 static struct {
@@ -27,14 +28,21 @@ static uint64_t rounds_over(void) {
   return atomic_load_explicit(&barrier->over, memory_order_acquire);
 }
 
+static void await(uint64_t round) {
+  if (pause)
+    while (rounds_over() != round) uc_pause();
+  else
+    while (rounds_over() != round) continue;
+}
+
 static void arrive(uint64_t round, unsigned n) {
   if (atomic_fetch_sub(&barrier->missing, 1) == 1) {
-    atomic_store_explicit(&barrier->missing, n, memory_order_relaxed);
-    atomic_store_explicit(&barrier->over, round, memory_order_release);
-  } else {
-    while (!UC_SABOTAGE && rounds_over() != round) uc_pause();
-    if (UC_SABOTAGE) uc_check(rounds_over() == round, "left before all had arrived");
+    atomic_exchange(&barrier->missing, n);  // as x86 stores with sequential consistency
+    atomic_exchange(&barrier->over, round);
+  } else if (!UC_SABOTAGE) {
+    await(round);
   }
+  uc_check(rounds_over() == round, "left before all had arrived");
 }
 
 void uc_main(unsigned id, unsigned n) {

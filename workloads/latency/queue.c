@@ -21,9 +21,9 @@ UC_PARAM(u64, queue_node, 0, "node", "memory node of the rings");
 
 static struct ring {
   UC_ALIGNED _Atomic uint64_t head;  // the writer's
-  uint64_t tail_seen;
   UC_ALIGNED _Atomic uint64_t tail;  // the reader's
-  uint64_t head_seen;
+  UC_ALIGNED uint64_t tail_seen;     // by the writer
+  UC_ALIGNED uint64_t head_seen;     // by the reader
   UC_ALIGNED uint32_t* slot;
 }* rings;
 
@@ -36,32 +36,30 @@ void uc_setup(unsigned n) {
 
 static inline uint64_t after(uint64_t index) { return index + 1 == slots ? 0 : index + 1; }
 
-static inline uint64_t look(_Atomic uint64_t* index) {
+static inline uint64_t at(_Atomic uint64_t* index) {
   return atomic_load_explicit(index, memory_order_acquire);
+}
+
+// Waits until the other's index is not `stuck`; with `cached` looks only if it was when last seen.
+static void await(_Atomic uint64_t* index, uint64_t* seen, uint64_t stuck) {
+  if (UC_SABOTAGE || (cached && *seen != stuck)) return;
+  uint64_t now;
+  do now = at(index);
+  while (now == stuck);
+  if (cached) *seen = now;
 }
 
 static void put(struct ring* ring, uint32_t item) {
   uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed), next = after(head);
-  if (!cached)
-    while (look(&ring->tail) == next) continue;
-  else if (next == ring->tail_seen)
-    while ((ring->tail_seen = look(&ring->tail)) == next) continue;
   if (UC_SABOTAGE) uc_delay(50);  // and the reader does not wait
+  await(&ring->tail, &ring->tail_seen, next);
   ring->slot[head] = item;
   atomic_store_explicit(&ring->head, next, memory_order_release);
 }
 
-static void await_item(struct ring* ring, uint64_t tail) {
-  if (UC_SABOTAGE) return;
-  if (!cached)
-    while (look(&ring->head) == tail) continue;
-  else if (tail == ring->head_seen)
-    while ((ring->head_seen = look(&ring->head)) == tail) continue;
-}
-
 static uint32_t take(struct ring* ring) {
   uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
-  await_item(ring, tail);
+  await(&ring->head, &ring->head_seen, tail);
   uint32_t item = ring->slot[tail];
   atomic_store_explicit(&ring->tail, after(tail), memory_order_release);
   return item;

@@ -29,6 +29,7 @@ SEAL = "seal"
 SEEDS = 1, 2, 3
 Kind = TypeVar("Kind", bound=msgspec.Struct)
 Words = Mapping[str, str | int | bool]
+NOTHING: Words = {}
 Figure = float | tuple[float, float]  # a range stands for its middle
 
 # What is compared, from the operations of a run and its time.
@@ -64,9 +65,9 @@ class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         size = len(self.values)
-        lists = [self.places, self.points, *self.vary.values()]
-        lists += [self.threads] if isinstance(self.threads, list) else []
-        if any(len(each) not in (0, size) for each in lists):
+        sizes = {len(self.places), len(self.points), *map(len, self.vary.values())}
+        sizes |= {len(self.threads)} if isinstance(self.threads, list) else set()
+        if sizes - {0, size}:
             raise ValueError(f"'{self.name}' has {size} values; every other list needs as many")
         if self.fit and self.show != "rate":
             raise ValueError(f"'{self.name}': fit needs show = \"rate\"")
@@ -91,7 +92,7 @@ class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return "fit" if self.fit else "base"
         return "predicted"
 
-    def job(self, machine: str, at: int, more: Words = {}) -> Job:
+    def job(self, machine: str, at: int, more: Words = NOTHING) -> Job:
         varied = {key: values[at] for key, values in self.vary.items()}
         return make_job(
             machine,
@@ -103,7 +104,7 @@ class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             slow=True,
         )
 
-    def jobs(self, machine: str, more: Words = {}) -> list[Job]:
+    def jobs(self, machine: str, more: Words = NOTHING) -> list[Job]:
         return [self.job(machine, at, more) for at in range(len(self.values))]
 
 
