@@ -19,6 +19,7 @@ from uncore_lab.results.table import Table, load, moved
 from uncore_lab.validate import (
     EXPERIMENTS,
     bar,
+    bench,
     clocks,
     contention,
     curves,
@@ -57,6 +58,7 @@ FEW: dict[str, Callable[[], Table]] = {
     "scaling": lambda: scaling.table(scaling.curves([GETUID])),
     "interrupts": broadcast,
     "prediction": lambda: prediction.table(prediction.left_out("r2700x")[0]),
+    "bench": lambda: bench.table(bench.compared("odp-ticket-n1")),
     "clocks": lambda: clocks.run(Request()).tables[0],
 }
 

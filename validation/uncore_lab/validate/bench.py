@@ -1,6 +1,7 @@
 """What others published, simulated: locks, counts, queues and barriers on the machines they had.
 
     run(request) -> Section      compared(name) -> [Compared]     the figures of one set
+    figures_of(machine, curve) -> [(label, measured, simulated, what it is good for)]
 
 Each set is a paper's table, a commit's or a post's (figures/bench): nothing of the model was chosen
 by it but what its rows say.  Half of the sets are sealed and not simulated before the day on which
@@ -18,7 +19,7 @@ from uncore.drawing.table import Column, Row
 from uncore.execution.execute import execute
 from uncore.result import Point
 from uncore_lab.figures import published_sets as sets
-from uncore_lab.figures.published_sets import Curve, Published
+from uncore_lab.figures.published_sets import Curve
 from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.section import Lacking, Picture, Request, Section
@@ -122,24 +123,23 @@ def compared(name: str, cores: int = 1) -> list[Compared]:
     return [
         Compared(name, published.machine, curve.name, *figure, name in seal.judges)
         for curve in published.curves
-        for figure in _figures(published, curve, cores)
+        for figure in figures_of(published.simulated, curve, cores)
     ]
 
 
-def _figures(published: Published, curve: Curve, cores: int) -> list[tuple[str, float, float, str]]:
+def figures_of(machine: str, curve: Curve, cores: int = 1) -> list[tuple[str, float, float, str]]:
     """Of each: what it is called, measured, simulated, and what it is good for."""
-    more = {curve.fit: f"{_fitted(published, curve)}ns"} if curve.fit else {}
-    results = execute(curve.jobs(published.simulated, more), cores)
-    ours = [_shown(curve, result.points) for result in results]
+    more = {curve.fit: f"{_fitted(machine, curve)}ns"} if curve.fit else {}
+    ours = [_shown(curve, result.points) for result in execute(curve.jobs(machine, more), cores)]
     if curve.relative:
         ours = [value / ours[0] for value in ours]
     kinds = [curve.kind(at) for at in range(len(ours))]
     return list(zip(curve.labels, curve.measured, ours, kinds, strict=True))
 
 
-def _fitted(published: Published, curve: Curve) -> int:
+def _fitted(machine: str, curve: Curve) -> int:
     """ns for which the first figure is met; an operation's time is linear in them."""
-    jobs = [curve.job(published.simulated, 0, {curve.fit: f"{ns}ns"}) for ns in PROBES]
+    jobs = [curve.job(machine, 0, {curve.fit: f"{ns}ns"}) for ns in PROBES]
     bare, more = (1000 / _shown(curve, result.points) for result in execute(jobs))
     slope = (PROBES[1] - PROBES[0]) / (more - bare)
     return max(0, round((1000 / curve.measured[0] - bare) * slope))
