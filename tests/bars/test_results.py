@@ -19,12 +19,12 @@ from uncore_lab.results.table import Table, load, moved
 from uncore_lab.validate import (
     EXPERIMENTS,
     bar,
-    bench,
     clocks,
     contention,
     curves,
     directory,
     interrupts,
+    papers,
     prediction,
     scaling,
     summary,
@@ -58,7 +58,7 @@ FEW: dict[str, Callable[[], Table]] = {
     "scaling": lambda: scaling.table(scaling.curves([GETUID])),
     "interrupts": broadcast,
     "prediction": lambda: prediction.table(prediction.left_out("r2700x")[0]),
-    "bench": lambda: bench.table(bench.compared("odp-ticket-n1")),
+    "bench": lambda: papers.table(papers.compared("odp-ticket-n1")),
     "clocks": lambda: clocks.run(Request()).tables[0],
 }
 

@@ -4,7 +4,7 @@
 // all but the last wait for a word to change, which also says which round is over, so nobody can
 // overtake. Count and word share a line, as they do where nobody thought of it: each arrival takes
 // it from those who wait already. So a round costs about a handoff for each hart; the runtime's own
-// barrier (runtime/barrier.c) is a tree, on lines of its own.
+// barrier (runtime/gather.c) is a tree, on lines of its own.
 //
 // Check: whoever leaves sees the round over, and the count is whole again at the end.
 #include "uncore.h"

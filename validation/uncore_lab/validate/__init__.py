@@ -15,7 +15,7 @@ The files:
     locks.py       what n threads get from one lock, against lockhammer's curves (lockhammer.py)
     scaling.py     will-it-scale: throughput over tasks, against measured curves (series.py)
     booted.py      the same of a kernel that a user booted (the command willitscale)
-    bench.py       what papers, commits and posts published, half of it sealed
+    papers.py      what papers, commits and posts published, half of it sealed
     prediction.py  each machine from the others;  clocks.py  which clock a number follows;
     blind.py       predicted blind, then measured: the ledger
     bar.py         bounds that hold today, beside their goals
@@ -35,13 +35,13 @@ from uncore.drawing.table import emit, print_json, say
 from uncore.errors import UserError, nearest
 from uncore_lab.results.table import save
 from uncore_lab.validate import (
-    bench,
     blind,
     clocks,
     contention,
     directory,
     handoff,
     interrupts,
+    papers,
     prediction,
     report,
     scaling,
@@ -57,7 +57,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "directory": directory.run,
     "scaling": scaling.run,
     "interrupts": interrupts.run,
-    "bench": bench.run,
+    "bench": papers.run,
     "prediction": prediction.run,
     "clocks": clocks.run,
     "blind": blind.run,

@@ -24,9 +24,9 @@ from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.section import Lacking, Picture, Request, Section
 
-MEDIAN = Bar("open sets: median absolute error", 50, 20, "%")
+MEDIAN = Bar("open sets: median absolute error", 25, 15, "%")
 JUDGES = Bar("opened judges: median absolute error", 50, 20, "%")
-PROBES = 0, 1000  # ns of the parameter that is fitted
+PROBES = 100, 1000  # ns of the parameter that is fitted: with 0 no clock is read
 LEAST_SPAN = 5.0  # of the picture: factors above and below 1
 
 PROSE = (
@@ -142,7 +142,7 @@ def _fitted(machine: str, curve: Curve) -> int:
     jobs = [curve.job(machine, 0, {curve.fit: f"{ns}ns"}) for ns in PROBES]
     bare, more = (1000 / _shown(curve, result.points) for result in execute(jobs))
     slope = (PROBES[1] - PROBES[0]) / (more - bare)
-    return max(0, round((1000 / curve.measured[0] - bare) * slope))
+    return max(0, round(PROBES[0] + (1000 / curve.measured[0] - bare) * slope))
 
 
 def _shown(curve: Curve, points: Sequence[Point]) -> float:

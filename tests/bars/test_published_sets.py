@@ -20,7 +20,7 @@ from uncore.topology import load
 from uncore_lab.figures import BENCH
 from uncore_lab.figures import published_sets as sets
 from uncore_lab.results.table import load as filed
-from uncore_lab.validate import bench
+from uncore_lab.validate import papers
 from uncore_lab.validate.section import Lacking, Request
 
 ELSEWHERE = "mesh:4x2"  # a machine that nobody published figures of
@@ -100,9 +100,9 @@ def test_a_judge_that_became_open_breaks_the_seal() -> None:
 def test_a_judge_is_not_simulated_before_it_is_opened(copy: Path) -> None:
     name = "perfbook-8750h"
     with pytest.raises(Lacking, match="a judge that is not opened"):
-        bench.compared(name)
+        papers.compared(name)
     with pytest.raises(Lacking, match="'i78750h'"):
-        bench.run(Request(machines=("i78750h",)))
+        papers.run(Request(machines=("i78750h",)))
     seal = copy / "seal.toml"
     seal.write_text(seal.read_text().replace("[opened]", f'[opened]\n{name} = "2026-11-27"'))
     assert name in sets.shown(sets.sealed())
@@ -156,7 +156,7 @@ def test_the_first_figure_is_met_where_a_time_is_fitted_to_it() -> None:
         threads=[1, 2],
         fit="think",
     )
-    first, second = bench.figures_of("graviton2", curve)
+    first, second = papers.figures_of("graviton2", curve)
     assert first[1] == 2.0 and first[2] == pytest.approx(2.0, rel=0.01)
     assert (first[3], second[3]) == ("fit", "predicted")
 
@@ -175,16 +175,16 @@ def test_a_quantity_is_what_its_name_says(show: Any, value: float) -> None:
         thread_ps=[(0, 1_000_000), (500_000, 1_000_000)],
     )
     curve = sets.Curve("name", "unit", show, "workload", [1.0])
-    assert bench.QUANTITIES[show](cast("Point", point), curve) == pytest.approx(value)
+    assert papers.QUANTITIES[show](cast("Point", point), curve) == pytest.approx(value)
 
 
 def test_the_picture_has_no_text_outside_it() -> None:
     figures = [
-        bench.Compared(name, "m", "curve", str(at), 1.0, ratio, "predicted", judge=False)
+        papers.Compared(name, "m", "curve", str(at), 1.0, ratio, "predicted", judge=False)
         for name in sets.names()
         for at, ratio in enumerate((0.1, 1.0, 7.0))
     ]
-    (panel,) = bench.picture(figures).panels
+    (panel,) = papers.picture(figures).panels
     figure, axes = pyplot.subplots(figsize=(6.8 + 2.8, 5.2), layout="constrained")
     draw(panel, axes)
     figure.draw_without_rendering()
