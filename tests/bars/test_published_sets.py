@@ -192,4 +192,5 @@ def test_the_picture_has_no_text_outside_it() -> None:
     assert drawn.x0 >= 0 and drawn.y0 >= 0
     assert drawn.x1 <= 6.8 + 2.8 and drawn.y1 <= 5.2
     assert axes.get_yscale() == "log"
+    assert not [text for text in axes.get_yticklabels(minor=True) if text.get_text()]
     pyplot.close(figure)

@@ -208,6 +208,7 @@ def picture(figures: Sequence[Compared]) -> Picture:
         "What others published",
         "figure of the set",
         "simulated over measured",
+        words=[str(number + 1) for number in range(max(map(len, series.values())))],
         span=(1 / most, most),
     )
     return Picture("bench", "bench: simulated over measured, figure by figure", [panel])
