@@ -133,8 +133,9 @@ def matrix(
     smt: bool = True,
     home: str = "addressed",
     slices: str = "hash",
+    as_measured: bool = False,
     engine: str = "native",
-    seeds: Iterable[int] = (),
+    seeds: Iterable[int] | None = None,
     slow: bool = False,
     cores: Workers = 1,
     engine_options: EngineOptions = NO_OPTIONS,
@@ -142,6 +143,7 @@ def matrix(
     """What a line, or with `ipi` an interrupt, takes between all pairs of harts.
 
     `sample`: of so many harts only, drawn so that every distance occurs; (40, 1) is another draw.
+    `as_measured`: the line is where the real machine's was.  `seeds`: those of `run`, if None.
     """
     return matrices.measure(
         machine,
@@ -152,7 +154,8 @@ def matrix(
         home=home,
         slices=slices,
         engine=engine,
-        seeds=tuple(seeds),
+        seeds=usual_seeds(engine) if seeds is None else tuple(seeds),
+        as_measured=as_measured,
         slow=slow,
         workers=cores,
         engine_options=engine_options,

@@ -6,13 +6,12 @@ The whole comparison is a command; here are a sample of it, and its arithmetic.
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
 from uncore import topology
-from uncore.errors import UncoreError
 from uncore.execution.execute import execute
-from uncore_lab.upkeep import lock_fit as fitting
 from uncore_lab.validate import lock_curves as locks
 from uncore_lab.validate import lockhammer
 from uncore_lab.validate.bar import Bar, past
@@ -50,11 +49,11 @@ def test_threads_are_placed_as_they_were_pinned(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_at_most_three_numbers_are_fitted_by_four_numbers_of_threads(machine: str) -> None:
-    fit = lockhammer.read(machine).fit
-    assert len(fit.keys) <= 3
-    assert len(fit.threads) <= 4
-    assert set(fit.primitives) <= {"incdec_refcount", "ticket_spinlock"}
+def test_hosts_of_locks_have_no_number_of_their_own(machine: str) -> None:
+    """Only a clock, and where cores sit: times and counts are their family's."""
+    numbers = topology.load(machine).numbers
+    own = {number.key for number in numbers if Path(number.file).stem == machine}
+    assert own == {"core.clock"}
 
 
 def test_the_quick_set_doubles_up_to_all_threads() -> None:
@@ -125,22 +124,3 @@ def test_more_operations_change_no_conclusion(machine: str) -> None:
     many = locks.measure(spots, ops=2 * max(lockhammer.FEW, lockhammer.OPS // 16))
     for one, other in zip(few, many, strict=True):
         assert one.simulated.median == pytest.approx(other.simulated.median, rel=0.05)
-
-
-def test_a_number_that_was_changed_is_found_again() -> None:
-    spots = [Spot("skylake24", "incdec_refcount", 0, 0, n) for n in (8, 16)]
-    frees = fitting.movable("skylake24", ["core.atomic"])
-
-    def simulate(overrides: dict[str, str]) -> list[float]:
-        return [p.simulated.median for p in locks.measure(spots, 1, overrides, 60, (1,))]
-
-    measured = simulate(fitting.moved(frees, [math.log(1.3)]))
-    assert fitting.solve(frees, measured, simulate) == {
-        "core.atomic": pytest.approx(math.log(1.3), abs=0.05)
-    }
-
-
-@pytest.mark.parametrize("key", ["core.clock", "core.hld"])
-def test_what_is_no_time_is_not_fitted(key: str) -> None:
-    with pytest.raises(UncoreError, match=key):
-        fitting.movable("skylake24", [key])

@@ -8,7 +8,7 @@ from math import inf, log
 import numpy as np
 import pytest
 
-from uncore_lab.fitting.solve import PAIRS, REACH, STEP, Part, Target, over_jumps, present, solve
+from uncore_lab.fitting.solve import PAIRS, REACH, STEP, Part, Target, present, solve
 
 
 def sums(right: list[float], asked: list[int] | None = None) -> Callable[[np.ndarray], np.ndarray]:
@@ -47,19 +47,6 @@ def test_a_number_that_nothing_follows_stays() -> None:
     assert solve([blind], begin=begin).steps == pytest.approx([log(2), 0.25], abs=0.01)
     assert solve([blind], prior=0.1, begin=begin).steps == pytest.approx([log(2), 0], abs=0.02)
     assert solve([]).steps.size == 0
-
-
-def test_the_search_ends_at_the_edge_of_a_jump() -> None:
-    """Ways shorter by 5.5 % and more come out far too early, all longer ones late."""
-
-    def jumps(steps: np.ndarray) -> np.ndarray:
-        return np.array([0.5 * steps[0] + (0.04 if steps[0] > -0.055 else -0.06), steps[1]])
-
-    parts = [Part("ab", jumps), Part("b", lambda steps: steps - 0.1, [STEP + 0.02])]
-    assert solve(parts, most=2).steps[0] == 0
-    found = over_jumps(parts, most=2).steps
-    assert -0.055 < found[0] <= -0.04
-    assert 0.01 <= found[1] <= 0.02
 
 
 def test_steps_end_at_their_limits() -> None:

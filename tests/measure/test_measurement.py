@@ -21,7 +21,7 @@ from uncore.execution.execute import execute
 from uncore.execution.request import make_job
 from uncore.host import pinned, sysfs
 from uncore.result.schema import Point
-from uncore_lab.figures import hardware
+from uncore_lab.figures import CONTENDED, hardware
 from uncore_lab.figures.simulate import handoffs
 from uncore_lab.measure import bench, plan, record
 from uncore_lab.measure import machine_file as describe
@@ -83,12 +83,20 @@ def test_offline_processors_and_holes_are_restored_by_the_machine_file(tmp_path)
 
 def test_contended_points_are_those_of_the_machine(found) -> None:
     counts = [1, 2, 4, 8, 16, 32]  # a complex has 4 cores, the package 16
-    by_name = {name: [p for p in found.throughput if p.workload == name] for name in plan.CONTENDED}
+    by_name = {name: [p for p in found.throughput if p.workload == name] for name in CONTENDED}
     assert all([p.threads for p in points] == counts for points in by_name.values())
     assert all(len(p.ops_per_second) == 2 and not p.failures for p in found.throughput)
     assert by_name["lock/mcs"][3].cpus == list(range(8))  # no siblings before all cores
     rate = {p.threads: p.ops_per_second[-1] for p in by_name["counter/cas"]}
     assert rate[8] < 0.8 * rate[4]  # leaving the complex
+
+
+def test_threads_that_are_named_are_the_ones_that_run(tmp_path) -> None:
+    computer = sysfs.read(RECORDED.sysfs(tmp_path))
+    named = msgspec.structs.replace(SMALL, threads=(1, 3))
+    found = plan.throughput(Simulated(RECORDED), computer, named, lambda: None)
+    assert {p.threads for p in found} == {1, 3}
+    assert len({p.workload for p in found}) == len(CONTENDED)
 
 
 def test_what_could_not_be_measured_says_why(found) -> None:
@@ -156,7 +164,7 @@ def test_this_computer_is_measured(tmp_path, monkeypatch, capsys) -> None:
     measurement, cpus = record.load(json), len(pinned.processors())
     assert len(csv.read_text().splitlines()) == cpus
     assert all(ns > 0 for row in measurement.handoffs.mean_ns for ns in row)
-    assert {p.workload for p in measurement.throughput} == set(plan.CONTENDED)
+    assert {p.workload for p in measurement.throughput} == set(CONTENDED)
     assert "remote wake-up" in capsys.readouterr().out
     if measurement.barriers:  # a container may forbid the call
         asleep = [b for b in measurement.barriers if not b.running]

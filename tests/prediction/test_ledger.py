@@ -120,7 +120,7 @@ def test_a_day_may_be_written_anew_until_it_is_over(
     today = Prediction("a", {"core": (1.0, 2.0, 3.0)})
     again = Prediction("b", {"core": (2.0, 3.0, 4.0)})
     (mine / "2031-01-01.toml").write_text(record.text("2031-01-01", {"r7900xt": today}))
-    monkeypatch.setattr(record, "_prediction", lambda name, commit: again)
+    monkeypatch.setattr(record, "_prediction", lambda name, commit, threads: again)
     record.record([], ledger=mine, day="2031-01-01")
     assert read_day(mine / "2031-01-01.toml").machines == {"r7900xt": again}
     with pytest.raises(UserError, match="on record since 2031-01-01, and what is on record stands"):
@@ -133,7 +133,7 @@ def test_a_machine_on_record_is_sealed_anew_beside_its_first_prediction_with_a_r
     mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        record, "_prediction", lambda name, commit: Prediction("b", {"core": AGAIN})
+        record, "_prediction", lambda name, commit, threads: Prediction("b", {"core": AGAIN})
     )
     record.record(["r5900x", "r7900xt"], "rule C9", ledger=mine, day="2031-01-01")
     assert read_day(mine / "2031-01-01.toml").reasons == {"r5900x": "rule C9"}
@@ -183,3 +183,34 @@ def test_a_reason_belongs_to_a_record(capsys: pytest.CaptureFixture[str]) -> Non
         main(["predict", "r5900x", "--reason", "rule C9"])
     assert end.value.code == 2
     assert "write --record with it" in capsys.readouterr().err
+
+
+# ---- Rates ---------------------------------------------------------------------------------------
+
+
+def test_rates_are_sealed_and_scored(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record.record(["epyc74f3"], "rates", (1, 2), ledger=mine, day="2026-12-01")
+    page = mine / "2026-12-01.toml"
+    (entry,) = [e for e in entries(mine) if e.date == "2026-12-01"]
+    assert entry.predicted.rates.threads == [1, 2]
+    low, middle, high = entry.predicted.rates.millions["counter/atomic"][1]
+    assert 0 < low <= middle <= high
+    measured = mine / "measured.toml"
+    whole = measured.read_text()
+    since = f"""
+[machines.epyc74f3]
+date = "2026-12-02"
+source = "a test"
+classes = {{}}
+rates = {{ "counter/atomic" = [1.0, {2 * middle}] }}
+"""
+    measured.write_text(whole + since)
+    (entry,) = [e for e in entries(mine) if e.date == "2026-12-01"]
+    rows = {row["class"]: row for row in blind._rows([entry])}
+    assert rows["counter/atomic, 2"]["error_pct"] == pytest.approx(100, abs=0.1)  # twice the time
+    measured.write_text(whole + since.replace("[1.0, ", "["))
+    with pytest.raises(UserError, match="a rate for each count that is predicted"):
+        entries(mine)
+    page.write_text(page.read_text().replace("threads = [1, 2]", "threads = [1, 3]"))
+    with pytest.raises(UserError, match="was changed after it was recorded"):
+        read_day(page)

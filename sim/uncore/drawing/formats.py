@@ -43,3 +43,8 @@ def ratio(value: float | None, apart: float | None = None) -> str:
     """A part of 1, or so many an operation."""
     spread = "" if apart is None else f" +-{apart / 2:.2f}"
     return EMPTY if value is None else f"{value:.2f}{spread}"
+
+
+def spread(value: float, apart: float | None) -> str:
+    """A figure to a tenth, with half of how far values like it are apart, if that is known."""
+    return f"{value:.1f}" if apart is None else f"{value:.1f} +-{apart / 2:.1f}"

@@ -4,6 +4,8 @@ Interface: `measure(machine, ipi, ...)` -> Matrix; `show`, `write_csv`, `panel` 
 `tournament(machine, workload, harts)` -> the job of its runs, which validation uses, too.
 The pairs of up to 64 harts are a single run, those of more are several, which cores share: each
 begins on a machine at rest, so the figures do not depend on the number of cores.
+Every pair is played with each seed; its figure is the mean, and a class's spread is how far the
+medians of single seeds are apart.
 The latency of a pair is one way: half a round trip of the CAS ping-pong, or the time from sending
 an interprocessor interrupt to its handler.  Row = from, column = to: the
 harts in tree order, without SMT the first hart of each core; or a sample of them, whose pairs are
@@ -20,11 +22,13 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
+from uncore import topology
 from uncore.drawing import plot
-from uncore.drawing.formats import EMPTY
+from uncore.drawing.formats import EMPTY, spread
 from uncore.drawing.progress import progress
-from uncore.drawing.table import Column, emit
+from uncore.drawing.table import Column, emit, say
 from uncore.engine import NO_OPTIONS, EngineOptions, refuse_slow
 from uncore.errors import Unfinished, UserError
 from uncore.execution.execute import execute
@@ -41,6 +45,7 @@ from uncore.topology.distance import boundaries, classes, distance, sample
 from uncore.topology.machine import Machine
 
 Table = Sequence[Sequence[int]]
+Ns = Sequence[Sequence[float]]
 Sample = tuple[int, int]  # how many harts, and which draw of so many
 
 LINE, IPI = "one-way latency", "one-way IPI latency"
@@ -56,8 +61,10 @@ class Matrix(Framed):
     machine: Machine
     harts: tuple[int, ...]  # of the rows and columns, in tree order
     what: str
-    ns: list[list[float]]
+    ns: list[list[float]]  # means over seeds
     results: list[Result]  # of its runs
+    measured: plugins.Measured | None = None  # of the real machine
+    alike: bool = False  # whether its line was where that of these runs is
     stopped: BaseException | None = None  # what ended it early
 
     def __repr__(self) -> str:
@@ -82,14 +89,8 @@ class Matrix(Framed):
 
     def by_class(self) -> list[dict[str, Any]]:
         """One row per distance class that occurs, nearest first, with the measured median."""
-        measured = plugins.measured(self.machine) if self.what == LINE else {}
-        latencies: dict[str, list[float]] = {}
-        for a, row in enumerate(self.ns):
-            for b, value in enumerate(row):
-                if a != b and not math.isnan(value):
-                    latencies.setdefault(
-                        distance(self.machine, self.harts[a], self.harts[b]), []
-                    ).append(value)
+        seeds = [self._medians(ns) for ns in self._of_seeds()]
+        measured = self.measured.ns if self.measured and self.alike else {}
         return [
             {
                 "machine": self.machine.id,
@@ -97,12 +98,41 @@ class Matrix(Framed):
                 "pairs": len(values),
                 "min_ns": min(values),
                 "median_ns": round(statistics.median(values), 2),
+                "apart_ns": _apart([medians[name] for medians in seeds if name in medians]),
                 "max_ns": max(values),
                 "measured_ns": measured.get(name),
             }
-            for name in classes(self.machine)
-            if (values := latencies.get(name))
+            for name, values in self._classes(self.ns).items()
         ]
+
+    def _classes(self, ns: Ns) -> dict[str, list[float]]:
+        """Measured latencies of each distance class that occurs, nearest first."""
+        found: dict[str, list[float]] = {name: [] for name in classes(self.machine)}
+        for a, row in zip(self.harts, ns, strict=True):
+            for b, value in zip(self.harts, row, strict=True):
+                if a != b and not math.isnan(value):
+                    found[distance(self.machine, a, b)].append(value)
+        return {name: values for name, values in found.items() if values}
+
+    def _medians(self, ns: Ns) -> dict[str, float]:
+        return {name: statistics.median(values) for name, values in self._classes(ns).items()}
+
+    def _of_seeds(self) -> list[Ns]:
+        """A matrix of each seed, of the runs that were finished."""
+        tables: dict[object, list[Table]] = {}
+        for result in self.results:
+            for point in result.points:
+                tables.setdefault(point.seed, []).append(_published(point.tables))
+        return [_latencies(own) for own in tables.values()] if len(tables) > 1 else []
+
+
+def _apart(medians: Sequence[float]) -> float | None:
+    return round(max(medians) - min(medians), 2) if len(medians) > 1 else None
+
+
+def _published(tables: Mapping[str, Table]) -> Table:
+    """The first table of a run, which is the latencies."""
+    return next(iter(tables.values()))
 
 
 def tournament(
@@ -123,13 +153,19 @@ def measure(
     smt: bool,
     slow: bool = False,
     only: Sample | None = None,
+    as_measured: bool = False,
     engine_options: EngineOptions = NO_OPTIONS,
     store: Store | None = None,
     resume: bool = False,
     workers: Workers = 1,
     **policies: Any,
 ) -> Matrix:
-    """Runs the ping-pong over all pairs of harts, or those of the sample `only`."""
+    """Runs the ping-pong over all pairs of harts, or those of the sample `only`.
+
+    `as_measured`: with the line where the real machine had it.
+    """
+    if as_measured:
+        policies |= _conditions(machine, ipi)
     job = tournament(machine, WORKLOADS[ipi], overrides=overrides, slow=True, smt=smt, **policies)
     if only:
         players = sample(job.machine, job.harts, *only)
@@ -144,7 +180,26 @@ def measure(
     if not ns:
         raise UserError(f"{WORKLOADS[ipi]} published no table on engine '{job.engine}'")
     what = IPI if ipi else LINE
-    return Matrix(job.machine, job.harts, what, ns, played.results, stopped)
+    measured = None if ipi else plugins.measured(job.machine)
+    alike = measured is not None and _alike(job, measured)
+    return Matrix(job.machine, job.harts, what, ns, played.results, measured, alike, stopped)
+
+
+def _conditions(machine: str, ipi: bool) -> dict[str, str]:
+    """Policies of a job that plays as the real machine was measured."""
+    measured = None if ipi else plugins.measured(topology.load(machine, measured=True))
+    if not measured:
+        what = "interrupts between its harts" if ipi else "it"
+        raise UserError(f"--as-measured: nobody here has measured {what}; leave it out: {machine}")
+    return {"home": measured.home, "slices": measured.slices}
+
+
+def _alike(job: Job, measured: plugins.Measured) -> bool:
+    """Whether the job's line is where the measured one was."""
+    home = "node0" if job.home == "addressed" else job.home  # where the workload puts it
+    return (
+        home == measured.home or len(job.machine.memories) == 1
+    ) and job.slices == measured.slices
 
 
 def _parts(job: Job) -> list[Job]:
@@ -165,7 +220,7 @@ class _Played:
         """The table that each run has published, even a run that ended early."""
         points = [point for result in self.results for point in result.points]
         published = [point.tables for point in points] + [Unfinished.of(end) for end in self.ends]
-        return [next(iter(tables.values())) for tables in published if tables]
+        return [_published(tables) for tables in published if tables]
 
 
 def _play(
@@ -178,7 +233,8 @@ def _play(
     rounds = jobs[0].program.parameter("rounds").default
     harts = jobs[0].threads[0]
     ends: list[BaseException] = []
-    with progress(harts * (harts - 1) * rounds, "measuring", "round trips") as advance:
+    trips = harts * (harts - 1) * rounds * max(1, len(jobs[0].seeds))
+    with progress(trips, "measuring", "round trips") as advance:
         played = seen = 0
 
         def done(job: Job, point: Point) -> None:
@@ -206,12 +262,13 @@ def _play(
 
 
 def _latencies(tables: Sequence[Table]) -> list[list[float]]:
-    """Merges the runs' tables, ps to ns; a 0 is a pair that this run did not measure."""
-    rows = [[max(cells) for cells in zip(*row, strict=True)] for row in zip(*tables, strict=True)]
-    return [
-        [value / 1000 if value or a == b else math.nan for b, value in enumerate(row)]
-        for a, row in enumerate(rows)
-    ]
+    """Means of the runs that played a pair, ps to ns; a 0 is a pair that a run did not play."""
+    cells = np.array(tables, dtype=float) / 1000
+    played = (cells > 0).sum(axis=0)
+    ns = np.where(played, cells.sum(axis=0) / np.maximum(played, 1), math.nan)
+    np.fill_diagonal(ns, 0.0)
+    rows: list[list[float]] = ns.tolist()
+    return rows
 
 
 def measured_pairs(ns: Sequence[Sequence[float]]) -> int:
@@ -223,13 +280,16 @@ def show(matrix: Matrix, as_json: bool) -> None:
     """Classes as a table, and the matrix itself where it fits a screen."""
     rows = matrix.by_class()
     if as_json:
-        document = {
+        document: dict[str, Any] = {
             "machine": matrix.machine.id,
             "unit": "ns",
             "harts": matrix.harts,
             "classes": rows,
             "ns": matrix.ns,
         }
+        if matrix.measured:
+            at = {"home": matrix.measured.home, "slices": matrix.measured.slices}
+            document["measured_at"] = at
         print(plain_json(msgspec.json.encode(document).decode()))
         return
     if len(matrix.ns) <= 16:
@@ -240,19 +300,28 @@ def show(matrix: Matrix, as_json: bool) -> None:
         COLUMNS,
         f"{matrix.machine.name}: {matrix.what} by distance, {len(matrix.ns)} harts",
     )
+    if matrix.measured and not matrix.alike:
+        say(
+            f"The real machine was measured with the line on {matrix.measured.home}, slice"
+            f" {matrix.measured.slices}: --as-measured plays so, and shows its medians."
+        )
 
 
 COLUMNS = [
     Column("within one", "class", left=True, about="the innermost level that holds both harts"),
     Column("pairs", "pairs", about="how many pairs of harts are so far apart"),
     Column("min ns", "min_ns", "{:.1f}".format, about="one way, the nearest of them"),
-    Column("median ns", "median_ns", "{:.1f}".format, about="one way, half of them"),
+    Column(
+        "median ns",
+        lambda row: spread(row["median_ns"], row["apart_ns"]),
+        about="one way, half of them; +- is half of what the seeds' medians are apart",
+    ),
     Column("max ns", "max_ns", "{:.1f}".format, about="one way, the farthest of them"),
     Column(
         "measured ns",
         "measured_ns",
         lambda v: f"{v:.1f}" if v else EMPTY,
-        about="median of the real machine's pairs, where it is known",
+        about="median of the real machine's pairs, where it is known for such a line",
     ),
 ]
 

@@ -2,9 +2,9 @@
 
     commands() -> {name: (path, help, ..)} entry points of the group `uncore.commands`: each a table
                                            like `uncore.cli.commands.COMMANDS`
-    measured(machine) -> {class: ns}       those of `uncore.measured`: each a function that knows
+    measured(machine) -> Measured          those of `uncore.measured`: each a function that knows
                                            median handoffs of real machines by distance class, and
-                                           answers {} for a machine it does not know
+                                           answers None for a machine it does not know
 
 A package names them in its pyproject.toml:
 
@@ -17,6 +17,7 @@ Without any, everything else works; so it does where a package has gone and left
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,18 @@ if TYPE_CHECKING:
 
 # Name -> where its function is, what it is for, and where its columns are that explain themselves.
 Commands = Mapping[str, tuple[str, ...]]
-Measured = Callable[["Machine"], Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Handoffs on a real machine."""
+
+    ns: Mapping[str, float]  # median of a distance class
+    home: str  # of the line, as --home has it
+    slices: str  # which slice owned it, as --slices has it; "hash": nobody knows
+
+
+Known = Callable[["Machine"], Measured | None]
 
 
 def commands() -> dict[str, tuple[str, ...]]:
@@ -34,10 +46,10 @@ def commands() -> dict[str, tuple[str, ...]]:
     return {name: command for table in tables for name, command in table.items()}
 
 
-def measured(machine: Machine) -> dict[str, float]:
-    """What any package knows of the real machine."""
-    known: Iterator[Measured] = _loaded("uncore.measured")
-    return {name: ns for handoffs in known for name, ns in handoffs(machine).items()}
+def measured(machine: Machine) -> Measured | None:
+    """What the first package says that knows the real machine."""
+    known: Iterator[Known] = _loaded("uncore.measured")
+    return next(filter(None, (handoffs(machine) for handoffs in known)), None)
 
 
 def _loaded(group: str) -> Iterator[Any]:

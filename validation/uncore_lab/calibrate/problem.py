@@ -39,8 +39,8 @@ from uncore_lab.fitting.solve import (
     Solution,
     Target,
     Vector,
-    over_jumps,
     present,
+    solve,
 )
 
 PRIOR = 0.003
@@ -118,7 +118,7 @@ class Problem:
             return target.off(self.simulated(steps, choice, rounds))
 
         part = Part(list(self.frees), off, highest(self.frees))
-        return over_jumps([part], PRIOR, begin, most)
+        return solve([part], PRIOR, begin, most)
 
     def error(self, residuals: Vector) -> float:
         """Root mean square, per class: all other residuals belong to a class too."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 from cyclopts import Parameter
 
 from uncore.cli.options import note
 from uncore.cli.status import INTERRUPTED, OK
 from uncore.errors import UserError
-from uncore.host import sysfs
+from uncore.host import pinned, sysfs
 from uncore.job.option_values import check_endings, check_new
+from uncore.job.placement import thread_counts
 from uncore.support.output_files import write_whole
 from uncore_lab.measure import hwloc as lstopo
 from uncore_lab.measure import machine_file as describe
@@ -27,6 +29,9 @@ def measure(
     ] = None,
     csv: Annotated[Path | None, Parameter(help="write the matrix of handoffs (.csv)")] = None,
     quick: Annotated[bool, Parameter(negative="", help="a tenth of the samples: orients")] = False,
+    threads: Annotated[
+        str, Parameter(help="of atomics and locks, like 1,2,3 or 1..max, which doubles")
+    ] = "",
     topology: Annotated[
         Path | None, Parameter(help="write a machine file of this computer (.toml)")
     ] = None,
@@ -47,12 +52,16 @@ def measure(
         note(f"machine file: {topology}")
         if not (output or csv):
             return OK
-    return _measure(output, csv, quick)
+    return _measure(output, csv, plan.QUICK if quick else plan.FULL, threads)
 
 
-def _measure(output: Path | None, csv: Path | None, quick: bool) -> int:
+def _measure(output: Path | None, csv: Path | None, effort: plan.Effort, threads: str) -> int:
     computer = sysfs.read(only=usable())
-    found = measured(Here(), computer, sysfs.setting(), plan.QUICK if quick else plan.FULL)
+    if threads:
+        counts = thread_counts(threads, len(computer.cpus))
+        pinned.room_for(counts)
+        effort = msgspec.structs.replace(effort, threads=counts)
+    found = measured(Here(), computer, sysfs.setting(), effort)
     report.show(found)
     if output:
         record.save(found, output)

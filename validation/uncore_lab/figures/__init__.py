@@ -20,3 +20,9 @@ MACHINES, CONTENTION, INTERRUPTS, SCALING, LOCKS, BENCH = (
     _HERE / folder
     for folder in ("machines", "contention", "interrupts", "scaling", "locks", "bench")
 )
+
+FAMILIES = _HERE / "families.toml"  # what is fitted together, and to which of these
+
+# Atomics and spin locks that `uncore measure` runs and `uncore predict --record` foretells.
+SPINNING = ("lock/tas", "lock/ttas", "lock/ticket", "lock/mcs", "lock/clh")
+CONTENDED = ("counter/atomic", "counter/cas", *SPINNING)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from uncore.support.plugins import Measured
 from uncore.topology.distance import classes
 from uncore.topology.machine import Machine
 from uncore_lab.figures import hardware
 
 
-def handoffs(machine: Machine) -> dict[str, float]:
-    """Distance class -> median in ns on the real machine, where we carry figures."""
+def handoffs(machine: Machine) -> Measured | None:
+    """Medians of distance classes on the real machine, where we carry figures."""
     if machine.id not in hardware.carried():
-        return {}
-    ns = hardware.carried_matrix(hardware.read(machine.id), machine)
+        return None
+    read = hardware.read(machine.id)
+    ns = hardware.carried_matrix(read, machine)
     levels = hardware.level_of_pairs(machine)
     by_class = {name: ns[(levels == name) & ~np.isnan(ns)] for name in classes(machine)}
-    return {
+    medians = {
         name: round(float(np.median(pairs)), 2) for name, pairs in by_class.items() if pairs.size
     }
+    return Measured(medians, read.home, read.slice)

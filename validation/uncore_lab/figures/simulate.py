@@ -2,10 +2,14 @@
 
     handoffs(machine, hardware) -> ns by hart, lower triangle
     handoffs(machine, hardware, cores, rounds)    of some cores only; NaN elsewhere
+    of_seeds(machine, hardware) -> [ns by hart]   a matrix for each seed; their mean is the above
 
 One run plays all pairs of cores, one hart of each, as on the measured machines, where the siblings
 of the two players slept; a second run plays two siblings.  Every pair of siblings of a kind of core
 runs the same code in the same private caches, so one pair stands for all of them.
+
+Runs are left to chance, as users' runs and real machines are: in lockstep two cores that try
+without end keep one phase, and a handoff grows by steps of up to an atomic's time.
 """
 
 from __future__ import annotations
@@ -16,22 +20,59 @@ import msgspec
 import numpy as np
 
 from uncore.engine import Probes, native
+from uncore.execution.request import usual_seeds
+from uncore.job.forms import REPEATS
 from uncore.study.matrix import tournament
 from uncore.topology.machine import Machine
 from uncore_lab.figures.hardware import Hardware, Matrix
 
 WORKLOAD = "latency/pingpong"
 ROUNDS = 100
+SEEDS = usual_seeds("native", REPEATS)
 NO_PROBES: Probes = frozenset()
 
 
 def handoffs(
-    machine: Machine, hardware: Hardware, cores: Sequence[int] = (), rounds: int = ROUNDS
+    machine: Machine,
+    hardware: Hardware,
+    cores: Sequence[int] = (),
+    rounds: int = ROUNDS,
+    seeds: Sequence[int] = SEEDS,
+) -> Matrix:
+    return mean(of_seeds(machine, hardware, cores, rounds, seeds))
+
+
+def mean(matrices: Sequence[Matrix]) -> Matrix:
+    ns: Matrix = np.mean(matrices, axis=0)
+    return ns
+
+
+def of_seeds(
+    machine: Machine,
+    hardware: Hardware,
+    cores: Sequence[int] = (),
+    rounds: int = ROUNDS,
+    seeds: Sequence[int] = SEEDS,
+) -> list[Matrix]:
+    """Without seeds, one in lockstep."""
+    return [_of(machine, hardware, cores, rounds, chosen) for chosen in _each(seeds)]
+
+
+def _each(seeds: Sequence[int]) -> list[tuple[int, ...]]:
+    return [(seed,) for seed in seeds] or [()]
+
+
+def _of(
+    machine: Machine,
+    hardware: Hardware,
+    cores: Sequence[int],
+    rounds: int,
+    seeds: tuple[int, ...],
 ) -> Matrix:
     players = list(cores or range(machine.cores))
     between = np.full((machine.cores, machine.cores), np.nan)
     between[np.ix_(players, players)] = _played(
-        machine, hardware, [machine.harts_of(core)[0] for core in players], rounds
+        machine, hardware, [machine.harts_of(core)[0] for core in players], rounds, seeds
     )
     core, kind = np.array(machine.hart_cores), np.array(machine.core_kinds)
     ns: Matrix = between[np.ix_(core, core)]
@@ -41,12 +82,18 @@ def handoffs(
         pair = next((harts for harts in pairs if len(harts) > 1), None)
         if pair:
             alike = np.equal.outer(core, core) & (kind == name)[core]
-            ns[alike] += _played(machine, own, pair[:2], ROUNDS)[0, 1]
+            ns[alike] += _played(machine, own, pair[:2], ROUNDS, seeds)[0, 1]
     ns[np.triu_indices(machine.harts)] = np.nan
     return ns
 
 
-def _played(machine: Machine, hardware: Hardware, harts: Sequence[int], rounds: int) -> Matrix:
+def _played(
+    machine: Machine,
+    hardware: Hardware,
+    harts: Sequence[int],
+    rounds: int,
+    seeds: tuple[int, ...],
+) -> Matrix:
     job = tournament(
         machine,
         WORKLOAD,
@@ -54,6 +101,7 @@ def _played(machine: Machine, hardware: Hardware, harts: Sequence[int], rounds: 
         parameters={"rounds": rounds},
         home=hardware.home,
         slices=hardware.slice,
+        seeds=seeds,
     )
     point = native.run(job, NO_PROBES)
     return np.array(point["tables"]["handoff"], dtype=float) / 1000

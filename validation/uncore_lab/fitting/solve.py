@@ -3,14 +3,12 @@
     Target(measured, masks).off(simulated) -> residuals: of class medians, then of pairs
     Part(keys, residuals)                     one machine, and the numbers that move it
     solve(parts, prior) -> Solution           all together; a number of several parts has one value
-    over_jumps(parts, prior) -> Solution      the same where residuals jump
 
 A number is what its file says times a factor; solved for are the factors' logarithms, so numbers
 stay positive, and machines of different clocks may share one in cycles.  The simulated handoff is
 all but linear in the latencies of components, so scipy's trust-region least squares needs a few
 steps; its derivatives are differences over STEP, large against the picosecond that durations are
-rounded to.  But it jumps where a probe begins to meet an atomic's end instead of the next one's
-beginning (C4.1), by up to an atomic's length: no derivative leads over that, `over_jumps` may.
+rounded to, and against what is left of steps of an atomic's length (C4.1) in a mean over seeds.
 
 Invariant: of each part only its own numbers are moved to find its derivatives.
 """
@@ -32,8 +30,6 @@ STEP = 0.03  # of a logarithm
 PAIRS = 0.3  # weight of a class's pairs together, beside its median
 REACH = float(np.log(20))  # no number becomes more, or less than the reciprocal, of what it was
 ENOUGH = 12  # evaluations, derivatives not counted
-WIDTHS = (0.08, 0.04, 0.02, 0.01)  # of steps over jumps: logarithms
-NEARER = 0.98  # of the squares' sum, or a step is not taken
 
 
 @dataclass(frozen=True)
@@ -131,40 +127,6 @@ def solve(
     return Solution(system.keys, first + result.x, result.jac[data], result.fun[data], prior)
 
 
-def over_jumps(
-    parts: Sequence[Part],
-    prior: float = 0,
-    begin: Vector | None = None,
-    most: int = ENOUGH,
-) -> Solution:
-    """What the solver and a compass search find, each from where the other ended, until that is no
-    nearer."""
-    system = _System(parts)
-    nearest = solve(parts, prior, begin, most)
-    while len(nearest.keys):
-        solution = solve(parts, prior, _searched(system, nearest.steps), most)
-        if solution.square >= NEARER * nearest.square:
-            break
-        nearest = solution
-    return nearest
-
-
-def _searched(system: _System, steps: Vector) -> Vector:
-    """Along one number after another, as long as squares' sums shrink."""
-    for width in WIDTHS:
-        for column, highest in enumerate(system.highest):
-            least = system.square(steps, column)
-            for step in (-width, width):
-                while -REACH <= steps[column] + step <= highest:
-                    tried = steps.copy()
-                    tried[column] += step
-                    square = system.square(tried, column)
-                    if square >= NEARER * least:
-                        break
-                    steps, least = tried, square
-    return steps
-
-
 class _System:
     """The parts as one function of all numbers."""
 
@@ -180,11 +142,6 @@ class _System:
 
     def residuals(self, steps: Vector) -> Vector:
         return np.concatenate(self._of_parts(steps))
-
-    def square(self, steps: Vector, column: int) -> float:
-        """The sum of the squares of all residuals that this number moves."""
-        moved = [(p, own) for p, own in zip(self.parts, self.own, strict=True) if column in own]
-        return float(sum(np.square(part.residuals(steps[own])).sum() for part, own in moved))
 
     def jacobian(self, steps: Vector) -> Vector:
         rows = []

@@ -17,11 +17,10 @@ from msgspec import Struct
 from uncore.errors import GuestError
 from uncore.host.computer import Computer
 from uncore.result.schema import Point
+from uncore_lab.figures import CONTENDED
 from uncore_lab.measure.bench import Bench, Parameters
 from uncore_lab.measure.record import Again, Barrier, Handoffs, Percentiles, Throughput, Wakeup
 
-LOCKS = ("lock/tas", "lock/ttas", "lock/ticket", "lock/mcs", "lock/clh")
-CONTENDED = ("counter/atomic", "counter/cas", *LOCKS)
 FLAG_NODE = 0
 SHORT = 0.02  # of a run
 PATIENCE = "60s"  # after which a run is given up: a fair lock on busy processors
@@ -39,6 +38,7 @@ class Effort(Struct, frozen=True):
     run_ns: float  # that one run should take
     wakes: int
     calls: int
+    threads: tuple[int, ...] = ()  # of atomics and locks; none: `counts`
 
 
 FULL = Effort(samples=300, rounds=1000, again=16, runs=5, run_ns=2e8, wakes=500, calls=5000)
@@ -49,7 +49,7 @@ def parts(computer: Computer, effort: Effort) -> int:
     """How many ticks the whole plan gives."""
     cpus = len(computer.cpus)
     pairs = cpus * (cpus - 1) // 2
-    runs = len(CONTENDED) * len(counts(computer)) * effort.runs
+    runs = len(CONTENDED) * len(effort.threads or counts(computer)) * effort.runs
     others = len(partners(computer)) + len(groups(computer))
     return pairs + min(effort.again, pairs) + runs + 3 * others
 
@@ -147,11 +147,11 @@ def counts(computer: Computer) -> list[int]:
 
 
 def throughput(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> list[Throughput]:
-    order = computer.compact()
+    order, threads = computer.compact(), effort.threads or counts(computer)
     return [
         series
         for workload in CONTENDED
-        for series in _scaled(bench, workload, order, counts(computer), effort, tick)
+        for series in _scaled(bench, workload, order, threads, effort, tick)
     ]
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from uncore.drawing.formats import EMPTY
 from uncore.drawing.table import Column, emit, say
-from uncore_lab.measure.plan import CONTENDED, DISTANCES
+from uncore_lab.figures import CONTENDED
+from uncore_lab.measure.plan import DISTANCES
 from uncore_lab.measure.record import Measurement, Percentiles
 
 BUSY = 0.5  # runnable tasks

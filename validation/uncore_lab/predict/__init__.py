@@ -50,7 +50,8 @@ def _document(found: Forecast, home: str) -> dict[str, object]:
 
 
 def _show(found: Forecast, machine: Machine, home: str) -> None:
-    measured = handoffs(machine)
+    known = handoffs(machine)
+    measured = known.ns if known else {}
     share = f"{SHARE:.0%}".replace("%", " %")
     where = f"; the line homed on {home}" if home else ""
     emit(

@@ -29,7 +29,7 @@ from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.hardware import Matrix
 from uncore_lab.figures.sample import Sample
 from uncore_lab.fitting.numbers import RATIO, Free, clocks, free, highest, settings, stepped
-from uncore_lab.fitting.solve import Part, Target, Vector, over_jumps, present
+from uncore_lab.fitting.solve import Part, Target, Vector, present, solve
 
 OBSERVED = Path(__file__).with_name("observed.toml")
 HEAD = """\
@@ -58,7 +58,7 @@ def fitted(name: str, start: Mapping[str, Free] | None = None) -> dict[str, floa
     frees = free(name) if start is None else start
     if not frees:
         return {}
-    found = over_jumps([_part(name, frees)], prior=ERROR)
+    found = solve([_part(name, frees)], prior=ERROR)
     sure = found.deviations(ERROR) < DETERMINED
     numbers = stepped(frees, found.steps)
     return {key: value for (key, value), known in zip(numbers.items(), sure, strict=True) if known}

@@ -23,9 +23,8 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import exp
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -33,77 +32,14 @@ from numpy.typing import NDArray
 
 from uncore import topology
 from uncore.errors import UncoreError
-from uncore.topology.machine import Machine, Number
+from uncore.topology.machine import Machine
 from uncore_lab.figures import hardware as figures
-from uncore_lab.figures.hardware import Hardware, Mask, Matrix
-from uncore_lab.figures.simulate import handoffs
-from uncore_lab.fitting import solve as least
-from uncore_lab.fitting.numbers import Free, free, highest, scaled, settings, stepped
-from uncore_lab.validate.score import fitted_on, free_numbers, score
+from uncore_lab.figures.hardware import Hardware, Mask
+from uncore_lab.fitting.numbers import scaled
+from uncore_lab.validate.joint import Fit, Place, amount, prepare, scored_with, solve
+from uncore_lab.validate.score import fitted_on
 
-Place = tuple[str, int]  # file and line of a number: what machines share
-
-ROUNDS = 25  # of a pair: enough, because a handoff repeats itself
-TURNS = 4  # evaluations: numbers in files are near their best
 FIRST = re.compile(r"[\d.]+")
-
-
-@dataclass(frozen=True)
-class Fit:
-    """One machine, and what it is fitted to."""
-
-    machine: Machine  # as it stands
-    hardware: Hardware
-    measured: Matrix
-    frees: dict[str, Free]
-    masks: Mapping[str, Mask]  # what is looked at
-
-    @property
-    def name(self) -> str:
-        return self.machine.id
-
-    @property
-    def numbers(self) -> dict[str, Number]:
-        return {number.key: number for number in self.machine.numbers}
-
-    @property
-    def places(self) -> list[Place]:
-        return [(self.numbers[key].file, self.numbers[key].line) for key in self.frees]
-
-    def moved(self, steps: Iterable[float]) -> Machine:
-        moved = settings(stepped(self.frees, steps), self.frees)
-        return topology.load(self.name, moved, measured=True)
-
-    def simulated(self, steps: Iterable[float]) -> Matrix:
-        return handoffs(self.moved(steps), self.hardware, rounds=ROUNDS)
-
-    def part(self) -> least.Part:
-        target = least.Target(self.measured, self.masks)
-
-        def off(steps: least.Vector) -> least.Vector:
-            return target.off(self.simulated(steps))
-
-        return least.Part(self.places, off, highest(self.frees))
-
-    def own(self, found: Mapping[Place, float]) -> list[float]:
-        return [found[place] for place in self.places]
-
-
-def solve(fits: Sequence[Fit]) -> dict[Place, float]:
-    """Logarithms of factors of all numbers of these machines together."""
-    found = least.over_jumps([fit.part() for fit in fits], most=TURNS)
-    steps = dict(zip(found.keys, found.steps.tolist(), strict=True))
-    return {place: steps[place] for fit in fits for place in fit.places}
-
-
-def prepare(name: str, matrices: Path | None) -> Fit:
-    machine, hardware = topology.load(name, measured=True), figures.read(name)
-    if matrices:
-        measured = figures.measured_matrix(matrices / f"{name}.csv", machine)
-    else:
-        measured = figures.carried_matrix(hardware, machine)
-    masks = least.present(hardware.masks(machine), measured)
-    return Fit(machine, hardware, measured, free(name, free_numbers(machine)), masks)
 
 
 # ---- The half test -------------------------------------------------------------------------------
@@ -161,15 +97,6 @@ def write(fit: Fit, steps: Mapping[Place, float]) -> None:
             put((number.file, number.line), scaled(new, ratio))
 
 
-def amount(number: Number, step: float) -> str:
-    new = scaled(number.text, exp(step))
-    if not new:
-        raise UncoreError(
-            f"{number.key} = {number.text}: only one amount with one unit can be fitted"
-        )
-    return new
-
-
 def put(place: Place, amount: str) -> None:
     path, line = Path(place[0]), place[1] - 1
     lines = path.read_text().splitlines(keepends=True)
@@ -217,8 +144,7 @@ def _report(fit: Fit, found: Mapping[Place, float]) -> None:
     for key, step in zip(fit.frees, steps, strict=True):
         number = fit.numbers[key]
         print(f"    {key:<24} {number.text} -> {amount(number, step)}")
-    simulated = fit.simulated(steps)
-    scored = score(fit.moved(steps), fit.hardware, fit.measured, simulated, "fit")
+    scored = scored_with(fit, steps)
     for name, (real, ours) in scored.medians.items():
         off = 100 * (ours / real - 1)
         print(f"    {name:<12} measured {real:8.2f}  simulated {ours:8.2f}  {off:+.1f} %")

@@ -12,7 +12,9 @@ The files:
     repeat.py      which differences between pairs repeat themselves, so that a model must show them
     contention.py  one contended line: throughput over threads
     interrupts.py  IPIs: one, a storm of them, a broadcast;  ktr.py  a user's DragonFly traces
-    locks.py       what n threads get from one lock, against lockhammer's curves (lockhammer.py)
+    lock_curves.py what n threads get from one lock, against lockhammer's curves (lockhammer.py)
+    hosts.py       the same of a host that nobody measured, by the numbers of other families
+    families.py    what a family's machines share, tried;  joint.py  numbers fitted to matrices
     scaling.py     will-it-scale: throughput over tasks, against measured curves (series.py)
     booted.py      the same of a kernel that a user booted (the command willitscale)
     papers.py      what papers, commits and posts published, half of it sealed
@@ -40,6 +42,7 @@ from uncore_lab.validate import (
     contention,
     directory,
     handoff,
+    hosts,
     interrupts,
     papers,
     prediction,
@@ -54,6 +57,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "handoff": handoff.run,
     "contention": contention.run,
     "locks": locks.run,
+    "hosts": hosts.run,
     "directory": directory.run,
     "scaling": scaling.run,
     "interrupts": interrupts.run,

@@ -23,6 +23,8 @@ PROSE = (
     " [prediction.md](prediction.md)). What is on record stays as it was, whatever the model says"
     " now. Where memory has several nodes the line is on"
     " node 0; sides are named after it. `guess`: a number that matters came from no relative."
+    " Contended atomics and locks, at a number of threads, are ns an operation; their span is that"
+    " of seeds, which is no interval."
 )
 
 
@@ -47,7 +49,7 @@ def of_day(day: str) -> Section:
 
 
 def _rows(chosen: Sequence[Entry]) -> list[dict[str, Any]]:
-    return [row for entry in chosen for row in _classes(entry)]
+    return [row for entry in chosen for row in (*_classes(entry), *_rates(entry))]
 
 
 def _classes(entry: Entry) -> Iterator[dict[str, Any]]:
@@ -70,6 +72,32 @@ def _classes(entry: Entry) -> Iterator[dict[str, Any]]:
         }
 
 
+def _rates(entry: Entry) -> Iterator[dict[str, Any]]:
+    """A row for each workload and count of threads, in ns an operation."""
+    predicted, measured = entry.predicted.rates, entry.measured.rates if entry.measured else {}
+    if not predicted:
+        return
+    for workload, row in predicted.millions.items():
+        for index, (count, (low, rate, high)) in enumerate(
+            zip(predicted.threads, row, strict=True)
+        ):
+            real = 1000 / measured[workload][index] if workload in measured else None
+            yield {
+                "machine": entry.machine,
+                "date": entry.date,
+                "commit": entry.predicted.commit,
+                "class": f"{workload}, {count}",
+                "predicted_ns": 1000 / rate,
+                "low_ns": 1000 / high,
+                "high_ns": 1000 / low,
+                "lent": True,
+                "measured_ns": real,
+                "error_pct": None if real is None else round(100 * (1000 / rate / real - 1), 1),
+                "inside": None,
+                "since": _since(entry, real),
+            }
+
+
 def _since(entry: Entry, real: float | None) -> str | None:
     if entry.measured and real is not None:
         return entry.measured.date
@@ -77,9 +105,15 @@ def _since(entry: Entry, real: float | None) -> str | None:
 
 
 def _notes(chosen: Sequence[Entry]) -> list[str]:
-    rows = [row for row in _rows(chosen) if row["measured_ns"] is not None]
+    known = [row for row in _rows(chosen) if row["measured_ns"] is not None]
+    rows, contended = (
+        [row for row in known if (row["inside"] is None) == rate] for rate in (False, True)
+    )
     of = [entry for entry in chosen if entry.measured]
     notes = [_summary(rows, len(of))] if rows else []
+    if contended:
+        off = median(abs(row["error_pct"]) for row in contended)
+        notes.append(f"Contended: {len(contended)} points, {off:.0f} % off in the median.")
     notes += [f"{e.machine}: {e.measured.note}" for e in of if e.measured and e.measured.note]
     names = {entry.machine for entry in chosen}
     return notes + [

@@ -19,11 +19,12 @@ import numpy as np
 
 from uncore.drawing.table import Column, Row
 from uncore.execution.execute import execute
+from uncore_lab.figures.simulate import SEEDS
 from uncore_lab.results.table import Table
 from uncore_lab.validate import lockhammer
 from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.curves import Drawing, pictures
-from uncore_lab.validate.lockhammer import NOTHING, SEEDS, SLEEPING, Ns, Spot
+from uncore_lab.validate.lockhammer import NOTHING, SLEEPING, Ns, Spot
 from uncore_lab.validate.section import Request, Section
 
 NEAR = 35.0  # per cent: what counts as near
@@ -73,7 +74,7 @@ class Point:
 
     @property
     def judged(self) -> bool:
-        return self.spot.threads > 1 and not self.spot.fitted
+        return self.spot.threads > 1
 
 
 # ---- What is simulated ---------------------------------------------------------------------------
@@ -108,7 +109,7 @@ def run(request: Request) -> Section:
         columns=COLUMNS,
         rows=[_row(curve) for curve in _curves(points)],
         bars=list(_values(spun)),
-        notes=[*_fits(names), *_misses(points)],
+        notes=[*_hosts(names), *_misses(points)],
         pictures=pictures("locks", table(points).rows, DRAWING) if request.pictures else (),
         tables=() if request.every else [table(points)],
     )
@@ -137,7 +138,7 @@ def _figures(point: Point) -> Row:
         "least_ns": simulated.low,
         "most_ns": simulated.high,
         "error_pct": None if point.error == float("inf") else round(point.error, 2),
-        "point": "fit" if spot.fitted else "predicted" if point.judged else "one thread",
+        "point": "predicted" if point.judged else "one thread",
     }
 
 
@@ -236,7 +237,6 @@ def _row(curve: Sequence[Point]) -> Row:
         "simulated": [round(p.simulated.median, 1) for p in curve],
         "least": [round(p.simulated.low, 1) for p in curve],
         "most": [round(p.simulated.high, 1) for p in curve],
-        "fitted": [p.spot.threads for p in curve if p.spot.fitted],
         "spread": round(statistics.median(p.simulated.spread for p in curve), 1),
         "median_error": _percent(statistics.median(judged)),
         "near": [sum(error <= NEAR for error in judged), len(judged)],
@@ -270,12 +270,9 @@ COLUMNS = [
 ]
 
 
-def _fits(names: Sequence[str]) -> Iterator[str]:
+def _hosts(names: Sequence[str]) -> Iterator[str]:
     for name in names:
-        fit = lockhammer.read(name).fit
-        by = f"{', '.join(fit.primitives)} at {', '.join(map(str, fit.threads))} threads"
-        keys = f"{', '.join(fit.keys)} by {by}" if fit.keys else "nothing"
-        yield f"{name}, {lockhammer.read(name).host}: fitted here: {keys}"
+        yield f"{name}: {lockhammer.read(name).host}, with the numbers of its family"
 
 
 def _misses(points: Sequence[Point]) -> Iterator[str]:

@@ -33,6 +33,7 @@ from uncore.program import Program
 from uncore.result import Result
 from uncore.support import paths
 from uncore_lab.figures import LOCKS
+from uncore_lab.figures.simulate import SEEDS
 
 HARNESS = "empty"
 NOTHING: Mapping[str, str] = {}
@@ -63,7 +64,6 @@ SETTINGS = ((0, 0), (200, 1000), (1000, 0), (1000, 5000))  # hold and think, ns
 # Operations of a thread: of all together about OPS, of each at least FEW (measured: 5000 of each).
 # Twice as many change no conclusion (tests/bars/test_locks.py).
 OPS, FEW = 3000, 60
-SEEDS = 1, 2, 3
 # Threads that spin at a barrier leave it as fast as they read its line, not as an operating system
 # wakes them.
 BARRIER = {"chance.start": "20ns"}
@@ -96,14 +96,6 @@ class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Ns(*(ns[threads - 1] for ns in (self.median, self.p20, self.p80)))
 
 
-class Fit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which numbers of the machine were chosen by which points, at hold 0 and think 0."""
-
-    keys: list[str]
-    primitives: list[str]
-    threads: list[int]
-
-
 class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One machine's file; the keys are explained in uncore_lab/figures/README.md."""
 
@@ -112,7 +104,6 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     host: str  # as the source calls it
     placement: str
     socket: int  # threads that the pin order puts on one socket
-    fit: Fit
     ns: dict[str, dict[str, Curve]]
 
     def harness(self, setting: str, threads: int) -> float:
@@ -141,12 +132,6 @@ class Spot:
     @property
     def bare(self) -> bool:
         return not (self.hold or self.think)
-
-    @property
-    def fitted(self) -> bool:
-        fit = read(self.machine).fit
-        chosen = self.primitive in fit.primitives and self.threads in fit.threads
-        return self.bare and bool(fit.keys) and chosen
 
     @property
     def sleeping(self) -> bool:

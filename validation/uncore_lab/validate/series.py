@@ -28,6 +28,7 @@ from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.topology.machine import Machine
 from uncore_lab.figures import SCALING
+from uncore_lab.figures.simulate import SEEDS
 
 SKELETONS = "skeletons"
 THREADS = "-threads"  # of a key: the tasks are threads of one process
@@ -38,7 +39,6 @@ LEAST = 20  # calls of each task
 MEET, ABSENCES = 1000, 20
 LONGEST = 100e-6  # seconds of an absence
 PAUSES = 32678  # of FreeBSD's longest absence, on 64 processors and more
-SEEDS = 1, 2, 3  # of a contended curve: the median counts
 CONTENDED = 3  # a series is contended that gains less than this from all cores
 
 Values = Mapping[str, str | int]

@@ -15,6 +15,7 @@ from uncore.drawing.plot import picture
 from uncore.drawing.progress import progress
 from uncore.drawing.table import say
 from uncore.execution.execute import execute
+from uncore.execution.pool import Workers
 from uncore.execution.request import make_job, usual_seeds
 from uncore.job.option_values import check_endings
 from uncore.report import chart, curve
@@ -26,6 +27,18 @@ LOCKS = ("lock/ticket", "lock/mcs")
 THREADS = "1,2,4..128"
 
 
+def _pairs(name: str, cores: Workers) -> matrix.Matrix:
+    return matrix.measure(
+        name,
+        ipi=False,
+        overrides={},
+        smt=True,
+        as_measured=name == MEASURED,
+        seeds=usual_seeds("native"),
+        workers=cores,
+    )
+
+
 def demo(*, plot: Plot = None) -> int:
     check_endings({"--plot": plot})
     path = plot or (CHECKOUT / "build" if CHECKOUT else Path()) / "uncore-demo.png"
@@ -35,7 +48,7 @@ def demo(*, plot: Plot = None) -> int:
     with progress(total, "simulating 2x EPYC 7601", "runs") as advance:
         machines = []
         for name in (MACHINE, MEASURED):
-            machines.append(matrix.measure(name, ipi=False, overrides={}, smt=True, workers=cores))
+            machines.append(_pairs(name, cores))
             advance(1)
         results = execute(jobs, cores, lambda job, point: advance(1))
     for pairs in machines:

@@ -11,14 +11,14 @@ from cyclopts import Parameter
 from uncore.cli.options import (
     CREW,
     ENGINE_WORDS,
-    LOCKSTEP,
     MACHINE_WORDS,
+    REPEATED,
     Crew,
     EngineWords,
     Json,
-    Lockstep,
     MachineWords,
     Plot,
+    Repeated,
     Resume,
     note,
 )
@@ -43,8 +43,11 @@ def matrix(
     *,
     ipi: Annotated[bool, Parameter(negative="", help="interrupts instead of a line")] = False,
     sample: Sample = "",
+    as_measured: Annotated[
+        bool, Parameter(negative="", help="the line where the measured one was")
+    ] = False,
     machine_words: MachineWords = MACHINE_WORDS,
-    chance: Lockstep = LOCKSTEP,
+    chance: Repeated = REPEATED,
     engine_words: EngineWords = ENGINE_WORDS,
     csv: Annotated[Path | None, Parameter(help="write the matrix, in ns")] = None,
     plot: Plot = None,
@@ -53,11 +56,13 @@ def matrix(
     json: Json = False,
 ) -> int:
     check_endings({"--csv": csv, "--plot": plot})
+    _check_places(machine_words, as_measured)
     with crew.at_work() as workers:
         measured = measurement.measure(
             machine,
             ipi=ipi,
             only=_sample(sample) if sample else None,
+            as_measured=as_measured,
             engine_options=engine_words.engine_options(),
             store=Store(),
             resume=resume,
@@ -76,6 +81,13 @@ def matrix(
     if plot:
         note(f"picture: {picture(plot, measurement.panel(measured))}")
     return _status(measured)
+
+
+def _check_places(machine_words: MachineWords, as_measured: bool) -> None:
+    usual = vars(MACHINE_WORDS)
+    for name in ("home", "slices"):
+        if as_measured and vars(machine_words)[name] != usual[name]:
+            raise UserError(f"--as-measured says where the line is; leave out --{name}")
 
 
 def _status(measured: measurement.Matrix) -> int:

@@ -31,6 +31,13 @@ DAY = "[0-9]" * 4 + "-[0-9][0-9]" * 2 + ".toml"
 Kind = TypeVar("Kind")
 
 
+class Rates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Million operations a second of all threads together, a row for each count of threads."""
+
+    threads: list[int]
+    millions: dict[str, list[tuple[float, float, float]]]  # least, median and most of the seeds
+
+
 class Prediction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Class medians of one machine, in ns: low, predicted, high."""
 
@@ -38,6 +45,7 @@ class Prediction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     classes: dict[str, tuple[float, float, float]]
     home: str = ""  # of the line, where memory has several nodes
     kept: list[str] = []  # classes that rest on a guess of the machine's file
+    rates: Rates | msgspec.UnsetType = msgspec.UNSET  # of contended atomics and spin locks
 
 
 class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -47,6 +55,7 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     source: str
     classes: dict[str, float]
     note: str = ""
+    rates: dict[str, list[float]] = {}  # at the counts of threads that were predicted
 
 
 class Scored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -138,6 +147,18 @@ def _check(since: _Since, entries: Sequence[Entry], path: Path) -> None:
             if label not in predicted:
                 expected = ", ".join(sorted(predicted)) or "no prediction is on record"
                 raise UserError(f"{path}: {name} has '{label}'; expected one of {expected}")
+        _check_rates(measured, own, f"{path}: {name}")
+
+
+def _check_rates(measured: Measured, own: Sequence[Entry], where: str) -> None:
+    foretold = [entry.predicted.rates for entry in own if entry.predicted.rates]
+    for workload, millions in measured.rates.items():
+        if not any(
+            workload in rates.millions and len(rates.threads) == len(millions) for rates in foretold
+        ):
+            raise UserError(
+                f"{where}, {workload}: expected a rate for each count that is predicted"
+            )
 
 
 def _read(path: Path, kind: type[Kind]) -> Kind:

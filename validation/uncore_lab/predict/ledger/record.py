@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
+from msgspec import UNSET
 
 from uncore.drawing.progress import progress
 from uncore.errors import UserError
@@ -23,6 +24,7 @@ from uncore.support.paths import CHECKOUT
 from uncore_lab.figures import hardware as figures
 from uncore_lab.predict.forecast import predicted
 from uncore_lab.predict.ledger import LEDGER, Day, Prediction, entries, read_day, seal
+from uncore_lab.predict.ledger.rates import rates
 
 HEAD = """\
 # Class medians in ns, [low, predicted, high], that were predicted on {} of machines that nobody
@@ -32,7 +34,15 @@ seal = "{}"
 """
 
 
-def record(names: Sequence[str], reason: str = "", *, ledger: Path = LEDGER, day: str = "") -> None:
+def record(
+    names: Sequence[str],
+    reason: str = "",
+    threads: Sequence[int] = (),
+    *,
+    ledger: Path = LEDGER,
+    day: str = "",
+) -> None:
+    """`threads`: at which to foretell contended atomics and locks, too."""
     today = day or datetime.now(UTC).date().isoformat()
     page = ledger / f"{today}.toml"
     written = read_day(page) if page.is_file() else Day("", {})
@@ -43,7 +53,7 @@ def record(names: Sequence[str], reason: str = "", *, ledger: Path = LEDGER, day
     commit, predictions = _commit(), dict(written.machines)
     with progress(len(chosen), "predicting", "machines") as advance:
         for name in chosen:
-            predictions[name] = _prediction(name, commit)
+            predictions[name] = _prediction(name, commit, threads or _foretold(written, name))
             advance(1)
     write_whole(page, text(today, predictions, reasons))
 
@@ -67,12 +77,19 @@ def _reasons(
     return {name: reason for name in names if reason and name in days}
 
 
-def _prediction(name: str, commit: str) -> Prediction:
+def _foretold(written: Day, name: str) -> Sequence[int]:
+    """Counts of threads at which the machine's rates stand on today's page."""
+    before = written.machines.get(name)
+    return before.rates.threads if before and before.rates else ()
+
+
+def _prediction(name: str, commit: str, threads: Sequence[int]) -> Prediction:
     forecast, home = predicted(name)
     classes = forecast.classes.values()
     return Prediction(
         commit=commit,
         home=home,
+        rates=rates(name, threads) if threads else UNSET,
         kept=[median.name for median in classes if not median.lent],
         classes={
             median.name: (round(median.low, 1), round(median.ns, 1), round(median.high, 1))
@@ -116,6 +133,11 @@ def text(
         lines += [f"kept    = {_quoted(prediction.kept)}"] if prediction.kept else []
         lines.append(f"[machines.{name}.classes]")
         lines += [f"{label:<17} = {list(three)}" for label, three in prediction.classes.items()]
+        if prediction.rates:
+            lines += [f"[machines.{name}.rates]", f"threads = {prediction.rates.threads}"]
+            lines.append(f"[machines.{name}.rates.millions]")
+            for workload, row in prediction.rates.millions.items():
+                lines.append(f"{_quoted(workload)} = {list(map(list, row))}")
         lines.append("")
     return "\n".join(lines)
 

@@ -1,0 +1,73 @@
+"""Does `uncore matrix` play what validation plays, and show measured figures beside their like?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import uncore
+from uncore import topology
+from uncore.errors import UserError
+from uncore.study.matrix import Matrix
+from uncore_lab.figures import hardware as figures
+from uncore_lab.figures.simulate import of_seeds
+
+# A bus, rings of one socket and two, meshes, Zen 1 to 4, two homes on a side, Arm, kinds of cores.
+KINDS = (
+    "core2q9550",
+    "i54590",
+    "e52695v4x2",
+    "x8275clx2",
+    "w93475x",
+    "tr1950x",
+    "r5950x",
+    "epyc7302x2",
+    "lx2160a",
+    "i912900k",
+)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_matrix_as_measured_is_validations(name: str) -> None:
+    machine, hardware = topology.load(name), figures.read(name)
+    shown = uncore.matrix(name, smt=False, as_measured=True)
+    between = [machine.harts_of(core)[0] for core in range(machine.cores)]
+    validated = np.mean(
+        [ns[np.ix_(between, between)] for ns in of_seeds(machine, hardware)], axis=0
+    )
+    lower = np.tril_indices(len(between), k=-1)
+    assert list(shown.harts) == between
+    assert np.array(shown.ns)[lower] == pytest.approx(validated[lower], abs=2e-3)
+
+
+def classes(matrix: Matrix) -> dict[str, dict[str, float | None]]:
+    return {row["class"]: row for row in matrix.by_class()}
+
+
+def test_measured_medians_stand_beside_a_line_in_the_same_place() -> None:
+    """A 2x EPYC 7763 was measured with the line at home with its pair, and a slice known."""
+    few = {"sample": 6, "seeds": (1,)}
+    elsewhere = uncore.matrix("epyc7763x2", **few)
+    alike = uncore.matrix("epyc7763x2", as_measured=True, **few)
+    assert not any(row["measured_ns"] for row in elsewhere.by_class())
+    real = classes(alike)
+    assert all(row["measured_ns"] for row in real.values())
+    assert all(0.9 < row["median_ns"] / row["measured_ns"] < 1.1 for row in real.values())
+    by_hand = uncore.matrix("epyc7763x2", home="pair", slices="4", **few)
+    assert by_hand.by_class() == alike.by_class()
+
+
+def test_places_of_a_machine_that_nobody_measured_are_not_known() -> None:
+    with pytest.raises(UserError, match="--as-measured: nobody here has measured it"):
+        uncore.matrix("ccx:1x2", as_measured=True)
+
+
+def test_a_pair_is_the_mean_of_its_seeds_and_a_class_shows_their_spread() -> None:
+    single = [uncore.matrix("core2q9550", seeds=(seed,)) for seed in (1, 2)]
+    both = uncore.matrix("core2q9550", seeds=(1, 2))
+    means = np.mean([matrix.ns for matrix in single], axis=0)
+    assert np.array(both.ns) == pytest.approx(means)
+    medians = [classes(matrix)["die"]["median_ns"] for matrix in single]
+    assert classes(both)["die"]["apart_ns"] == pytest.approx(abs(medians[0] - medians[1]), abs=0.01)
+    assert medians[0] != medians[1]
+    assert classes(single[0])["die"]["apart_ns"] is None

@@ -1,0 +1,87 @@
+"""One fit for a family: matrices, loads of held lines and bare locks together.
+
+    python -m uncore_lab.upkeep.family FAMILY [--write] [--cores N] [--seeds N]
+
+The numbers that `figures/families.toml` names are moved one after another, by factors that become
+smaller (STEPS), as long as the weighted sum of what is off shrinks (validate/families.py).  Then
+`numbers.py` fits what matrices determine, in the files of all machines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from uncore.errors import UncoreError
+from uncore_lab.fitting.numbers import scaled
+from uncore_lab.upkeep.numbers import put
+from uncore_lab.validate.families import Family, Trial, numbers_of, read, standing, tried
+from uncore_lab.validate.lockhammer import PRIMITIVES
+
+STEPS = 1.3, 1.12, 1.05  # factors, up and down
+BETTER = 0.995  # of the sum, or a step is not taken
+
+
+def solve(family: Family, cores: int, seeds: tuple[int, ...]) -> Trial:
+    """The nearest trial of a search along one number after another."""
+    nearest = tried(family, standing(family), cores, seeds)
+    _show(nearest)
+    for step in STEPS:
+        while (nearer := _nearer(family, nearest, step, cores, seeds)) is not nearest:
+            nearest = nearer
+    return nearest
+
+
+def _nearer(
+    family: Family, nearest: Trial, step: float, cores: int, seeds: tuple[int, ...]
+) -> Trial:
+    for key in family.numbers:
+        for factor in (step, 1 / step):
+            moved = nearest.chosen | {key: scaled(nearest.chosen[key], factor)}
+            trial = tried(family, moved, cores, seeds)
+            if trial.sum < BETTER * nearest.sum:
+                nearest = trial
+                _show(nearest)
+                break
+    return nearest
+
+
+def _show(trial: Trial) -> None:
+    values = " ".join(f"{key}={value}" for key, value in trial.overrides.items())
+    off = " ".join(f"{kind} {100 * off:.1f}" for kind, off in trial.off.items())
+    print(f"{off} %: {values}", flush=True)
+
+
+def _report(trial: Trial) -> None:
+    for primitive in PRIMITIVES:
+        own = [point for point in trial.points if point.spot.primitive == primitive]
+        cells = (f"{point.spot.threads}: {point.error:+.0f} %" for point in own)
+        print(f"  {primitive:16}", "  ".join(cells))
+
+
+def write(family: Family, trial: Trial) -> None:
+    """Puts what was chosen where it stands."""
+    own = numbers_of(family.machines[0])
+    for key, value in trial.chosen.items():
+        put((own[key].file, own[key].line), value)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("family")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--cores", type=int, default=1)
+    parser.add_argument("--seeds", type=int, default=2)
+    words = parser.parse_args()
+    try:
+        family = read(words.family)
+        trial = solve(family, words.cores, tuple(range(1, words.seeds + 1)))
+        _report(trial)
+        if words.write:
+            write(family, trial)
+    except UncoreError as error:
+        sys.exit(f"fit: {error}")
+
+
+if __name__ == "__main__":
+    main()

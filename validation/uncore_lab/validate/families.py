@@ -1,0 +1,143 @@
+"""What a family's machines share, tried: matrices, loads of held lines and bare locks together.
+
+    read(name) -> Family                 a table of figures/families.toml
+    standing(family) -> Overrides        the numbers that loads and locks choose, as they are
+    tried(family, chosen) -> Trial       with other values of these: how far each kind is off
+
+The matrices of the family's machines determine what they can of the other numbers (joint.py), so
+handoffs are always met as well as they can be; then loads and locks judge.
+
+Invariant: what judges a host of locks is its family's numbers alone.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from math import inf, log
+from pathlib import Path
+
+import msgspec
+
+from uncore import topology
+from uncore.errors import UncoreError
+from uncore.topology.follow import followers
+from uncore.topology.machine import Number
+from uncore_lab.figures import FAMILIES
+from uncore_lab.figures.hardware import part
+from uncore_lab.figures.simulate import SEEDS
+from uncore_lab.fitting.numbers import scaled
+from uncore_lab.validate import directory, joint, lockhammer
+from uncore_lab.validate.lock_curves import Point, measure
+from uncore_lab.validate.lockhammer import PRIMITIVES, Spot
+
+Overrides = dict[str, str]
+
+WEIGHTS = {"handoffs": 1.0, "loads": 1.0, "locks": 3.0}  # as there are points, about
+MOST = 0.5  # of a logarithm: what one point may add; two siblings alone are met by no numbers
+FARTHEST = log(1 + directory.WORST.bound / 100)  # of a load: a trial beyond is none
+
+
+class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table of families.toml, which explains the keys."""
+
+    numbers: list[str]
+    machines: list[str]
+    loads: list[str]
+    locks: list[str]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Numbers of a family, and how far each kind of measurement is off with them."""
+
+    chosen: Overrides
+    determined: Overrides  # by matrices
+    off: Mapping[str, float]  # mean of logarithms
+    loads: Sequence[float]  # their logarithms
+    points: Sequence[Point]
+
+    @property
+    def sum(self) -> float:
+        if any(abs(load) > FARTHEST for load in self.loads):
+            return inf
+        return sum(WEIGHTS[kind] * off for kind, off in self.off.items())
+
+    @property
+    def overrides(self) -> Overrides:
+        return self.chosen | self.determined
+
+
+@cache
+def families() -> dict[str, Family]:
+    return msgspec.convert(tomllib.loads(FAMILIES.read_text()), dict[str, Family])
+
+
+def read(name: str) -> Family:
+    if name not in families():
+        raise UncoreError(f"{name}: expected one of {', '.join(families())}")
+    return families()[name]
+
+
+@cache
+def numbers_of(machine: str) -> dict[str, Number]:
+    return {number.key: number for number in topology.load(machine, measured=True).numbers}
+
+
+def standing(family: Family) -> Overrides:
+    own = numbers_of(family.machines[0])
+    return {key: own[key].text for key in family.numbers}
+
+
+def tried(
+    family: Family, chosen: Overrides, cores: int = 1, seeds: tuple[int, ...] = SEEDS
+) -> Trial:
+    words = tuple(f"{key}={value}" for key, value in chosen.items())
+    fits = [replace(joint.prepare(name, None), overrides=words) for name in family.machines]
+    found = joint.solve(fits)
+    determined = dict(entry for fit in fits for entry in _shared(fit, found))
+    overrides = chosen | determined
+    points = [point for name in family.locks for point in _locks(name, overrides, cores, seeds)]
+    kinds = {
+        "handoffs": [log(ratio) for fit in fits for ratio in _medians(fit, fit.own(found))],
+        "loads": [log(ratio) for name in family.loads for ratio in _loads(name, overrides)],
+        "locks": [log(p.simulated.median / p.spot.measured.median) for p in points],
+    }
+    off = {kind: _mean(logarithms) for kind, logarithms in kinds.items() if logarithms}
+    return Trial(chosen, determined, off, kinds["loads"], points)
+
+
+def _mean(logarithms: Sequence[float]) -> float:
+    return statistics.fmean(min(abs(one), MOST) for one in logarithms)
+
+
+def _shared(fit: joint.Fit, found: Mapping[joint.Place, float]) -> Iterator[tuple[str, str]]:
+    """What the matrices determine of the family's files, and what follows it."""
+    numbers, steps = fit.numbers, fit.own(found)
+    for key, place, step in zip(fit.frees, fit.places, steps, strict=True):
+        if Path(place[0]).parent.name == "families":
+            new = joint.amount(numbers[key], step)
+            yield key, new
+            for follower, ratio in followers(numbers[key], tuple(numbers.values())):
+                yield follower.key, scaled(new, ratio)
+
+
+def _medians(fit: joint.Fit, steps: Sequence[float]) -> Iterator[float]:
+    """Of each class, simulated over measured."""
+    for measured, simulated in joint.scored_with(fit, steps).medians.values():
+        yield simulated / measured
+
+
+def _loads(name: str, overrides: Overrides) -> Iterator[float]:
+    machine = topology.load(name, [f"{key}={value}" for key, value in overrides.items()])
+    for case, measured in part(name, "directory", directory.Figures).known().items():
+        yield directory.simulated(machine, directory.CASES[case]) / measured
+
+
+def _locks(name: str, overrides: Overrides, cores: int, seeds: tuple[int, ...]) -> Sequence[Point]:
+    counts = [count for count in lockhammer.read(name).doubling() if count > 1]
+    spots = [Spot(name, primitive, 0, 0, count) for primitive in PRIMITIVES for count in counts]
+    return measure(spots, cores, overrides, seeds=seeds)

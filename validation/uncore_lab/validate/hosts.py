@@ -1,0 +1,103 @@
+"""Locks of a host that nobody measured: its family's numbers from the other families.
+
+    run(request) -> Section
+
+What loads and locks chose in a family (how long a core keeps a line, what an atomic takes, what a
+waiting reader costs) is taken from the other families: the middle of their logarithms, as cycles or
+as times, whichever the borrower's file counts in.  Its own matrices then determine the rest.
+So nothing is used of the host but its shape and clock.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+from math import exp, log
+
+from uncore.drawing.table import Column, Row
+from uncore_lab.fitting.numbers import Free, clocks, free, scaled
+from uncore_lab.results.table import Table
+from uncore_lab.validate.bar import Bar
+from uncore_lab.validate.families import Family, Overrides, families, standing, tried
+from uncore_lab.validate.lock_curves import NEAR, Point
+from uncore_lab.validate.section import Request, Section
+
+MEDIAN = Bar("each host from the others: median error", 20, 20, "%")
+
+PROSE = (
+    "Bare locks and counts (hold 0, think 0) of each host of lockhammer, with what locks chose in"
+    " its family left out and taken from the other families instead, and what matrices determine"
+    " fitted to its family's again. Errors as in `locks`."
+)
+
+
+def run(request: Request) -> Section:
+    hosts = {host: name for name, family in families().items() for host in family.locks}
+    named = request.chosen(hosts, "no locks were measured on")
+    rows = [row for host in named for row in _rows(host, hosts[host], request.cores)]
+    off = [abs(row["error_pct"]) for row in rows]
+    return Section(
+        name="hosts",
+        title="Locks of a host, by the numbers of other families",
+        prose=PROSE,
+        columns=COLUMNS,
+        rows=rows,
+        bars=[(MEDIAN, statistics.median(off))],
+        notes=[f"{sum(error <= NEAR for error in off)} of {len(off)} points within {NEAR:g} %"],
+        tables=[Table("hosts", ("machine", "primitive", "threads"), rows)],
+    )
+
+
+def _rows(host: str, family: str, cores: int) -> Iterator[Row]:
+    own = families()[family]
+    trial = tried(own, lent(own, [f for name, f in families().items() if name != family]), cores)
+    for point in trial.points:
+        if point.spot.machine == host:
+            yield _row(point)
+
+
+def _row(point: Point) -> Row:
+    return {
+        "machine": point.spot.machine,
+        "primitive": point.spot.primitive,
+        "threads": point.spot.threads,
+        "measured_ns": point.spot.measured.median,
+        "simulated_ns": point.simulated.median,
+        "error_pct": round(point.error, 2),
+    }
+
+
+def lent(family: Family, others: Sequence[Family]) -> Overrides:
+    """The family's chosen numbers: in its own unit, the middle of the others'."""
+    return {
+        key: _lent(key, text, family, [other for other in others if key in other.numbers])
+        for key, text in standing(family).items()
+    }
+
+
+def _lent(key: str, text: str, family: Family, others: Sequence[Family]) -> str:
+    """As it is, where no other family has such a number."""
+    if not others:
+        return text
+    unit = _free(family, key).unit
+    middle = statistics.fmean(log(_amount(other, key, unit)) for other in others)
+    return scaled(text, exp(middle) / _amount(family, key, unit))
+
+
+def _amount(family: Family, key: str, unit: str) -> float:
+    """In nanoseconds, or in cycles of the family's own machine."""
+    return _free(family, key).value / clocks(family.machines[0])[unit]
+
+
+def _free(family: Family, key: str) -> Free:
+    return free(family.machines[0], [key])[key]
+
+
+COLUMNS = [
+    Column("machine", "machine", left=True, key=True),
+    Column("primitive", "primitive", left=True, key=True),
+    Column("threads", "threads", key=True),
+    Column("measured ns", "measured_ns", "{:.1f}".format),
+    Column("simulated ns", "simulated_ns", "{:.1f}".format),
+    Column("error %", "error_pct", "{:+.1f}".format),
+]

@@ -1,0 +1,105 @@
+"""One machine's matrix, and the numbers of its files that are fitted to it.
+
+    prepare(name, matrices) -> Fit
+    solve(fits) -> {place: step}        logarithms of factors, of all these machines together
+    amount(number, step) -> text        what its file is to say
+    scored_with(fit, steps) -> Score
+
+Only numbers that already say so move (`source = "fitted ..."`); one that several machines share,
+because it stands in one place, moves by one factor in all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp
+from pathlib import Path
+
+from uncore import topology
+from uncore.errors import UncoreError
+from uncore.topology.machine import Machine, Number
+from uncore_lab.figures import hardware as figures
+from uncore_lab.figures.hardware import Hardware, Mask, Matrix
+from uncore_lab.figures.simulate import handoffs
+from uncore_lab.fitting import solve as least
+from uncore_lab.fitting.numbers import Free, free, highest, scaled, settings, stepped
+from uncore_lab.validate.score import Score, free_numbers, score
+
+Place = tuple[str, int]  # file and line of a number: what machines share
+
+ROUNDS = 25  # of a pair: enough, because a handoff repeats itself
+TURNS = 4  # evaluations: numbers in files are near their best
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One machine, and what it is fitted to."""
+
+    machine: Machine  # as it stands
+    hardware: Hardware
+    measured: Matrix
+    frees: dict[str, Free]
+    masks: Mapping[str, Mask]  # what is looked at
+    overrides: tuple[str, ...] = ()  # KEY=VALUE of numbers that others choose
+
+    @property
+    def name(self) -> str:
+        return self.machine.id
+
+    @property
+    def numbers(self) -> dict[str, Number]:
+        return {number.key: number for number in self.machine.numbers}
+
+    @property
+    def places(self) -> list[Place]:
+        return [(self.numbers[key].file, self.numbers[key].line) for key in self.frees]
+
+    def moved(self, steps: Iterable[float]) -> Machine:
+        moved = settings(stepped(self.frees, steps), self.frees)
+        return topology.load(self.name, [*self.overrides, *moved], measured=True)
+
+    def simulated(self, steps: Iterable[float]) -> Matrix:
+        return handoffs(self.moved(steps), self.hardware, rounds=ROUNDS)
+
+    def part(self) -> least.Part:
+        target = least.Target(self.measured, self.masks)
+
+        def off(steps: least.Vector) -> least.Vector:
+            return target.off(self.simulated(steps))
+
+        return least.Part(self.places, off, highest(self.frees))
+
+    def own(self, found: Mapping[Place, float]) -> list[float]:
+        return [found[place] for place in self.places]
+
+
+def solve(fits: Sequence[Fit]) -> dict[Place, float]:
+    """Logarithms of factors of all numbers of these machines together."""
+    found = least.solve([fit.part() for fit in fits], most=TURNS)
+    steps = dict(zip(found.keys, found.steps.tolist(), strict=True))
+    return {place: steps[place] for fit in fits for place in fit.places}
+
+
+def prepare(name: str, matrices: Path | None) -> Fit:
+    machine, hardware = topology.load(name, measured=True), figures.read(name)
+    if matrices:
+        measured = figures.measured_matrix(matrices / f"{name}.csv", machine)
+    else:
+        measured = figures.carried_matrix(hardware, machine)
+    masks = least.present(hardware.masks(machine), measured)
+    return Fit(machine, hardware, measured, free(name, free_numbers(machine)), masks)
+
+
+def scored_with(fit: Fit, steps: Sequence[float]) -> Score:
+    simulated = fit.simulated(steps)
+    return score(fit.moved(steps), fit.hardware, fit.measured, simulated, "fit")
+
+
+def amount(number: Number, step: float) -> str:
+    new = scaled(number.text, exp(step))
+    if not new:
+        raise UncoreError(
+            f"{number.key} = {number.text}: only one amount with one unit can be fitted"
+        )
+    return new
