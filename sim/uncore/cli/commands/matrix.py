@@ -72,15 +72,19 @@ def matrix(
             **machine_words.values(),
         )
     measurement.show(measured, json)
+    _write(measured, csv, plot, bool(sample))
+    return _status(measured)
+
+
+def _write(
+    measured: measurement.Matrix, csv: Path | None, plot: Path | None, sampled: bool
+) -> None:
     if csv:
         measurement.write_csv(measured, csv)
-        note(
-            f"matrix: {csv}"
-            + (f", of harts {' '.join(map(str, measured.harts))}" if sample else "")
-        )
+        of = f", of harts {' '.join(map(str, measured.harts))}" if sampled else ""
+        note(f"matrix: {csv}{of}")
     if plot:
         note(f"picture: {picture(plot, measurement.panel(measured))}")
-    return _status(measured)
 
 
 def _check_places(machine_words: MachineWords, as_measured: bool) -> None:

@@ -1,0 +1,65 @@
+"""Are numbers that a family shares chosen by what `families.toml` says, and lent as they stand?"""
+
+from __future__ import annotations
+
+from math import exp, inf, log
+
+import pytest
+
+from uncore import topology
+from uncore_lab.fitting.numbers import clocks, free
+from uncore_lab.validate import families, hosts, lockhammer
+from uncore_lab.validate.families import Family, Trial
+
+FAMILIES = families.families()
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_chosen_numbers_stand_in_the_familys_file_and_say_so(name: str) -> None:
+    family = FAMILIES[name]
+    for machine in (*family.machines, *family.locks):
+        numbers = {number.key: number for number in topology.load(machine).numbers}
+        for key in family.numbers:
+            assert "/families/" in numbers[key].file, (machine, key)
+            assert numbers[key].source.startswith("chosen with the matrices met"), key
+
+
+def test_every_host_of_locks_is_in_one_family() -> None:
+    hosts_of = [host for family in FAMILIES.values() for host in family.locks]
+    assert sorted(hosts_of) == lockhammer.carried()
+
+
+def test_a_number_is_lent_as_the_middle_of_the_others_in_the_borrowers_unit() -> None:
+    """Zen 1 counts how long a line stays in cycles, both Intel families in nanoseconds."""
+    zen, *intel = (FAMILIES[name] for name in ("zen1", "skylake-mesh", "broadwell"))
+    one, other = (
+        free(family.machines[0], ["core.hold"])["core.hold"].value
+        / clocks(family.machines[0])["core"]
+        for family in intel
+    )
+    held = float(hosts.lent(zen, intel)["core.hold"].removesuffix("cy"))
+    assert held == pytest.approx((one * other) ** 0.5, rel=1e-3)
+    (repeat,) = (number for number in intel[0].numbers if number.endswith("repeat"))
+    alone = hosts.lent(intel[0], [zen])
+    assert alone[repeat] == families.standing(intel[0])[repeat]  # Zen 1 has none
+    assert alone["core.hold"] != families.standing(intel[0])["core.hold"]
+
+
+def test_a_trial_with_a_load_beyond_its_bar_is_refused() -> None:
+    off = {"handoffs": 0.01, "loads": 0.1, "locks": 0.2}
+    allowed = Trial({}, {}, off, [log(1.29), log(0.8)], ())
+    assert allowed.sum == pytest.approx(0.01 + 0.1 + 3 * 0.2)
+    assert Trial({}, {}, off, [log(1.31)], ()).sum == inf
+    assert exp(families.FARTHEST) == pytest.approx(1.3)
+
+
+def test_matrices_determine_what_follows_a_chosen_number() -> None:
+    """A line that stays longer leaves less time for the ways of a handoff, which stays as it is."""
+    family = Family(["core.hold"], ["tr1950x"], [], [])
+    short, long = (families.tried(family, {"core.hold": hold}) for hold in ("20cy", "34cy"))
+    ways = [
+        float(trial.determined["ccx.join.inject"].removesuffix("cy")) for trial in (short, long)
+    ]
+    assert ways[0] > 1.05 * ways[1]
+    assert short.determined["ccx.join.eject"] == short.determined["ccx.join.inject"]
+    assert max(short.off["handoffs"], long.off["handoffs"]) < 0.03
