@@ -22,6 +22,7 @@ from uncore_lab.validate import (
     directory,
     handoff,
     interrupts,
+    papers,
     prediction,
     scaling,
 )
@@ -66,6 +67,7 @@ PAGES = (
     Page("directory", "Reading a line that another core holds", directory.PROSE),
     Page("scaling", "will-it-scale: skeletons of kernel paths", scaling.PROSE, scaling.DRAWING),
     Page("interrupts", "Interrupts", interrupts.PROSE),
+    Page("bench", "What others published", papers.PROSE),
     Page("prediction", "Each machine from the others", prediction.PROSE),
     Page("clocks", clocks.TITLE, clocks.PROSE),
     Page(

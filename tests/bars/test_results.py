@@ -24,6 +24,7 @@ from uncore_lab.validate import (
     curves,
     directory,
     interrupts,
+    papers,
     prediction,
     scaling,
     summary,
@@ -57,6 +58,7 @@ FEW: dict[str, Callable[[], Table]] = {
     "scaling": lambda: scaling.table(scaling.curves([GETUID])),
     "interrupts": broadcast,
     "prediction": lambda: prediction.table(prediction.left_out("r2700x")[0]),
+    "bench": lambda: papers.table(papers.compared("odp-ticket-n1")),
     "clocks": lambda: clocks.run(Request()).tables[0],
 }
 

@@ -59,7 +59,7 @@ _Noreturn void uc_park(void);
 // runtime.c
 _Noreturn void uc_run(unsigned id);
 _Noreturn void uc_fatal(const char* why, uint64_t number);
-// barrier.c
+// gather.c
 void uc_gather(unsigned id);
 // trap.c
 void uc_trap(void);

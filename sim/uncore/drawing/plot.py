@@ -168,7 +168,6 @@ def _scale(panel: Curves, axes: Axes) -> None:
     if panel.log_x:
         axes.set_xscale("log", base=2)
     axes.set_xticks(panel.ticks, list(panel.words) or [f"{tick:g}" for tick in panel.ticks])
-    axes.minorticks_off()
     low, high = panel.heights
     if panel.log_y:
         axes.set_yscale("log")
@@ -177,6 +176,7 @@ def _scale(panel: Curves, axes: Axes) -> None:
         axes.yaxis.set_major_formatter("{x:g}")
     else:
         axes.set_ylim(0, high * MARGIN if panel.span else None)
+    axes.minorticks_off()
 
 
 def _round_numbers(low: float, high: float) -> list[float]:

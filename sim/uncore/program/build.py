@@ -97,7 +97,7 @@ def command(
     folders = (runtime, runtime / for_.folder)
     ours = source.is_relative_to(paths.WORKLOADS)
     strict = ["-Wall", "-Wextra", "-Werror"] if ours else []
-    # Names in messages and debug information: lock/ticket.c, runtime/barrier.c, my_lock.c.
+    # Names in messages and debug information: lock/ticket.c, runtime/gather.c, my_lock.c.
     roots = [paths.WORKLOADS] if ours else [paths.WORKLOADS, source.parent]
     return [
         *for_.compiler, *LANGUAGE, *strict, *for_.words,

@@ -5,6 +5,7 @@ contention/          throughput of one contended line over threads
 interrupts/          interrupts between processors
 scaling/             curves of kernels over tasks
 locks/               what n threads get from one lock
+bench/               sets of figures of papers, commits and posts (published_sets.py)
 
 hardware.py          the files of machines, and matrices
 parts.py             what each member of a shared cache adds to a handoff
@@ -15,8 +16,9 @@ published.py         the medians of classes, as a column beside the simulated on
 from pathlib import Path
 
 _HERE = Path(__file__).parent
-MACHINES, CONTENTION, INTERRUPTS, SCALING, LOCKS = (
-    _HERE / folder for folder in ("machines", "contention", "interrupts", "scaling", "locks")
+MACHINES, CONTENTION, INTERRUPTS, SCALING, LOCKS, BENCH = (
+    _HERE / folder
+    for folder in ("machines", "contention", "interrupts", "scaling", "locks", "bench")
 )
 
 FAMILIES = _HERE / "families.toml"  # what is fitted together, and to which of these

@@ -17,6 +17,7 @@ The files:
     families.py    what a family's machines share, tried;  joint.py  numbers fitted to matrices
     scaling.py     will-it-scale: throughput over tasks, against measured curves (series.py)
     booted.py      the same of a kernel that a user booted (the command willitscale)
+    papers.py      what papers, commits and posts published, half of it sealed
     prediction.py  each machine from the others;  clocks.py  which clock a number follows;
     blind.py       predicted blind, then measured: the ledger
     bar.py         bounds that hold today, beside their goals
@@ -43,6 +44,7 @@ from uncore_lab.validate import (
     handoff,
     hosts,
     interrupts,
+    papers,
     prediction,
     report,
     scaling,
@@ -59,6 +61,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "directory": directory.run,
     "scaling": scaling.run,
     "interrupts": interrupts.run,
+    "bench": papers.run,
     "prediction": prediction.run,
     "clocks": clocks.run,
     "blind": blind.run,

@@ -1,0 +1,196 @@
+"""Are the published sets whole, their judges sealed, and their figures compared as they say?"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from matplotlib import pyplot
+
+from uncore.drawing.plot import draw
+from uncore.engine import native
+from uncore.errors import UserError
+from uncore.execution.request import make_job
+from uncore.result import Point
+from uncore.topology import load
+from uncore_lab.figures import BENCH
+from uncore_lab.figures import published_sets as sets
+from uncore_lab.results.table import load as filed
+from uncore_lab.validate import papers
+from uncore_lab.validate.section import Lacking, Request
+
+ELSEWHERE = "mesh:4x2"  # a machine that nobody published figures of
+
+
+@pytest.mark.parametrize("name", sets.names())
+def test_a_set_loads_and_each_figure_has_a_job(name: str) -> None:
+    published = sets.read(name)
+    assert published.source and published.unlike and load(published.simulated).harts
+    for curve in published.curves:
+        more = {curve.fit: "100ns"} if curve.fit else {}
+        jobs = curve.jobs(published.simulated, more)
+        assert len(jobs) == len(curve.measured) == len(curve.labels)
+        assert [job.threads for job in jobs] == [(curve.threads_of(at),) for at in range(len(jobs))]
+
+
+@pytest.mark.parametrize("name", sets.sealed().judges)
+def test_a_judge_passes_its_checks_on_another_machine(name: str) -> None:
+    for curve in sets.read(name).curves:
+        own = replace(curve.jobs(sets.read(name).simulated)[-1], seeds=())
+        values = dict(own.parameters)
+        lasts = {"duration": "5us", "warmup": "1us"}
+        short = {key: value for key, value in lasts.items() if key in values}
+        job = make_job(ELSEWHERE, own.program, [4], parameters=values | short)
+        assert native.run(job, frozenset())["failures"] == []
+
+
+def test_there_are_as_many_sets_machines_and_sockets_as_are_asked_for() -> None:
+    published = [sets.read(name) for name in sets.names()]
+    machines = {each.machine: load(each.simulated) for each in published}
+    sockets = [machine for machine in machines.values() if "socket" in machine.levels]
+    several = [m for m in sockets if len({s[m.levels.index("socket")] for s in m.shape}) > 1]
+    assert len(published) >= 10 and len(machines) >= 5 and len(several) >= 2
+
+
+# ---- The seal ------------------------------------------------------------------------------------
+
+
+def test_half_of_the_sets_are_sealed_by_the_rule_and_unchanged() -> None:
+    seal = sets.sealed()
+    assert list(sets.broken(seal)) == []
+    assert len(seal.judges) == len(seal.open) == len(sets.names()) / 2
+
+
+@pytest.fixture
+def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = shutil.copytree(BENCH, tmp_path / "bench")
+    monkeypatch.setattr(sets, "BENCH", folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("lockref-cascade-lake.toml", "1701072", "1701073"),
+        ("machines/i78750h.toml", "4.1GHz", "4.2GHz"),
+    ],
+)
+def test_a_changed_judge_breaks_the_seal(copy: Path, file: str, old: str, new: str) -> None:
+    path = copy / file
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    (word,) = sets.broken(sets.sealed())
+    assert "changed after 2026-11-26" in word
+
+
+def test_a_judge_that_became_open_breaks_the_seal() -> None:
+    seal = sets.sealed()
+    name, *others = seal.judges
+    fewer = {judge: seal.judges[judge] for judge in others}
+    chosen = sets.Seal(seal.date, seal.model, fewer, [*seal.open, name], {name: "2026-11-27"})
+    words = "; ".join(sets.broken(chosen))
+    assert "every second one" in words and f"{name}: opened, but no judge" in words
+
+
+def test_a_judge_is_not_simulated_before_it_is_opened(copy: Path) -> None:
+    name = "perfbook-8750h"
+    with pytest.raises(Lacking, match="a judge that is not opened"):
+        papers.compared(name)
+    with pytest.raises(Lacking, match="'i78750h'"):
+        papers.run(Request(machines=("i78750h",)))
+    seal = copy / "seal.toml"
+    seal.write_text(seal.read_text().replace("[opened]", f'[opened]\n{name} = "2026-11-27"'))
+    assert name in sets.shown(sets.sealed())
+
+
+def test_only_what_may_be_shown_is_on_file() -> None:
+    assert {line["set"] for line in filed("bench")} == set(sets.shown(sets.sealed()))
+
+
+# ---- What is wrong with a file -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("values   = [[3.5, 4.5], [2.5, 3]]", "values = [4]", "has 1 values; every other list"),
+        ('show     = "rate"', 'show = "rates"', r"Invalid enum value 'rates'"),
+        ('show     = "rate"', 'show = "time"\nfit = "think"', 'fit needs show = "rate"'),
+    ],
+)
+def test_a_file_that_is_wrong_is_named_with_what_is_wrong(
+    copy: Path, old: str, new: str, message: str
+) -> None:
+    path = copy / "odp-ticket-n1.toml"
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(UserError, match=message) as wrong:
+        sets.read("odp-ticket-n1")
+    assert str(path) in str(wrong.value)
+
+
+# ---- What is compared and shown ------------------------------------------------------------------
+
+
+def test_a_range_stands_for_its_middle_and_a_curve_may_be_relative() -> None:
+    (tickets,) = sets.read("odp-ticket-n1").curves
+    assert tickets.measured == [4, 2.75]
+    (readers,) = sets.read("rwlockscale-8176").curves
+    assert readers.measured[:2] == [1, 0.173273]
+    assert [readers.kind(0), readers.kind(1)] == ["base", "predicted"]
+
+
+def test_the_first_figure_is_met_where_a_time_is_fitted_to_it() -> None:
+    """No open set has a fit; so a rate of its own stands in."""
+    curve = sets.Curve(
+        name="fitted",
+        unit="",
+        show="rate",
+        workload="lock/ticket_packed",
+        values=[2.0, 3.0],
+        set={"duration": "200us", "spin": "time"},
+        threads=[1, 2],
+        fit="think",
+    )
+    first, second = papers.figures_of("graviton2", curve)
+    assert first[1] == 2.0 and first[2] == pytest.approx(2.0, rel=0.01)
+    assert (first[3], second[3]) == ("fit", "predicted")
+
+
+@pytest.mark.parametrize(
+    ("show", "value"),
+    [("rate", 30), ("each", 15), ("hart", 20), ("time", 100 / 3), ("own", 200 / 3), ("apart", 2)],
+)
+def test_a_quantity_is_what_its_name_says(show: Any, value: float) -> None:
+    """Two threads: 20 operations in 1 us, and 10 in half of it."""
+    point = SimpleNamespace(
+        threads=2,
+        ops=30,
+        elapsed_ps=1_000_000,
+        thread_ops=[20, 10],
+        thread_ps=[(0, 1_000_000), (500_000, 1_000_000)],
+    )
+    curve = sets.Curve("name", "unit", show, "workload", [1.0])
+    assert papers.QUANTITIES[show](cast("Point", point), curve) == pytest.approx(value)
+
+
+def test_the_picture_has_no_text_outside_it() -> None:
+    figures = [
+        papers.Compared(name, "m", "curve", str(at), 1.0, ratio, "predicted", judge=False)
+        for name in sets.names()
+        for at, ratio in enumerate((0.1, 1.0, 7.0))
+    ]
+    (panel,) = papers.picture(figures).panels
+    figure, axes = pyplot.subplots(figsize=(6.8 + 2.8, 5.2), layout="constrained")
+    draw(panel, axes)
+    figure.draw_without_rendering()
+    drawn = figure.get_tightbbox()
+    assert drawn.x0 >= 0 and drawn.y0 >= 0
+    assert drawn.x1 <= 6.8 + 2.8 and drawn.y1 <= 5.2
+    assert axes.get_yscale() == "log"
+    assert not [text for text in axes.get_yticklabels(minor=True) if text.get_text()]
+    pyplot.close(figure)

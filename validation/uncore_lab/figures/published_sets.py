@@ -1,0 +1,196 @@
+"""Sets of figures that others published, each with the runs that should show them: bench/NAME.toml.
+
+    names(), read(name) -> Published          README.md explains the keys
+    Curve.jobs(machine) -> a job per figure   Curve.measured -> the figures in our unit
+    sealed() -> Seal                          which sets judge, and when each was opened
+    broken(seal) -> words                     what the seal does not hold
+
+Half of the sets judge the model: they were put on record, with a digest of their figures and
+machine, before any of them was simulated, and are simulated only once `opened` names a day.
+Invariant: nothing that simulates reads a figure, but for `fit`, which stands in the row.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from uncore.errors import UserError
+from uncore.execution.request import make_job
+from uncore.job import Job
+from uncore_lab.figures import BENCH
+
+SEAL = "seal"
+SEEDS = 1, 2, 3
+Kind = TypeVar("Kind", bound=msgspec.Struct)
+Words = Mapping[str, str | int | bool]
+NOTHING: Words = {}
+Figure = float | tuple[float, float]  # a range stands for its middle
+
+# What is compared, from the operations of a run and its time.
+Quantity = Literal[
+    "rate",  # millions of operations a second, all threads
+    "each",  # of one thread, on average
+    "hart",  # of thread `hart`
+    "time",  # ns an operation, all threads together
+    "own",  # ns an operation of one thread
+    "apart",  # the longest time of a thread over the shortest
+]
+
+
+class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Figures that one workload should show; one for each number of threads, place or value."""
+
+    name: str
+    unit: str  # as published
+    show: Quantity
+    workload: str
+    values: list[Figure]  # as published
+    scale: float = 1.0  # from that unit to ours
+    hart: int = 0
+    set: Words = {}
+    vary: dict[str, list[str | int | bool]] = {}
+    threads: int | list[int] = 2
+    places: list[str] = []
+    placement: str = "compact"
+    points: list[str] = []  # names of the figures; else the numbers of threads
+    relative: bool = False  # to the first figure
+    fit: str = ""  # parameter, a time, chosen so that the first figure is met
+    used: str = ""  # what of the machine was chosen by these figures
+
+    def __post_init__(self) -> None:
+        size = len(self.values)
+        sizes = {len(self.places), len(self.points), *map(len, self.vary.values())}
+        sizes |= {len(self.threads)} if isinstance(self.threads, list) else set()
+        if sizes - {0, size}:
+            raise ValueError(f"'{self.name}' has {size} values; every other list needs as many")
+        if self.fit and self.show != "rate":
+            raise ValueError(f"'{self.name}': fit needs show = \"rate\"")
+
+    @property
+    def measured(self) -> list[float]:
+        ours = [self.scale * _middle(value) for value in self.values]
+        return [value / ours[0] for value in ours] if self.relative else ours
+
+    @property
+    def labels(self) -> list[str]:
+        return self.points or [str(self.threads_of(at)) for at in range(len(self.values))]
+
+    def threads_of(self, at: int) -> int:
+        return self.threads[at] if isinstance(self.threads, list) else self.threads
+
+    def kind(self, at: int) -> str:
+        """What a figure is good for."""
+        if self.used:
+            return "used"
+        if at == 0 and (self.fit or self.relative):
+            return "fit" if self.fit else "base"
+        return "predicted"
+
+    def job(self, machine: str, at: int, more: Words = NOTHING) -> Job:
+        varied = {key: values[at] for key, values in self.vary.items()}
+        return make_job(
+            machine,
+            self.workload,
+            [self.threads_of(at)],
+            parameters={key: _word(value) for key, value in {**self.set, **varied, **more}.items()},
+            placement=self.places[at] if self.places else self.placement,
+            seeds=SEEDS,
+            slow=True,
+        )
+
+    def jobs(self, machine: str, more: Words = NOTHING) -> list[Job]:
+        return [self.job(machine, at, more) for at in range(len(self.values))]
+
+
+class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One file of `bench/`."""
+
+    title: str
+    source: str
+    measured: str  # the machine of the figures
+    machine: str  # the one that is simulated
+    unlike: str  # compiler, clock, system, whatever is not the same
+    curves: list[Curve]
+
+    @property
+    def own_machine(self) -> Path | None:
+        path = BENCH / "machines" / f"{self.machine}.toml"
+        return path if path.exists() else None
+
+    @property
+    def simulated(self) -> str:
+        return str(self.own_machine or self.machine)
+
+
+class Seal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`bench/seal.toml`."""
+
+    date: str
+    model: str  # the commit before any judge was simulated
+    judges: dict[str, str]  # digests
+    open: list[str]
+    opened: dict[str, str] = {}  # judge -> the day
+
+
+def _middle(value: Figure) -> float:
+    return sum(value) / 2 if isinstance(value, tuple) else value
+
+
+def _word(value: str | float | bool) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def names() -> list[str]:
+    return sorted(path.stem for path in BENCH.glob("*.toml") if path.stem != SEAL)
+
+
+def read(name: str) -> Published:
+    return _converted(BENCH / f"{name}.toml", Published)
+
+
+def sealed() -> Seal:
+    return _converted(BENCH / f"{SEAL}.toml", Seal)
+
+
+def shown(seal: Seal) -> list[str]:
+    """The sets that may be simulated."""
+    return [name for name in names() if name not in seal.judges or name in seal.opened]
+
+
+def _converted(path: Path, kind: type[Kind]) -> Kind:
+    try:
+        document: Any = tomllib.loads(path.read_text())
+        return msgspec.convert(document, kind)
+    except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise UserError(f"{path}: no published figures: {error}") from None
+
+
+# ---- The seal ------------------------------------------------------------------------------------
+
+
+def judges_of(sets: Iterable[str]) -> list[str]:
+    """Every second one in the order of the names' digests."""
+    return sorted(sets, key=lambda name: sha256(name.encode()).hexdigest())[1::2]
+
+
+def digest(name: str) -> str:
+    """Of a set's file and of the machine that only the sets have."""
+    machine = read(name).own_machine
+    files = [BENCH / f"{name}.toml", *([machine] if machine else [])]
+    return sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+
+
+def broken(seal: Seal) -> Iterator[str]:
+    if sorted(seal.judges) != sorted(judges_of([*seal.judges, *seal.open])):
+        yield "the judges are not every second one in the order of the names' digests"
+    for name, before in seal.judges.items():
+        if digest(name) != before:
+            yield f"{name}: its figures or its machine changed after {seal.date}"
+    for name in seal.opened.keys() - seal.judges.keys():
+        yield f"{name}: opened, but no judge"

@@ -1,0 +1,230 @@
+"""What others published, simulated: locks, counts, queues and barriers on the machines they had.
+
+    run(request) -> Section      compared(name) -> [Compared]     the figures of one set
+    figures_of(machine, curve) -> [(label, measured, simulated, what it is good for)]
+
+Each set is a paper's table, a commit's or a post's (figures/bench): nothing of the model was chosen
+by it but what its rows say.  Half of the sets are sealed and not simulated before the day on which
+`opened` in figures/bench/seal.toml names them (figures/published_sets.py).
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from uncore.drawing.plot import curves
+from uncore.drawing.table import Column, Row
+from uncore.execution.execute import execute
+from uncore.result import Point
+from uncore_lab.figures import published_sets as sets
+from uncore_lab.figures.published_sets import Curve
+from uncore_lab.results.table import Table
+from uncore_lab.validate.bar import Bar, Value
+from uncore_lab.validate.section import Lacking, Picture, Request, Section
+
+MEDIAN = Bar("open sets: median absolute error", 25, 15, "%")
+JUDGES = Bar("opened judges: median absolute error", 50, 20, "%")
+PROBES = 100, 1000  # ns of the parameter that is fitted: with 0 no clock is read
+LEAST_SPAN = 5.0  # of the picture: factors above and below 1
+
+PROSE = (
+    "Figures of papers, commits and posts, each simulated by a small workload on the machine that"
+    " was measured, or one of its family. `fit`: a span of private time was chosen by this figure."
+    " `base`: the others of its curve are relative to it. `used`: a number of the machine is from"
+    " it. Only what is predicted counts. Figures are in the unit of the simulation (millions of"
+    " operations a second, ns, or a ratio); as published they stand in figures/bench, with what is"
+    " unlike: compiler, clock, system. Judges are sets that were sealed before any was simulated;"
+    " those that are not opened are not simulated."
+)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One figure, published and simulated."""
+
+    set: str
+    machine: str
+    curve: str
+    point: str
+    measured: float
+    simulated: float
+    kind: str
+    judge: bool
+
+    @property
+    def ratio(self) -> float:
+        return self.simulated / self.measured
+
+    @property
+    def error(self) -> float:
+        return 100 * (self.ratio - 1)
+
+    @property
+    def counts(self) -> bool:
+        return self.kind == "predicted"
+
+    def row(self) -> Row:
+        return {
+            "set": self.set,
+            "machine": self.machine,
+            "curve": self.curve,
+            "at": self.point,
+            "measured": self.measured,
+            "simulated": self.simulated,
+            "error_pct": round(self.error, 2),
+            "point": self.kind,
+            "role": "judge" if self.judge else "open",
+        }
+
+
+def run(request: Request) -> Section:
+    names = _chosen(request)
+    found = {name: compared(name, request.cores) for name in names}
+    figures = [figure for own in found.values() for figure in own]
+    return Section(
+        name="bench",
+        title="What others published: simulated against measured",
+        prose=PROSE,
+        columns=COLUMNS,
+        rows=[figure.row() for figure in figures],
+        bars=_values(figures),
+        broken=list(sets.broken(sets.sealed())),
+        notes=[_note(name, own) for name, own in found.items()],
+        pictures=(picture(figures),) if request.pictures else (),
+        tables=[table(figures)],
+    )
+
+
+def table(figures: Sequence[Compared]) -> Table:
+    return Table("bench", ("set", "curve", "at"), [figure.row() for figure in figures])
+
+
+def _chosen(request: Request) -> list[str]:
+    """Those of the machines named, or all, that may be simulated."""
+    shown = {name: sets.read(name).machine for name in sets.shown(sets.sealed())}
+    machines = sorted(set(shown.values()))
+    wanted = request.chosen(machines, "nothing that may be simulated was published of")
+    return [name for name, machine in shown.items() if machine in wanted]
+
+
+# ---- What is simulated ---------------------------------------------------------------------------
+
+
+def compared(name: str, cores: int = 1) -> list[Compared]:
+    """The figures of a set that may be simulated."""
+    seal = sets.sealed()
+    if name not in sets.shown(seal):
+        raise Lacking(
+            f"{name}: a judge that is not opened; name the day in figures/bench/seal.toml"
+        )
+    published = sets.read(name)
+    return [
+        Compared(name, published.machine, curve.name, *figure, name in seal.judges)
+        for curve in published.curves
+        for figure in figures_of(published.simulated, curve, cores)
+    ]
+
+
+def figures_of(machine: str, curve: Curve, cores: int = 1) -> list[tuple[str, float, float, str]]:
+    """Of each: what it is called, measured, simulated, and what it is good for."""
+    more = {curve.fit: f"{_fitted(machine, curve)}ns"} if curve.fit else {}
+    ours = [_shown(curve, result.points) for result in execute(curve.jobs(machine, more), cores)]
+    if curve.relative:
+        ours = [value / ours[0] for value in ours]
+    kinds = [curve.kind(at) for at in range(len(ours))]
+    return list(zip(curve.labels, curve.measured, ours, kinds, strict=True))
+
+
+def _fitted(machine: str, curve: Curve) -> int:
+    """ns for which the first figure is met; an operation's time is linear in them."""
+    jobs = [curve.job(machine, 0, {curve.fit: f"{ns}ns"}) for ns in PROBES]
+    bare, more = (1000 / _shown(curve, result.points) for result in execute(jobs))
+    slope = (PROBES[1] - PROBES[0]) / (more - bare)
+    return max(0, round(PROBES[0] + (1000 / curve.measured[0] - bare) * slope))
+
+
+def _shown(curve: Curve, points: Sequence[Point]) -> float:
+    """The median of the seeds."""
+    return statistics.median(QUANTITIES[curve.show](point, curve) for point in points)
+
+
+def _rate(point: Point, _: Curve) -> float:
+    return point.ops / point.elapsed_ps * 1e6
+
+
+def _of_hart(point: Point, curve: Curve) -> float:
+    return point.thread_ops[curve.hart] / point.elapsed_ps * 1e6
+
+
+def _apart(point: Point, _: Curve) -> float:
+    assert point.thread_ps  # kept by every run of today
+    times = [left - entered for entered, left in point.thread_ps]
+    return max(times) / min(times)
+
+
+QUANTITIES: dict[str, Callable[[Point, Curve], float]] = {
+    "rate": _rate,
+    "each": lambda point, curve: _rate(point, curve) / point.threads,
+    "hart": _of_hart,
+    "time": lambda point, curve: 1000 / _rate(point, curve),
+    "own": lambda point, curve: 1000 * point.threads / _rate(point, curve),
+    "apart": _apart,
+}
+
+
+# ---- What is shown -------------------------------------------------------------------------------
+
+
+def _values(figures: Sequence[Compared]) -> list[Value]:
+    errors: dict[bool, list[float]] = {}
+    for figure in figures:
+        if figure.counts:
+            errors.setdefault(figure.judge, []).append(abs(figure.error))
+    bars = {False: MEDIAN, True: JUDGES}
+    return [(bars[judge], statistics.median(own)) for judge, own in sorted(errors.items())]
+
+
+def _note(name: str, figures: Sequence[Compared]) -> str:
+    errors = [abs(figure.error) for figure in figures if figure.counts]
+    published = sets.read(name)
+    return (
+        f"{name}: median {statistics.median(errors):.0f} %, worst {max(errors):.0f} % of"
+        f" {len(errors)}; {published.source}; unlike: {published.unlike}"
+    )
+
+
+def picture(figures: Sequence[Compared]) -> Picture:
+    """Simulated over measured, a line for each set."""
+    series: dict[str, list[tuple[float, float]]] = {}
+    for figure in figures:
+        if figure.counts:
+            own = series.setdefault(figure.set, [])
+            own.append((len(own), figure.ratio))
+    most = max([LEAST_SPAN, *(max(r, 1 / r) for own in series.values() for _, r in own)])
+    panel = curves(
+        series,
+        "What others published",
+        "figure of the set",
+        "simulated over measured",
+        words=[str(number + 1) for number in range(max(map(len, series.values())))],
+        span=(1 / most, most),
+    )
+    return Picture("bench", "bench: simulated over measured, figure by figure", [panel])
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}"
+
+
+COLUMNS = [
+    Column("set", "set", left=True, key=True),
+    Column("curve", "curve", left=True, key=True),
+    Column("at", "at", left=True, key=True),
+    Column("measured", "measured", _number),
+    Column("simulated", "simulated", _number),
+    Column("error %", "error_pct", lambda v: f"{v:+.0f}"),
+    Column("point", "point", left=True),
+    Column("role", "role", left=True),
+]

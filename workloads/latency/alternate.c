@@ -1,0 +1,61 @@
+// Harts take turns with one count: what it costs to see that it is one's turn, and to act on it.
+//
+// McKenney's measure of an operation between two CPUs ("Is Parallel Programming Hard", chapter on
+// hardware): each adds one to the count when the count says that it is his turn. `blind` tries the
+// compare-and-swap until it succeeds, so the line arrives ready to be written; `look` reads first,
+// as most code does, so the line comes twice: to be read, and to be written.
+//
+// Check: the count ends at the number of turns.
+#include "uncore.h"
+
+UC_WORKLOAD("Harts add to a count in turn: by compare-and-swap at once, or after a look");
+enum { BY_BLIND, BY_LOOK };
+UC_PARAM(choice, by, BY_BLIND, "blind|look", "try until it succeeds, or read until it can");
+UC_PARAM(u64, rounds, 100, "rounds", "turns of each hart");
+UC_PARAM(u64, count_node, 0, "node", "memory node of the count");
+
+static _Atomic uint64_t* count;
+
+void uc_setup(unsigned n) {
+  (void)n;
+  count = uc_alloc(sizeof *count, (unsigned)count_node);
+}
+
+static inline bool add_to(uint64_t seen) {
+  return atomic_compare_exchange_strong(count, &seen, seen + 1);
+}
+
+static void blind(uint64_t mine, unsigned n) {
+  for (uint64_t left = rounds; left; left--, mine += n)
+    while (!add_to(mine)) continue;
+}
+
+static void look(uint64_t mine, unsigned n) {
+  for (uint64_t left = rounds; left; left--, mine += n) {
+    while (atomic_load_explicit(count, memory_order_relaxed) != mine) continue;
+    uc_check(add_to(mine), "another hart took this one's turn");
+  }
+}
+
+static void push_in(void) {
+  for (uint64_t left = rounds; left; left--) {
+    uint64_t seen = atomic_load_explicit(count, memory_order_relaxed);
+    uc_delay(10);  // meanwhile others add, and their turns get lost
+    atomic_store_explicit(count, seen + 1, memory_order_relaxed);
+  }
+}
+
+void uc_main(unsigned id, unsigned n) {
+  uc_barrier();
+  uc_roi(true);
+  if (UC_SABOTAGE)
+    push_in();
+  else if (by == BY_BLIND)
+    blind(id, n);
+  else
+    look(id, n);
+  uc_ops(rounds);
+  uc_roi(false);
+}
+
+void uc_finish(unsigned n) { uc_check(*count == n * rounds, "turns were lost"); }

@@ -1,0 +1,20 @@
+// A count raised by addition and lowered by compare-and-swap: the readers of glibc's rwlock.
+//
+// Since glibc 2.25 a reader adds itself to the lock's word, which always succeeds, and leaves by a
+// compare-and-swap, because it must see whether a writer waits for the last reader. Among readers
+// alone nobody has anything to tell anybody, and yet each takes the word twice, and the second time
+// loses it to every reader that comes.
+#include "get_put.h"
+
+UC_WORKLOAD("Reference count raised by addition, lowered by compare-and-swap: glibc's readers");
+
+static uint32_t count_get(struct count* count) {
+  return atomic_fetch_add_explicit(&count->references, 1, memory_order_acquire) + 1;
+}
+
+static void count_put(struct count* count) {
+  uint32_t seen = atomic_load_explicit(&count->references, memory_order_relaxed);
+  while (!atomic_compare_exchange_strong_explicit(&count->references, &seen, seen - 1,
+                                                  memory_order_release, memory_order_relaxed)) {
+  }
+}
