@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import statistics
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ import pytest
 from uncore import topology
 from uncore.cli.app import main
 from uncore.errors import UserError
+from uncore_lab.figures import MACHINES
 from uncore_lab.figures import hardware as figures
+from uncore_lab.measure.record import load
 from uncore_lab.predict import forecast
 from uncore_lab.predict.ledger import LEDGER, Prediction, entries, read_day, record
 from uncore_lab.validate import blind
@@ -21,6 +24,7 @@ SEALS = {
     "2026-11-22": "6208d1b572fc8354",
 }  # of days that are over
 AGAIN = (1.0, 2.0, 3.0)
+FIGURES = MACHINES.parent
 
 
 @pytest.fixture
@@ -214,3 +218,16 @@ rates = {{ "counter/atomic" = [1.0, {2 * middle}] }}
     page.write_text(page.read_text().replace("threads = [1, 2]", "threads = [1, 3]"))
     with pytest.raises(UserError, match="was changed after it was recorded"):
         read_day(page)
+
+
+def test_rates_of_a_guest_are_those_of_its_measurement() -> None:
+    """What was measured on an 8570 after its prediction was sealed."""
+    (entry,) = (e for e in entries() if e.machine == "x8570")
+    found = load(FIGURES / "measurements/x8570-guest.json")
+    for workload, millions in entry.measured.rates.items():
+        own = [p for p in found.throughput if p.workload == workload]
+        assert [p.threads for p in own] == entry.predicted.rates.threads
+        medians = [statistics.median(p.ops_per_second) / 1e6 for p in own]
+        assert millions == pytest.approx(medians, abs=0.006)
+    handoffs = [ns for row in found.handoffs.median_ns for ns in row]
+    assert entry.measured.classes["socket"] == pytest.approx(statistics.median(handoffs), abs=0.05)
