@@ -22,9 +22,8 @@ def test_medians_are_those_on_record(name: str) -> None:
     assert drift.drift(entry, drift.medians(entry), MOVED.get(name)) == []
 
 
-def test_quick_machines_are_watched_and_some_have_moved() -> None:
+def test_quick_machines_are_watched() -> None:
     assert set(QUICK) <= set(WATCHED)
-    assert 0 < len(set(QUICK) & set(MOVED)) < len(QUICK)
 
 
 def test_moved_machines_are_on_record() -> None:
