@@ -43,12 +43,12 @@ def _caused(kind: type[GuestError], words: tuple[Any, ...], cause: BaseException
 
 
 class Unfinished(Exception):
-    """What a run that was stopped has published so far, by the names of its tables: the cause of
-    the GuestError or KeyboardInterrupt that stopped it."""
+    """What a run that was stopped has published so far, by the names of its tables, and what its
+    program has written: the cause of the GuestError or KeyboardInterrupt that stopped it."""
 
-    def __init__(self, tables: Mapping[str, Any]) -> None:
-        super().__init__(tables)
-        self.tables = tables
+    def __init__(self, tables: Mapping[str, Any], output: str = "") -> None:
+        super().__init__(tables, output)
+        self.tables, self.output = tables, output
 
     def __str__(self) -> str:
         return "stopped before its end"
@@ -57,6 +57,11 @@ class Unfinished(Exception):
     def of(cls, stopped: BaseException) -> Mapping[str, Any]:
         """The tables, if the engine could tell."""
         return stopped.__cause__.tables if isinstance(stopped.__cause__, cls) else {}
+
+    @classmethod
+    def output_of(cls, stopped: BaseException) -> str:
+        """What was written, if the engine could tell."""
+        return stopped.__cause__.output if isinstance(stopped.__cause__, cls) else ""
 
 
 class OutsideError(UncoreError):

@@ -155,6 +155,12 @@ bool sleeps(const Engine& engine) {
                              [](const Thread* t) { return t->mode == Thread::Mode::idle; });
 }
 
+// What a run holds on this computer for its program.
+uint64_t touched(const Engine& engine) {
+  const uint64_t kept = engine.os ? engine.os->kept() : 0;
+  return engine.memories.touched() + engine.services.console.text.size() + kept;
+}
+
 nb::bytes read(Engine& engine, uint64_t address, std::size_t size) {
   std::vector<uint8_t> bytes(size);
   engine.functional.read(address, size, bytes.data());
@@ -180,9 +186,16 @@ void bind_engine(nb::module_& module) {
       .def_prop_ro("now", [](const Engine& e) { return e.queue.now(); })
       .def_prop_ro("operations", [](const Engine& e) { return e.services.operations(); })
       .def_prop_ro(
-          "touched", [](const Engine& e) { return e.memories.touched(); },
-          "Bytes of memory read or written so far, in pages.")
+          "touched", &touched,
+          "Bytes of memory read or written so far, in pages, and what a program has written.")
       .def_prop_ro("strace", [](const Engine& e) { return e.os ? e.os->strace : std::string(); })
+      .def_prop_ro(
+          "missing_calls",
+          [](const Engine& e) {
+            return e.os ? std::vector<uint64_t>(e.os->missing.begin(), e.os->missing.end())
+                        : std::vector<uint64_t>();
+          },
+          "Numbers of system calls that the program has asked for and that are not there.")
       .def("tasks", &tasks)
       .def("observe", &observe, "From now on every access is attributed: see lines().")
       .def("interrupts", &interrupts, "By hart: ipi, device, timer.")

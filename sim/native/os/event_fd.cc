@@ -20,7 +20,9 @@ class EventFd : public OpenFile {
     s.mode = 0600;
     return s;
   }
-  uint16_t poll() const override { return (count_ > 0 ? POLLIN : 0) | (fits(1) ? POLLOUT : 0); }
+  uint16_t poll(const Task&) const override {
+    return (count_ > 0 ? POLLIN : 0) | (fits(1) ? POLLOUT : 0);
+  }
 
  private:
   static constexpr uint64_t kMaximum = ~uint64_t{0} - 1;
@@ -44,7 +46,7 @@ Work EventFd::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
   if (failed < 0) co_return failed;
   const uint64_t value = semaphore_ ? 1 : count_;
   count_ -= value;
-  co_await ready.wake_all(os.scheduler, t);
+  co_await ready.wake_all(os.scheduler, t, POLLOUT);
   const int64_t fault = co_await os.memory.put(t, to.address, value, sizeof value);
   co_return fault < 0 ? fault : static_cast<int64_t>(sizeof value);
 }
@@ -58,7 +60,7 @@ Work EventFd::write(Linux& os, Task& t, UserBuffer from) {
   const int64_t failed = co_await wait(os, t, [this, value] { return fits(value); });
   if (failed < 0) co_return failed;
   count_ += value;
-  co_await ready.wake_all(os.scheduler, t);
+  co_await ready.wake_all(os.scheduler, t, POLLIN);
   co_return static_cast<int64_t>(sizeof value);
 }
 

@@ -107,7 +107,20 @@ Work openat(Linux& os, Task& t) {
   co_return os.files.open(std::make_shared<TreeFile>(*node), os.limits.descriptors());
 }
 
-Work close(Linux& os, Task& t) { co_return os.files.close(t.args[0]) ? 0 : -EBADF; }
+namespace {
+// Makes the descriptor this file's, or nothing's, and hangs up what it was.
+Work replace(Linux& os, Task& t, uint64_t descriptor, OpenFileRef file) {
+  const OpenFileRef before = os.files.set(descriptor, file);
+  if (before && before->descriptors == 0) co_await before->hang_up(os, t);
+  co_return static_cast<int64_t>(descriptor);
+}
+}  // namespace
+
+Work close(Linux& os, Task& t) {
+  if (!os.files.at(t.args[0])) co_return -EBADF;
+  co_await replace(os, t, t.args[0], {});
+  co_return 0;
+}
 
 Work dup(Linux& os, Task& t) {
   const OpenFileRef file = os.files.at(t.args[0]);
@@ -119,8 +132,7 @@ Work dup3(Linux& os, Task& t) {
   const OpenFileRef file = os.files.at(t.args[0]);
   if (t.args[0] == t.args[1] || (t.args[2] & ~uint64_t{O_CLOEXEC})) co_return -EINVAL;
   if (!file || t.args[1] >= os.limits.descriptors()) co_return -EBADF;
-  os.files.set(t.args[1], file);
-  co_return static_cast<int64_t>(t.args[1]);
+  co_return co_await replace(os, t, t.args[1], file);
 }
 
 Work lseek(Linux& os, Task& t) {

@@ -14,6 +14,7 @@ class TreeFile : public OpenFile {
   Work write(Linux& os, Task& t, UserBuffer from) override;
   Stat stat() const override { return stat_of(node_); }
   const FileTree::Node* node() const override { return &node_; }
+  bool is_watchable() const override { return false; }
 
   static Stat stat_of(const FileTree::Node& node);
 

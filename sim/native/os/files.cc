@@ -1,5 +1,7 @@
 #include "os/files.hh"
 
+#include <utility>
+
 #include "os/file_kinds.hh"
 #include "os/uapi.hh"
 
@@ -22,15 +24,12 @@ int64_t Files::open(OpenFileRef file, uint64_t limit, uint64_t lowest) {
   return static_cast<int64_t>(descriptor);
 }
 
-void Files::set(uint64_t descriptor, OpenFileRef file) {
+OpenFileRef Files::set(uint64_t descriptor, OpenFileRef file) {
   if (descriptor >= descriptors_.size()) descriptors_.resize(descriptor + 1);
-  descriptors_[descriptor] = std::move(file);
-}
-
-bool Files::close(uint64_t descriptor) {
-  if (!at(descriptor)) return false;
-  descriptors_[descriptor] = {};
-  return true;
+  if (file) ++file->descriptors;
+  const OpenFileRef before = std::exchange(descriptors_[descriptor], std::move(file));
+  if (before) --before->descriptors;
+  return before;
 }
 
 }  // namespace uncore

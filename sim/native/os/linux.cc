@@ -71,6 +71,11 @@ Linux::Linux(const LinuxSurroundings& surroundings)
       files(around.process().files),
       limits(around.process().stack_size) {}
 
+Linux::~Linux() {
+  for (const auto& task : tasks.all()) task->abandon();
+  scheduler.abandon();
+}
+
 void Linux::begin(const std::vector<Thread*>& harts) {
   around.harts = harts;
   for (Thread* const thread : harts) prepare(*thread);
@@ -143,6 +148,7 @@ Work Linux::handle(Task& t, Fatal why) {
   else
     co_await fault(t, why);
   if (t.restarts || signals.due(t)) co_await signals.deliver(t);
+  signals.restore_mask(t);
   co_return co_await scheduler.resume(t);
 }
 
@@ -151,14 +157,19 @@ Work Linux::call(Task& t) {
   t.call = hart.x[17], t.called_at = hart.pc, t.called = hart.clock;  // a7
   std::copy_n(hart.x + 10, 6, t.args.begin());                        // a0 to a5
   const Call* const call = find_call(t.call);
-  if (!call) {
+  if (!call && around.process().strict) {
     co_await t.give_up("system call " + std::to_string(t.call) + " is not there, at " +
                        describe(t));
   }
-  if (call->shows_life) around.services.lives();
+  if (call && call->shows_life) around.services.lives();
   ++hart.instructions;
   co_await t.spend(around.process().costs.syscall);
-  int64_t value = co_await call->run(*this, t);
+  int64_t value = -ENOSYS;
+  if (call)
+    value = co_await call->run(*this, t);
+  else
+    missing.insert(t.call);
+  if (value != -EINTR && value != -ERESTARTSYS) signals.restore_mask(t);
   t.restarts = value == -ERESTARTSYS;
   if (t.restarts) value = -EINTR;
   t.x()[10] = static_cast<uint64_t>(value);
@@ -216,6 +227,10 @@ Work Linux::expire(Flow& by, uint32_t hart) {
       timers.repeat_interval(hart);
       scheduler.set_timer(hart);
       co_await signals.send_to_process(by, hart, {SIGALRM, SI_KERNEL});
+      continue;
+    }
+    if (*tid >= Timers::kFirstAlarm) {
+      if (const auto alarm = timers.alarm(*tid)) co_await alarm->expire(*this, by, hart);
       continue;
     }
     Task& t = *tasks.find(*tid);

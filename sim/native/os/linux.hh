@@ -10,6 +10,8 @@
 // events only, in the order of time (K4).
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,7 @@
 #include "os/kernel_locks.hh"
 #include "os/limits.hh"
 #include "os/linux_surroundings.hh"
+#include "os/posix_timers.hh"
 #include "os/scheduler.hh"
 #include "os/signals.hh"
 #include "os/tasks.hh"
@@ -33,6 +36,9 @@ class Linux : public Supervisor {
   static constexpr uint32_t kUser = 1000;  // the program's uid and gid
 
   explicit Linux(const LinuxSurroundings& surroundings);
+  ~Linux() override;  // calls under way hold files, which want the parts that are made after tasks
+  Linux(const Linux&) = delete;
+  Linux& operator=(const Linux&) = delete;
 
   // The first task stands at the program's entry, on the first hart.
   void begin(const std::vector<Thread*>& harts);
@@ -43,6 +49,9 @@ class Linux : public Supervisor {
     return memory.present(address, size);
   }
   void marked(Thread& thread, unsigned code, uint64_t value) override;
+
+  // Bytes that are kept for the program beside its memory.
+  uint64_t kept() const { return strace.size(); }
 
   // The name of the call that a task is in; empty: it is in none.
   static const char* call_of(const Task& task);
@@ -58,7 +67,10 @@ class Linux : public Supervisor {
   Futexes futexes;
   Files files;
   Limits limits;
-  uint64_t random_bytes = 0;  // how many getrandom has given so far (K12)
+  std::map<uint32_t, std::shared_ptr<PosixTimer>> posix_timers;  // by number
+  uint32_t next_timer = 0;
+  std::set<uint64_t> missing;  // numbers of calls that were asked for and are not there
+  uint64_t random_bytes = 0;   // how many getrandom has given so far (K12)
   std::string strace;
 
  private:

@@ -1,5 +1,6 @@
 // Calls about memory. What changes the address space takes its lock (K4.2).
 #include <algorithm>
+#include <array>
 
 #include "os/calls.hh"
 
@@ -14,6 +15,8 @@ enum : uint64_t {
   MADV_DONTNEED = 4,
   MADV_FREE = 8,
   PROT_NONE = 0,
+  MREMAP_MAYMOVE = 1,
+  MREMAP_FIXED = 2,
 };
 constexpr uint64_t kAllRights = Space::read | Space::write | Space::execute;
 
@@ -45,6 +48,51 @@ Work find_range(Linux& os, Task& t, uint64_t& begin, uint64_t size) {
   if (!is_sound(begin, size) || begin == 0 || !os.memory.space.is_free(begin, begin + size))
     begin = os.memory.space.find_room(size);
   co_return begin ? 0 : -ENOMEM;
+}
+
+// The range that MREMAP_FIXED names is sound, and not where the pages are.
+bool moves_apart(const std::array<uint64_t, 6>& args, uint64_t before, uint64_t after) {
+  const uint64_t from = args[0], to = args[4];
+  return (args[3] & MREMAP_MAYMOVE) && is_sound(to, after) &&
+         (to + after <= from || from + before <= to);
+}
+
+// Where mremap puts the pages: 0, or -ENOMEM.
+int64_t find_place(Linux& os, const std::array<uint64_t, 6>& args, uint64_t before, uint64_t after,
+                   uint64_t& to) {
+  Space& space = os.memory.space;
+  const uint64_t begin = args[0];
+  if (args[3] & MREMAP_FIXED) {
+    to = args[4];
+    return 0;
+  }
+  if (after <= before) return 0;
+  if (is_sound(begin, after) && space.is_free(begin + before, begin + after)) return 0;
+  to = args[3] & MREMAP_MAYMOVE ? space.find_room(after) : 0;
+  return to ? 0 : -ENOMEM;
+}
+
+struct Range {
+  uint64_t begin, end;
+  uint64_t size() const { return end - begin; }
+};
+// Makes a range of pages another one, which begins elsewhere or at the same address.
+Work resize(Linux& os, Task& t, Range from, Range to) {
+  Space& space = os.memory.space;
+  const unsigned rights = space.area_at(from.begin)->rights;
+  if (from.begin == to.begin) {
+    const uint64_t kept = std::min(from.end, to.end);
+    if (to.end < from.end) co_await os.memory.drop(t, kept, from.end);
+    space.unmap(kept, from.end);
+    if (kept < to.end) space.map(kept, to.end, rights);
+    co_return 0;
+  }
+  co_await os.memory.drop(t, to.begin, to.end);
+  space.map(to.begin, to.end, rights);
+  co_await os.memory.move(t, from.begin, from.begin + std::min(from.size(), to.size()), to.begin);
+  co_await os.memory.drop(t, from.begin, from.end);
+  space.unmap(from.begin, from.end);
+  co_return 0;
 }
 
 }  // namespace
@@ -121,8 +169,23 @@ Work madvise(Linux& os, Task& t) {
   co_return 0;
 }
 
-// Programs copy instead where this is refused.
-Work mremap(Linux&, Task&) { co_return -ENOMEM; }
+// Grows or shrinks in place where it can; else the pages move with what they hold (K14).
+Work mremap(Linux& os, Task& t) {
+  const uint64_t begin = t.args[0], before = Space::up(t.args[1]), after = Space::up(t.args[2]);
+  const uint64_t flags = t.args[3];
+  Space& space = os.memory.space;
+  if ((flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED)) || !is_sound(begin, before) || after == 0)
+    co_return -EINVAL;
+  if ((flags & MREMAP_FIXED) && !moves_apart(t.args, before, after)) co_return -EINVAL;
+  if (after > Space::kEnd) co_return -ENOMEM;
+  co_await os.locks.lock(t, kernel_lines::kSpace);
+  uint64_t to = begin;
+  int64_t failed = space.is_mapped(begin, begin + before) ? 0 : -EFAULT;
+  if (failed == 0) failed = find_place(os, t.args, before, after, to);
+  if (failed == 0) co_await resize(os, t, {begin, begin + before}, {to, to + after});
+  co_await os.locks.unlock(t, kernel_lines::kSpace);
+  co_return failed ? failed : static_cast<int64_t>(to);
+}
 
 // Nothing is ever written to a disk, nor swapped.
 Work msync(Linux&, Task&) { co_return 0; }

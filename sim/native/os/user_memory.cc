@@ -116,4 +116,19 @@ Work UserMemory::drop(Task& t, uint64_t begin, uint64_t end) {
   co_return 0;
 }
 
+Work UserMemory::move(Task& t, uint64_t begin, uint64_t end, uint64_t to) {
+  co_await t.fence();
+  for (const uint64_t page : space.touched_pages(begin, end)) {
+    const uint64_t there = page - begin + to;
+    const int64_t failed = co_await reach(t, there, AddressSpace::kPage);
+    if (failed < 0) co_return failed;
+    std::array<uint8_t, kLineBytes> line{};
+    for (uint64_t at = 0; at < AddressSpace::kPage; at += kLineBytes) {
+      around_.memory.read(page + at, kLineBytes, line.data());
+      around_.memory.write(there + at, kLineBytes, line.data(), t.now());
+    }
+  }
+  co_return 0;
+}
+
 }  // namespace uncore

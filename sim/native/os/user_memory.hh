@@ -61,6 +61,8 @@ class UserMemory {
   void hide(uint64_t begin, uint64_t end);
   // Clears pages, so that they are zero when they are touched again, and forgets them.
   Work drop(Task& t, uint64_t begin, uint64_t end);
+  // Writes what touched pages hold to pages elsewhere, as if it had always been there.
+  Work move(Task& t, uint64_t begin, uint64_t end, uint64_t to);
 
  private:
   void forget_recent();

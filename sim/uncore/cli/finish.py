@@ -5,18 +5,18 @@ finish(jobs, workers, ...)   executes jobs, prints and saves their results; retu
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from uncore.cli import failures as failing
-from uncore.cli.options import Chart, command, note
+from uncore.cli.options import Chart, command, note, show_unfinished
 from uncore.cli.options.of_run import Outputs
 from uncore.cli.status import FAILED, INTERRUPTED, OK
 from uncore.drawing.progress import progress
 from uncore.engine import EngineOptions, Probes
-from uncore.errors import GuestError
 from uncore.execution.execute import execute
 from uncore.execution.pool import Workers
 from uncore.execution.saved_points import Store
@@ -32,6 +32,7 @@ from uncore.support.printable import plain
 from uncore.support.signals import saving
 
 Log = tuple[Job, Any]  # of one point, columns
+End = tuple[Job | None, BaseException]  # of a point whose program went wrong, or was interrupted
 
 
 def finish(
@@ -53,11 +54,13 @@ def finish(
     with saving() as hold:
         others = [job for group in drawn for job in group]
         every = [*jobs, *others]
-        results, logs, wrong = _simulate(every, workers, probes, engine_options, resume, hold)
+        results, logs, ends = _simulate(every, workers, probes, engine_options, resume, hold)
         results = within(results[: len(jobs)], drawn, results[len(jobs) :])
         if output:
             save(Results(results), output)
     show_output([] if json else results)
+    wrong = _show_ends(ends, sys.stderr if json else sys.stdout)
+    _note_missing(results)
     curve.show(results, json)
     if len(jobs) == 1 and results[0].points and not json:
         moved.show(jobs[0].program, repeats(results[0])[-1].median)
@@ -103,8 +106,8 @@ def _probes(**switches: object) -> Probes:
 def show_output(results: Sequence[Result]) -> None:
     """Prints what Linux programs have written; equal output of several points once."""
     points = [point for result in results for point in result.points]
-    texts = {point.output for point in points if isinstance(point.output, str)}
-    for text in sorted(texts):
+    texts = [point.output for point in points if isinstance(point.output, str)]
+    for text in dict.fromkeys(texts):
         print(plain(text), end="" if text.endswith("\n") or not text else "\n")
 
 
@@ -138,10 +141,10 @@ def _simulate(
     engine_options: EngineOptions,
     resume: bool,
     ended: Callable[[], None],
-) -> tuple[list[Result], list[Log], list[Job]]:
-    """Executes jobs: results, each point's log, and points whose guest went wrong (noted)."""
+) -> tuple[list[Result], list[Log], list[End]]:
+    """Executes jobs: results, each point's log, and how points ended that have no result."""
     logs: list[Log] = []
-    wrong: list[tuple[Job, GuestError]] = []
+    ends: list[End] = []
     points = [point for job in jobs for point in job.points()]
     total = sum(point.threads[0] for point in points)
     with workers as crew, progress(total, "simulating") as advance:
@@ -149,21 +152,40 @@ def _simulate(
             jobs,
             crew,
             lambda job, point: advance(point.threads),
-            lambda job, error: wrong.append((job, error)),
+            lambda job, error: ends.append((job, error)),
             probes,
             tick=lambda operations, reached, under_way=1: advance.reached(reached, under_way),
             seen=lambda job, observed: _seen(job, observed, logs),
             engine_options=engine_options,
             store=Store(),
             resume=resume,
+            interrupted=lambda stopped: ends.append((None, stopped)),
             ended=ended,
         )
     if resume:
         taken = sum(result.host.resumed for result in results)
         note(f"resumed: {taken} of {len(points)} points were finished before")
-    for job, error in wrong:
-        note(f"uncore: {job.machine.id} at {job.threads[0]} threads{by_seed(job.seed)}: {error}")
-    return results, logs, [job for job, _ in wrong]
+    return results, logs, ends
+
+
+def _show_ends(ends: Sequence[End], file: TextIO) -> list[Job]:
+    """Prints what those programs had written, and why they went wrong; their jobs."""
+    for job, error in ends:
+        show_unfinished(error, file)
+        if job:
+            at = f"{job.machine.id} at {job.threads[0]} threads{by_seed(job.seed)}"
+            note(f"uncore: {at}: {error}")
+    return [job for job, _ in ends if job]
+
+
+def _note_missing(results: Sequence[Result]) -> None:
+    lists = [point.missing_calls for result in results for point in result.points]
+    names = {name: None for names in lists if isinstance(names, list) for name in names}
+    if names:
+        note(
+            f"system calls that are not there, of which the program was told: {', '.join(names)}"
+            " (--strict-calls ends the run)"
+        )
 
 
 def _save_log(logs: Sequence[Log], path: Path) -> None:

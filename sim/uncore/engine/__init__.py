@@ -69,7 +69,13 @@ PROBES = {
     "operations": "which lines operations shared: the fields of result.observed.Shared",
 }
 Probes = frozenset[str]
-QUANTITIES = {*Point.__struct_fields__} - {"seed", "names", "output", "absent"}  # of a point
+QUANTITIES = {*Point.__struct_fields__} - {
+    "seed",
+    "names",
+    "output",
+    "missing_calls",
+    "absent",
+}  # of a point
 Tick = Callable[[int, int], None]
 
 

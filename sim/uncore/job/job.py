@@ -23,7 +23,7 @@ import msgspec
 from msgspec import Meta, UnsetType
 
 from uncore.errors import UserError, nearest
-from uncore.job.forms import CHOICE, DURATION, FOLDER, PAIRS, PLACES, SEEDS, TRUTH, WORDS
+from uncore.job.forms import CHOICE, DURATION, FLAG, FOLDER, PAIRS, PLACES, SEEDS, TRUTH, WORDS
 from uncore.job.placement import place
 from uncore.job.schema import Group, Scope, option, options
 from uncore.program import Program
@@ -129,6 +129,16 @@ class Job:
         "folder that the program finds as /files, read-only",
         default=(),
         form=FOLDER,
+        group=Group.PROGRAM,
+        scope=Scope.LINUX,
+        sparse=True,
+    )
+
+    strict_calls: bool = option(
+        "--strict-calls",
+        "end the run at a system call that is not there; else the program is told so (ENOSYS)",
+        default=False,
+        form=FLAG,
         group=Group.PROGRAM,
         scope=Scope.LINUX,
         sparse=True,

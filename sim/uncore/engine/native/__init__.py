@@ -49,14 +49,15 @@ def run(job: Job, probes: Probes, tick: Watch = silent, **limits: Any) -> dict[s
     engine = start(job, probes, **limits)
     try:
         to_its_end(engine, tick)
-    except (KeyboardInterrupt, GuestError) as stopped:
-        raise stopped from Unfinished(_published(job, engine))
-    try:
         fields = outcome.point(job, engine)
+    except KeyboardInterrupt as stopped:
+        raise stopped from _unfinished(job, engine)
     except GuestError as failed:
-        if "calls" in probes:
-            raise GuestError(f"{failed}\n{engine.strace}".rstrip()) from None
-        raise
+        at = (
+            outcome.whereabouts(job, engine) if engine.end == "running" else []
+        )  # a limit of the user's
+        said = [str(failed), *at, engine.strace]
+        raise GuestError("\n".join(said).rstrip()) from _unfinished(job, engine)
     return fields | {"observed": _observed(job, engine, probes)}
 
 
@@ -66,14 +67,14 @@ def to_its_end(engine: Run, tick: Watch) -> None:
     tick(engine.operations, engine.now, engine.touched)
 
 
-def _published(job: Job, engine: Run) -> dict[str, Any]:
-    """The tables as they are in the midst of a run."""
+def _unfinished(job: Job, engine: Run) -> Unfinished:
+    """The tables and the output as they are in the midst of a run."""
     if job.program.linux:
-        return {}
+        return Unfinished({}, engine.console[-outcome.MOST_OUTPUT :])
     try:
-        return readback.tables(job.program, engine.read)
+        return Unfinished(readback.tables(job.program, engine.read))
     except GuestError:
-        return {}
+        return Unfinished({})
 
 
 def start(job: Job, probes: Probes = frozenset(), **limits: Any) -> Run:

@@ -54,6 +54,7 @@ def process(job: Job, strace: bool) -> spec.Process:
         files=tuple(spec.File(path.encode(), data) for path, data in sorted(files.items())),
         name=_name(job).encode(),
         nodes=tuple(nearest_memories(job.machine, harts)),
+        strict=job.strict_calls,
         strace=strace,
         unmarked=not job.program.marked,
     )
