@@ -26,7 +26,7 @@ class TimerFd : public OpenFile, public Alarm {
   ~TimerFd() override { timers_.remove(*this); }
 
   Work read(Linux& os, Task& t, UserBuffer to, uint64_t&) override;
-  Work write(Linux&, Task&, UserBuffer) override { co_return -EINVAL; }
+  Work write(Linux&, Task&, UserBuffer, uint64_t&) override { co_return -EINVAL; }
   Stat stat() const override {
     Stat s;
     s.mode = 0600;

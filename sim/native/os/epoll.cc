@@ -52,7 +52,7 @@ class Epoll : public OpenFile, public std::enable_shared_from_this<Epoll> {
   Epoll() : OpenFile(O_RDWR) {}
 
   Work read(Linux&, Task&, UserBuffer, uint64_t&) override { co_return -EINVAL; }
-  Work write(Linux&, Task&, UserBuffer) override { co_return -EINVAL; }
+  Work write(Linux&, Task&, UserBuffer, uint64_t&) override { co_return -EINVAL; }
   Stat stat() const override {
     Stat s;
     s.mode = 0600;

@@ -14,7 +14,7 @@ class EventFd : public OpenFile {
         count_(count) {}
 
   Work read(Linux& os, Task& t, UserBuffer to, uint64_t& at) override;
-  Work write(Linux& os, Task& t, UserBuffer from) override;
+  Work write(Linux& os, Task& t, UserBuffer from, uint64_t&) override;
   Stat stat() const override {
     Stat s;
     s.mode = 0600;
@@ -51,7 +51,7 @@ Work EventFd::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
   co_return fault < 0 ? fault : static_cast<int64_t>(sizeof value);
 }
 
-Work EventFd::write(Linux& os, Task& t, UserBuffer from) {
+Work EventFd::write(Linux& os, Task& t, UserBuffer from, uint64_t&) {
   uint64_t value = 0;
   if (from.size < sizeof value) co_return -EINVAL;
   const int64_t fault = co_await os.memory.read(t, from.address, value);

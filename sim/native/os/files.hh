@@ -7,15 +7,18 @@
 #include <cstdint>
 #include <vector>
 
+#include "os/file_tree.hh"
 #include "os/open_file.hh"
 
 namespace uncore {
 
 class Files {
  public:
-  explicit Files(const std::vector<FileSpec>& files);
+  Files(const std::vector<FileSpec>& files, std::string_view program);
 
-  const FileTree tree;
+  FileTree tree;
+  InodeRef working;     // the directory where paths begin
+  uint32_t mask = 022;  // umask
 
   // Empty: the descriptor is not open.
   OpenFileRef at(uint64_t descriptor) const;

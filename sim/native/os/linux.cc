@@ -68,7 +68,8 @@ Linux::Linux(const LinuxSurroundings& surroundings)
       memory(around),
       signals(around, tasks, scheduler, memory),
       futexes(around, locks, scheduler, memory, signals),
-      files(around.process().files),
+      files(around.process().files, {reinterpret_cast<const char*>(around.process().name.data()),
+                                     around.process().name.size()}),
       limits(around.process().stack_size) {}
 
 Linux::~Linux() {

@@ -31,6 +31,8 @@
 
 namespace uncore {
 
+inline constexpr uint64_t kYear2026 = 1'767'225'600;  // seconds since 1970, where days begin (K11)
+
 class Linux : public Supervisor {
  public:
   static constexpr uint32_t kUser = 1000;  // the program's uid and gid
@@ -51,7 +53,7 @@ class Linux : public Supervisor {
   void marked(Thread& thread, unsigned code, uint64_t value) override;
 
   // Bytes that are kept for the program beside its memory.
-  uint64_t kept() const { return strace.size(); }
+  uint64_t kept() const { return strace.size() + files.tree.kept(); }
 
   // The name of the call that a task is in; empty: it is in none.
   static const char* call_of(const Task& task);

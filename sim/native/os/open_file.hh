@@ -11,7 +11,7 @@
 #include <memory>
 #include <utility>
 
-#include "os/file_tree.hh"
+#include "os/inode.hh"
 #include "os/wait_queue.hh"
 #include "os/work.hh"
 
@@ -26,10 +26,16 @@ enum : uint64_t {
   O_RDWR = 2,
   O_ACCMODE = 3,
   O_CREAT = 0x40,
+  O_EXCL = 0x80,
+  O_TRUNC = 0x200,
+  O_APPEND = 0x400,
   O_NONBLOCK = 0x800,
   O_DIRECT = 0x4000,
   O_DIRECTORY = 0x10000,
+  O_NOFOLLOW = 0x20000,
   O_CLOEXEC = 0x80000,
+  O_PATH = 0x200000,
+  O_TMPFILE = 0x400000 | O_DIRECTORY,
 };
 // The events of poll(2) that a file's readiness answers, of those asked for.
 constexpr uint16_t answered(uint16_t asked, uint16_t ready) {
@@ -47,6 +53,8 @@ struct Stat {  // struct stat of riscv64
   int64_t blocks = 0;
   int64_t times[6] = {};
   uint32_t unused[2] = {};
+
+  static Stat of(const Inode& inode);
 };
 static_assert(sizeof(Stat) == 128);
 
@@ -63,7 +71,7 @@ class OpenFile {
 
   // Values as read(2) and write(2) return them; `at` is the place in the file, and moves on.
   virtual Work read(Linux& os, Task& t, UserBuffer to, uint64_t& at) = 0;
-  virtual Work write(Linux& os, Task& t, UserBuffer from) = 0;
+  virtual Work write(Linux& os, Task& t, UserBuffer from, uint64_t& at) = 0;
   virtual Stat stat() const = 0;
   // What the file is ready for, if this task asks. Who waits in waits() is told when that changes.
   virtual uint16_t poll(const Task&) const { return POLLIN | POLLOUT; }
@@ -71,8 +79,12 @@ class OpenFile {
   virtual bool is_watchable() const { return true; }  // by an epoll
   // The last descriptor has been closed; a call may still be under way.
   virtual Work hang_up(Linux&, Task&) { co_return 0; }
-  // The file in the tree; null: it is not of the tree, and has no offset.
-  virtual const FileTree::Node* node() const { return nullptr; }
+  // What it is in the tree; null: it is not of the tree.
+  virtual const InodeRef& inode() const {
+    static const InodeRef none;
+    return none;
+  }
+  virtual bool is_seekable() const { return false; }
 
   uint64_t flags;
   uint64_t offset = 0;

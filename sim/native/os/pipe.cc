@@ -32,7 +32,7 @@ class ReadEnd : public PipeEnd {
     Stream::Got got;
     co_return co_await stream_->receive(os, t, *this, to, how(), got);
   }
-  Work write(Linux&, Task&, UserBuffer) override { co_return -EBADF; }
+  Work write(Linux&, Task&, UserBuffer, uint64_t&) override { co_return -EBADF; }
   uint16_t poll(const Task&) const override {
     return (stream_->has_some() ? POLLIN : 0) | (stream_->is_ended() ? POLLHUP : 0);
   }
@@ -44,7 +44,7 @@ class WriteEnd : public PipeEnd {
   using PipeEnd::PipeEnd;
 
   Work read(Linux&, Task&, UserBuffer, uint64_t&) override { co_return -EBADF; }
-  Work write(Linux& os, Task& t, UserBuffer from) override {
+  Work write(Linux& os, Task& t, UserBuffer from, uint64_t&) override {
     if (from.size == 0) co_return 0;
     co_return co_await stream_->send(os, t, *this, from, how(), {});
   }

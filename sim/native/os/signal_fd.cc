@@ -34,7 +34,7 @@ class SignalFd : public OpenFile {
       : OpenFile(O_RDWR | flags), wanted(set), signals_(signals) {}
 
   Work read(Linux& os, Task& t, UserBuffer to, uint64_t&) override;
-  Work write(Linux&, Task&, UserBuffer) override { co_return -EINVAL; }
+  Work write(Linux&, Task&, UserBuffer, uint64_t&) override { co_return -EINVAL; }
   Stat stat() const override {
     Stat s;
     s.mode = 0600;

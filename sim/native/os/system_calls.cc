@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "os/calls.hh"
-#include "time/chance.hh"
+#include "os/device_files.hh"
 
 namespace uncore::calls {
 namespace {
@@ -82,9 +82,7 @@ Work execve(Linux&, Task& t) {
 
 // Follows from the seed and from how many bytes were given before (K12).
 Work getrandom(Linux& os, Task& t) {
-  const Draws draws(Draws::random, os.around.job.seed, 0, 255);
-  std::vector<uint8_t> bytes(std::min<uint64_t>(t.args[1], 256));
-  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(draws(os.random_bytes++));
+  const std::vector<uint8_t> bytes = random_bytes(os, std::min<uint64_t>(t.args[1], 256));
   const int64_t failed = co_await os.memory.copy_out(t, bytes, t.args[0]);
   co_return failed < 0 ? failed : static_cast<int64_t>(bytes.size());
 }

@@ -10,7 +10,6 @@
 namespace uncore::calls {
 namespace {
 
-constexpr uint64_t kYear2026 = 1'767'225'600;     // seconds since 1970
 constexpr uint64_t kSecond = 1'000'000'000;       // ns
 constexpr uint64_t kLongest = uint64_t{1} << 22;  // s, 48 days: no run lasts as long
 constexpr uint64_t kLastClock = 11;               // CLOCK_TAI
