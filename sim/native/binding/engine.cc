@@ -155,6 +155,23 @@ bool sleeps(const Engine& engine) {
                              [](const Thread* t) { return t->mode == Thread::Mode::idle; });
 }
 
+nb::list files(Engine& engine, uint64_t most) {
+  nb::list all;
+  if (!engine.os) return all;
+  const Arena::In in(&engine);
+  for (const auto& [path, file] : engine.os->files.tree.changed()) {
+    engine.os->memory.pull(file, 0, file->data.size());
+    nb::object bytes = nb::none();
+    if (file->data.size() <= most) {
+      std::vector<uint8_t> content(file->data.size());
+      file->data.read(0, content);
+      bytes = nb::bytes(content.data(), content.size());
+    }
+    all.append(nb::make_tuple(nb::bytes(path.data(), path.size()), bytes));
+  }
+  return all;
+}
+
 // What a run holds on this computer for its program.
 uint64_t touched(const Engine& engine) {
   const uint64_t kept = engine.os ? engine.os->kept() : 0;
@@ -196,6 +213,8 @@ void bind_engine(nb::module_& module) {
                         : std::vector<uint64_t>();
           },
           "Numbers of system calls that the program has asked for and that are not there.")
+      .def("files", &files, nb::arg("most"),
+           "Paths and bytes of files that the program has made or changed; None: more than `most`.")
       .def("tasks", &tasks)
       .def("observe", &observe, "From now on every access is attributed: see lines().")
       .def("interrupts", &interrupts, "By hart: ipi, device, timer.")

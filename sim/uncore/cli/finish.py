@@ -6,17 +6,19 @@ finish(jobs, workers, ...)   executes jobs, prints and saves their results; retu
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TextIO
 
 from uncore.cli import failures as failing
+from uncore.cli import kept_files
 from uncore.cli.options import Chart, command, note, show_unfinished
 from uncore.cli.options.of_run import Outputs
 from uncore.cli.status import FAILED, INTERRUPTED, OK
 from uncore.drawing.progress import progress
 from uncore.engine import EngineOptions, Probes
+from uncore.errors import Unfinished
 from uncore.execution.execute import execute
 from uncore.execution.pool import Workers
 from uncore.execution.saved_points import Store
@@ -31,7 +33,7 @@ from uncore.study.fences.history import hint
 from uncore.support.printable import plain
 from uncore.support.signals import saving
 
-Log = tuple[Job, Any]  # of one point, columns
+Seen = tuple[Job, dict[str, Any]]  # of one point, by probe
 End = tuple[Job | None, BaseException]  # of a point whose program went wrong, or was interrupted
 
 
@@ -50,11 +52,11 @@ def finish(
     files = {"--output": output, "--plot": chart.plot, "--log": log}
     check_endings(files | {"--report": chart.report})
     _check(chart, jobs)
-    probes = _probes(lines=outputs.lines, log=log, calls=calls)
+    probes = _probes(lines=outputs.lines, log=log, calls=calls, files=outputs.keep)
     with saving() as hold:
         others = [job for group in drawn for job in group]
         every = [*jobs, *others]
-        results, logs, ends = _simulate(every, workers, probes, engine_options, resume, hold)
+        results, seen, ends = _simulate(every, workers, probes, engine_options, resume, hold)
         results = within(results[: len(jobs)], drawn, results[len(jobs) :])
         if output:
             save(Results(results), output)
@@ -66,8 +68,10 @@ def finish(
         moved.show(jobs[0].program, repeats(results[0])[-1].median)
     if output:
         note(f"result: {output}")
-    if log and logs:
-        _save_log(logs, log)
+    if log and seen:
+        _save_log([(job, observed["log"]) for job, observed in seen], log)
+    if outputs.keep:
+        _keep(outputs.keep, [*seen, *((job, Unfinished.observed_of(end)) for job, end in ends)])
     draw(results, chart)
     _report(results, jobs, chart.report, engine_options)
     _hint([] if json else jobs)
@@ -87,10 +91,19 @@ def _report(
         note(f"report: {path}")
 
 
-def _seen(job: Job, observed: dict[str, Any], logs: list[Log]) -> None:
-    logs.append((job, observed.get("log")))
+def _seen(job: Job, observed: dict[str, Any], seen: list[Seen]) -> None:
+    seen.append((job, {name: observed[name] for name in ("log", "files") if name in observed}))
     if calls := observed.get("calls"):
         note(calls.rstrip("\n"))
+
+
+def _keep(folder: Path, ended: Sequence[tuple[Job | None, Mapping[str, Any]]]) -> None:
+    """A folder for each point, where there are several."""
+    for job, observed in ended:
+        threads, seed = (job.threads[0], job.seed) if job else ("interrupted", None)
+        name = f"{threads}" if seed is None else f"{threads}-{seed}"
+        below = folder / name if len(ended) > 1 else folder
+        kept_files.keep(below, observed.get("files", ()))
 
 
 def _hint(jobs: Sequence[Job]) -> None:
@@ -141,9 +154,9 @@ def _simulate(
     engine_options: EngineOptions,
     resume: bool,
     ended: Callable[[], None],
-) -> tuple[list[Result], list[Log], list[End]]:
-    """Executes jobs: results, each point's log, and how points ended that have no result."""
-    logs: list[Log] = []
+) -> tuple[list[Result], list[Seen], list[End]]:
+    """Executes jobs: results, what was seen of each point, how points ended that have no result."""
+    seen: list[Seen] = []
     ends: list[End] = []
     points = [point for job in jobs for point in job.points()]
     total = sum(point.threads[0] for point in points)
@@ -155,7 +168,7 @@ def _simulate(
             lambda job, error: ends.append((job, error)),
             probes,
             tick=lambda operations, reached, under_way=1: advance.reached(reached, under_way),
-            seen=lambda job, observed: _seen(job, observed, logs),
+            seen=lambda job, observed: _seen(job, observed, seen),
             engine_options=engine_options,
             store=Store(),
             resume=resume,
@@ -165,7 +178,7 @@ def _simulate(
     if resume:
         taken = sum(result.host.resumed for result in results)
         note(f"resumed: {taken} of {len(points)} points were finished before")
-    return results, logs, ends
+    return results, seen, ends
 
 
 def _show_ends(ends: Sequence[End], file: TextIO) -> list[Job]:
@@ -188,7 +201,7 @@ def _note_missing(results: Sequence[Result]) -> None:
         )
 
 
-def _save_log(logs: Sequence[Log], path: Path) -> None:
+def _save_log(logs: Sequence[tuple[Job, Any]], path: Path) -> None:
     from uncore.result import log  # noqa: PLC0415 (slow to load)
 
     tables = [(job.threads[0], job.seed, log.frame(columns)) for job, columns in logs]
