@@ -1,10 +1,12 @@
 // A program that writes, and then ends in a way asked for by a word.
 #include "raw.h"
+#include "uncore_hints.h"
 
 static u32 word, counter;
 
 int run(int count, char** words) {
   const char* const how = count > 1 ? words[1] : "";
+  uncore_begin();  // so the watchdog waits for operations
   say("as far as it got\n");
   say("half a line");
   if (same(how, "waits"))

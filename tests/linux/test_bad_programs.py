@@ -51,9 +51,19 @@ def test_an_instruction_that_harts_do_not_have() -> None:
         ran("vectors")
 
 
-def test_a_program_that_never_ends() -> None:
+def test_a_program_that_marks_nothing_and_never_ends_is_given_up_by_a_limit_alone() -> None:
+    forever = job("forever", watchdog=100_000_000)
+    with pytest.raises(GuestError, match="--max-time"):
+        execute([forever], engine_options={"max_time": "1ms"})
+
+
+def test_a_program_that_only_sleeps_lives() -> None:
+    assert ran("sleeps", watchdog=100_000_000).failures == []
+
+
+def test_a_program_that_marks_operations_and_does_none_is_given_up() -> None:
     with pytest.raises(GuestError, match="no operation in 1 simulated ms; --watchdog allows more"):
-        ran("forever", watchdog=1_000_000_000)
+        ran("spins", guest="ends", watchdog=1_000_000_000)
 
 
 def test_a_limit_of_memory_is_named() -> None:

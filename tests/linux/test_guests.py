@@ -12,6 +12,7 @@ WORDS = {
     "asks": "missing futex_ops real_time pending masked_waits queued remaps",
     "waits": "pipes long_writes broken_pipes closed_pipes epolls edges once nested pool masked"
     " timers signal_files selects",
+    "talks": "pairs datagrams over_loopback refused unix_names shut_down echoes nowhere_to",
     "files": "written named devices mapped mapped_by_all appended sparse lists",
 }
 EACH = [(guest, word) for guest, words in WORDS.items() for word in words.split()]

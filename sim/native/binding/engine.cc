@@ -184,16 +184,32 @@ nb::bytes read(Engine& engine, uint64_t address, std::size_t size) {
   return nb::bytes(bytes.data(), bytes.size());
 }
 
+// What a program of Linux has that others have not.
+void bind_process(nb::class_<Engine>& run) {
+  run.def_prop_ro("strace", [](const Engine& e) { return e.os ? e.os->strace : std::string(); })
+      .def_prop_ro(
+          "missing_calls",
+          [](const Engine& e) {
+            return e.os ? std::vector<uint64_t>(e.os->missing.begin(), e.os->missing.end())
+                        : std::vector<uint64_t>();
+          },
+          "Numbers of system calls that the program has asked for and that are not there.")
+      .def("files", &files, nb::arg("most"),
+           "Paths and bytes of files that the program has made or changed; None: more than `most`.")
+      .def("tasks", &tasks);
+}
+
 }  // namespace
 
 void bind_engine(nb::module_& module) {
-  nb::class_<Engine>(module, "Run", "One machine, one program, one run of the native engine.")
-      .def(
-          "__init__",
-          [](Engine* self, nb::handle machine, nb::handle job) {
-            new (self) Engine(from_python<MachineSpec>(machine), from_python<JobSpec>(job));
-          },
-          nb::arg("machine"), nb::arg("job"))
+  nb::class_<Engine> run(module, "Run", "One machine, one program, one run of the native engine.");
+  bind_process(run);
+  run.def(
+         "__init__",
+         [](Engine* self, nb::handle machine, nb::handle job) {
+           new (self) Engine(from_python<MachineSpec>(machine), from_python<JobSpec>(job));
+         },
+         nb::arg("machine"), nb::arg("job"))
       .def("step", &step, nb::arg("events"), nb::arg("span") = kNever,
            nb::call_guard<nb::gil_scoped_release>(),
            "Runs at most that many events, and about that many ps; False when the run has ended.")
@@ -205,17 +221,6 @@ void bind_engine(nb::module_& module) {
       .def_prop_ro(
           "touched", &touched,
           "Bytes of memory read or written so far, in pages, and what a program has written.")
-      .def_prop_ro("strace", [](const Engine& e) { return e.os ? e.os->strace : std::string(); })
-      .def_prop_ro(
-          "missing_calls",
-          [](const Engine& e) {
-            return e.os ? std::vector<uint64_t>(e.os->missing.begin(), e.os->missing.end())
-                        : std::vector<uint64_t>();
-          },
-          "Numbers of system calls that the program has asked for and that are not there.")
-      .def("files", &files, nb::arg("most"),
-           "Paths and bytes of files that the program has made or changed; None: more than `most`.")
-      .def("tasks", &tasks)
       .def("observe", &observe, "From now on every access is attributed: see lines().")
       .def("interrupts", &interrupts, "By hart: ipi, device, timer.")
       .def_prop_ro("listens", &listens, "Does a kernel wait for what is typed?")

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <utility>
 
 #include "core/thread_port.hh"
 #include "os/calls.hh"
@@ -118,6 +119,17 @@ void Linux::marked(Thread& thread, unsigned code, uint64_t value) {
   if (code == UC_MARK_OP) t->operations += std::max<uint64_t>(1, value);
   if (begins(code)) t->began = std::min(t->began, t->now());
   if (code == UC_MARK_ROI_OFF || code == UC_MARK_OP) t->ended = t->now();
+}
+
+bool Linux::goes_on() {
+  if (!around.process().unmarked) return false;
+  uint64_t retired = 0;
+  bool wakes = false;
+  for (const Thread* const thread : around.harts) {
+    retired += thread->hart.instructions;
+    wakes |= timers.next(thread->id) != kNever;
+  }
+  return std::exchange(retired_, retired) != retired || wakes;
 }
 
 void Linux::trapped(Thread& thread) {

@@ -25,6 +25,7 @@
 #include "os/posix_timers.hh"
 #include "os/scheduler.hh"
 #include "os/signals.hh"
+#include "os/socket.hh"
 #include "os/tasks.hh"
 #include "os/timers.hh"
 #include "os/user_memory.hh"
@@ -52,6 +53,10 @@ class Linux : public Supervisor {
   }
   void marked(Thread& thread, unsigned code, uint64_t value) override;
 
+  // Has the program, which marks nothing, gone on since it was asked last? It retires instructions,
+  // or a timer will wake it.
+  bool goes_on();
+
   // Bytes that are kept for the program beside its memory.
   uint64_t kept() const { return strace.size() + files.tree.kept(); }
 
@@ -68,6 +73,7 @@ class Linux : public Supervisor {
   Signals signals;
   Futexes futexes;
   Files files;
+  Addresses addresses;
   Limits limits;
   std::map<uint32_t, std::shared_ptr<PosixTimer>> posix_timers;  // by number
   uint32_t next_timer = 0;
@@ -85,6 +91,8 @@ class Linux : public Supervisor {
   Work interrupt_idle(uint32_t hart, Fatal why);
   Work expire(Flow& by, uint32_t hart);
   void trace(const Task& t, int64_t value);
+
+  uint64_t retired_ = 0;  // instructions, when goes_on() was asked last
 };
 
 }  // namespace uncore

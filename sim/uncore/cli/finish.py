@@ -54,8 +54,7 @@ def finish(
     _check(chart, jobs)
     probes = _probes(lines=outputs.lines, log=log, calls=calls, files=outputs.keep)
     with saving() as hold:
-        others = [job for group in drawn for job in group]
-        every = [*jobs, *others]
+        every = [*jobs, *(job for group in drawn for job in group)]
         results, seen, ends = _simulate(every, workers, probes, engine_options, resume, hold)
         results = within(results[: len(jobs)], drawn, results[len(jobs) :])
         if output:
@@ -68,10 +67,7 @@ def finish(
         moved.show(jobs[0].program, repeats(results[0])[-1].median)
     if output:
         note(f"result: {output}")
-    if log and seen:
-        _save_log([(job, observed["log"]) for job, observed in seen], log)
-    if outputs.keep:
-        _keep(outputs.keep, [*seen, *((job, Unfinished.observed_of(end)) for job, end in ends)])
+    _save_seen(outputs, seen, ends)
     draw(results, chart)
     _report(results, jobs, chart.report, engine_options)
     _hint([] if json else jobs)
@@ -95,6 +91,13 @@ def _seen(job: Job, observed: dict[str, Any], seen: list[Seen]) -> None:
     seen.append((job, {name: observed[name] for name in ("log", "files") if name in observed}))
     if calls := observed.get("calls"):
         note(calls.rstrip("\n"))
+
+
+def _save_seen(outputs: Outputs, seen: Sequence[Seen], ends: Sequence[End]) -> None:
+    if outputs.log and seen:
+        _save_log([(job, observed["log"]) for job, observed in seen], outputs.log)
+    if outputs.keep:
+        _keep(outputs.keep, [*seen, *((job, Unfinished.observed_of(end)) for job, end in ends)])
 
 
 def _keep(folder: Path, ended: Sequence[tuple[Job | None, Mapping[str, Any]]]) -> None:
