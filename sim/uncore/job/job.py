@@ -157,10 +157,10 @@ class Job:
                 f"{without} has room for {most} threads; write at most {most}"
             )
         check_home(self.home, len(self.machine.memories))
-        if (self.arguments or self.files) and not self.program.linux:
+        if (self.arguments or self.files or self.strict_calls) and not self.program.linux:
             raise UserError(
-                f"{self.program.name}: arguments and --files are for programs of Linux, which have"
-                " main(); a workload has --set NAME=VALUE"
+                f"{self.program.name}: arguments, --files and --strict-calls are for programs of"
+                " Linux, which have main(); a workload has --set NAME=VALUE"
             )
         _check_slices(self.slices, max(len(resolver.slices) for resolver in self.machine.resolvers))
 
