@@ -15,6 +15,8 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+NOTHING: Mapping[str, Any] = {}
+
 
 class UncoreError(Exception):
     """Common base: printed as it stands, never with a traceback."""
@@ -43,12 +45,15 @@ def _caused(kind: type[GuestError], words: tuple[Any, ...], cause: BaseException
 
 
 class Unfinished(Exception):
-    """What a run that was stopped has published so far, by the names of its tables: the cause of
-    the GuestError or KeyboardInterrupt that stopped it."""
+    """What a run that was stopped has published so far, by the names of its tables, and what its
+    program has written, and what probes saw: the cause of the GuestError or KeyboardInterrupt that
+    stopped it."""
 
-    def __init__(self, tables: Mapping[str, Any]) -> None:
-        super().__init__(tables)
-        self.tables = tables
+    def __init__(
+        self, tables: Mapping[str, Any], output: str = "", observed: Mapping[str, Any] = NOTHING
+    ) -> None:
+        super().__init__(tables, output, observed)
+        self.tables, self.output, self.observed = tables, output, observed
 
     def __str__(self) -> str:
         return "stopped before its end"
@@ -57,6 +62,16 @@ class Unfinished(Exception):
     def of(cls, stopped: BaseException) -> Mapping[str, Any]:
         """The tables, if the engine could tell."""
         return stopped.__cause__.tables if isinstance(stopped.__cause__, cls) else {}
+
+    @classmethod
+    def output_of(cls, stopped: BaseException) -> str:
+        """What was written, if the engine could tell."""
+        return stopped.__cause__.output if isinstance(stopped.__cause__, cls) else ""
+
+    @classmethod
+    def observed_of(cls, stopped: BaseException) -> Mapping[str, Any]:
+        """What probes saw, of those that can tell before the end."""
+        return stopped.__cause__.observed if isinstance(stopped.__cause__, cls) else {}
 
 
 class OutsideError(UncoreError):

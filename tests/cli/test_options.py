@@ -26,7 +26,7 @@ UNUSUAL = {
     "parameters": {"ops": "7"},
     "seeds": (4, 5),
 }
-OF_LINUX = {"arguments", "system", "files"}
+OF_LINUX = {"arguments", "system", "files", "strict_calls"}
 
 
 def unusual() -> Job:

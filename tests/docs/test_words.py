@@ -32,7 +32,8 @@ def rows_below(heading: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("phrase", [row[0] for row in rows_below("## Words that are not used")])
 def test_forbidden_word_is_not_used(phrase: str) -> None:
-    spelt = re.compile(rf"\b{phrase}", re.IGNORECASE)
+    # What goes on with an underscore is a name of somebody else's: a file of Linux's.
+    spelt = re.compile(rf"\b{phrase}(?!_)", re.IGNORECASE)
     uses = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
         for path in texts("docs", "sim", "tests", "topologies", "validation", "workloads")

@@ -5,14 +5,25 @@ typedef unsigned long u64;
 typedef unsigned int u32;
 
 enum {
-  N_eventfd2 = 19, N_dup = 23, N_dup3 = 24, N_fcntl = 25, N_openat = 56, N_close = 57,
-  N_getdents64 = 61, N_lseek = 62, N_read = 63, N_write = 64, N_ppoll = 73, N_exit = 93,
-  N_exit_group = 94, N_futex = 98, N_nanosleep = 101, N_getitimer = 102, N_setitimer = 103,
-  N_clock_gettime = 113, N_sched_setaffinity = 122, N_sched_getaffinity = 123,
-  N_sched_yield = 124, N_kill = 129, N_tgkill = 131, N_rt_sigaction = 134, N_rt_sigprocmask = 135,
-  N_rt_sigtimedwait = 137, N_rt_sigreturn = 139, N_uname = 160, N_getcpu = 168, N_getpid = 172, N_gettid = 178,
-  N_brk = 214, N_munmap = 215, N_clone = 220, N_mmap = 222, N_mprotect = 226, N_madvise = 233,
-  N_prlimit64 = 261, N_getrandom = 278, N_membarrier = 283, N_rseq = 293,
+  N_getcwd = 17, N_eventfd2 = 19, N_epoll_create1 = 20, N_epoll_ctl = 21, N_epoll_pwait = 22,
+  N_dup = 23, N_dup3 = 24, N_fcntl = 25, N_flock = 32, N_mkdirat = 34, N_unlinkat = 35,
+  N_symlinkat = 36, N_linkat = 37, N_truncate = 45, N_ftruncate = 46, N_chdir = 49, N_openat = 56,
+  N_close = 57, N_pipe2 = 59, N_getdents64 = 61, N_lseek = 62, N_read = 63, N_write = 64,
+  N_pread64 = 67, N_pwrite64 = 68, N_pselect6 = 72, N_ppoll = 73, N_signalfd4 = 74,
+  N_readlinkat = 78, N_newfstatat = 79, N_fstat = 80, N_timerfd_create = 85,
+  N_timerfd_settime = 86, N_timerfd_gettime = 87, N_exit = 93, N_exit_group = 94, N_futex = 98,
+  N_nanosleep = 101, N_getitimer = 102, N_setitimer = 103, N_clock_gettime = 113,
+  N_sched_setscheduler = 119, N_sched_getscheduler = 120, N_sched_getparam = 121,
+  N_sched_setaffinity = 122, N_sched_getaffinity = 123, N_sched_yield = 124,
+  N_sched_get_priority_max = 125, N_kill = 129, N_tgkill = 131, N_rt_sigsuspend = 133,
+  N_rt_sigaction = 134, N_rt_sigprocmask = 135, N_rt_sigpending = 136, N_rt_sigtimedwait = 137,
+  N_rt_sigqueueinfo = 138, N_rt_sigreturn = 139, N_setpriority = 140, N_getpriority = 141,
+  N_uname = 160, N_getcpu = 168, N_getpid = 172, N_gettid = 178, N_socket = 198,
+  N_socketpair = 199, N_bind = 200, N_listen = 201, N_connect = 203, N_getsockname = 204,
+  N_sendto = 206, N_recvfrom = 207, N_setsockopt = 208, N_getsockopt = 209, N_shutdown = 210,
+  N_brk = 214, N_munmap = 215, N_mremap = 216, N_clone = 220, N_mmap = 222, N_mprotect = 226,
+  N_msync = 227, N_madvise = 233, N_rt_tgsigqueueinfo = 240, N_accept4 = 242, N_prlimit64 = 261,
+  N_renameat2 = 276, N_getrandom = 278, N_memfd_create = 279, N_membarrier = 283, N_rseq = 293,
 };
 
 static inline long call6(long n, long a, long b, long c, long d, long e, long f) {
@@ -28,6 +39,16 @@ static inline long call6(long n, long a, long b, long c, long d, long e, long f)
 #define CALL_(n, a, b, c, d, e, f, ...)                                               \
   call6((n), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 #define call(...) CALL_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
+
+// What a compiler calls of its own accord.
+__attribute__((weak)) void* memset(void* to, int value, u64 size) {
+  for (volatile char* at = to; size--; ++at) *at = (char)value;
+  return to;
+}
+__attribute__((weak)) void* memcpy(void* to, const void* from, u64 size) {
+  for (u64 i = 0; i < size; ++i) ((volatile char*)to)[i] = ((const char*)from)[i];
+  return to;
+}
 
 static inline u64 length(const char* s) {
   u64 n = 0;

@@ -12,7 +12,7 @@ from uncore.errors import GuestError, UserError
 from uncore.execution.execute import execute
 from uncore.program import Program, compile_for_linux
 
-MACHINE_AT, TYPE_AT, HEADERS_AT, COUNT_AT = 18, 16, 32, 56  # in an ELF's header
+MACHINE_AT, TYPE_AT, ENTRY_AT, HEADERS_AT, COUNT_AT = 18, 16, 24, 32, 56  # in an ELF's header
 
 
 def damaged(at: int, value: int) -> Program:
@@ -26,9 +26,12 @@ def test_another_processor() -> None:
         damaged(MACHINE_AT, 62)
 
 
-def test_a_program_that_is_loaded_anywhere() -> None:
-    with pytest.raises(UserError, match="link it with -static -no-pie"):
-        damaged(TYPE_AT, 3)
+def test_a_shared_library() -> None:
+    data = bytearray(program().data)
+    struct.pack_into("<H", data, TYPE_AT, 3)
+    struct.pack_into("<Q", data, ENTRY_AT, 0)
+    with pytest.raises(UserError, match="a shared library, which has no beginning of its own"):
+        Program("calls", Path("calls"), bytes(data))
 
 
 def test_a_program_that_needs_libraries() -> None:
@@ -48,9 +51,19 @@ def test_an_instruction_that_harts_do_not_have() -> None:
         ran("vectors")
 
 
-def test_a_program_that_never_ends() -> None:
+def test_a_program_that_marks_nothing_and_never_ends_is_given_up_by_a_limit_alone() -> None:
+    forever = job("forever", watchdog=100_000_000)
+    with pytest.raises(GuestError, match="--max-time"):
+        execute([forever], engine_options={"max_time": "1ms"})
+
+
+def test_a_program_that_only_sleeps_lives() -> None:
+    assert ran("sleeps", watchdog=100_000_000).failures == []
+
+
+def test_a_program_that_marks_operations_and_does_none_is_given_up() -> None:
     with pytest.raises(GuestError, match="no operation in 1 simulated ms; --watchdog allows more"):
-        ran("forever", watchdog=1_000_000_000)
+        ran("spins", guest="ends", watchdog=1_000_000_000)
 
 
 def test_a_limit_of_memory_is_named() -> None:
@@ -76,6 +89,11 @@ def test_ids_of_threads_that_have_ended_are_used_again() -> None:
 def test_another_process() -> None:
     with pytest.raises(GuestError, match=r"it starts another process .* there is one only"):
         ran("forks")
+
+
+def test_another_program() -> None:
+    with pytest.raises(GuestError, match=r"it starts another program \(execve\)"):
+        ran("executes", guest="asks")
 
 
 def test_a_source_that_does_not_compile(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec import UnsetType
 from tests.linux.programs import job, ran
 
 from uncore.errors import GuestError, UserError
@@ -69,9 +70,16 @@ def test_exit_status_is_a_failed_check() -> None:
     assert ran("status", "7").failures == ["exit status 7"]
 
 
-def test_unknown_call_ends_the_run_with_its_name_and_place() -> None:
+def test_unknown_call_ends_a_strict_run_with_its_name_and_place() -> None:
     with pytest.raises(GuestError, match=r"system call 425 \(io_uring_setup\).*\n.*\n.*call6|run"):
-        ran("unknown")
+        ran("unknown", strict_calls=True)
+
+
+def test_program_is_told_of_an_unknown_call_and_the_result_names_it_once() -> None:
+    point = ran("missing", guest="asks")
+    assert point.failures == [] and point.output == "before\nafter\n"
+    assert point.missing_calls == ["io_uring_setup (425)", "unknown (9999)"]
+    assert isinstance(ran("status", "0").missing_calls, UnsetType)
 
 
 def test_untouched_memory_costs_nothing() -> None:

@@ -15,6 +15,10 @@ JOBS = [
     job("barriers", harts=4, system="free"),
     job("events_wait", harts=2),
     job("process_signals", harts=2),
+    job("pool", guest="waits", harts=4),
+    job("timers", guest="waits", harts=2),
+    job("mapped_by_all", guest="files", harts=4),
+    job("appended", guest="files", harts=4),
 ]
 
 
@@ -26,7 +30,12 @@ def test_outcome_does_not_depend_on_lookahead(program_job: Job) -> None:
 
 @pytest.mark.parametrize(
     ("program_job", "when"),
-    [(job("locked", "7", harts=4), 8_000_000), (job("events_wait", harts=2), 150_000_000)],
+    [
+        (job("locked", "7", harts=4), 8_000_000),
+        (job("events_wait", harts=2), 150_000_000),
+        (job("timers", guest="waits", harts=2), 650_000_000),
+        (job("mapped_by_all", guest="files", harts=4), 6_000_000),
+    ],
     ids=str,
 )
 def test_run_saved_within_a_call_continues_alike(program_job: Job, when: int) -> None:

@@ -155,22 +155,61 @@ bool sleeps(const Engine& engine) {
                              [](const Thread* t) { return t->mode == Thread::Mode::idle; });
 }
 
+nb::list files(Engine& engine, uint64_t most) {
+  nb::list all;
+  if (!engine.os) return all;
+  const Arena::In in(&engine);
+  for (const auto& [path, file] : engine.os->files.tree.changed()) {
+    engine.os->memory.pull(file, 0, file->data.size());
+    nb::object bytes = nb::none();
+    if (file->data.size() <= most) {
+      std::vector<uint8_t> content(file->data.size());
+      file->data.read(0, content);
+      bytes = nb::bytes(content.data(), content.size());
+    }
+    all.append(nb::make_tuple(nb::bytes(path.data(), path.size()), bytes));
+  }
+  return all;
+}
+
+// What a run holds on this computer for its program.
+uint64_t touched(const Engine& engine) {
+  const uint64_t kept = engine.os ? engine.os->kept() : 0;
+  return engine.memories.touched() + engine.services.console.text.size() + kept;
+}
+
 nb::bytes read(Engine& engine, uint64_t address, std::size_t size) {
   std::vector<uint8_t> bytes(size);
   engine.functional.read(address, size, bytes.data());
   return nb::bytes(bytes.data(), bytes.size());
 }
 
+// What a program of Linux has that others have not.
+void bind_process(nb::class_<Engine>& run) {
+  run.def_prop_ro("strace", [](const Engine& e) { return e.os ? e.os->strace : std::string(); })
+      .def_prop_ro(
+          "missing_calls",
+          [](const Engine& e) {
+            return e.os ? std::vector<uint64_t>(e.os->missing.begin(), e.os->missing.end())
+                        : std::vector<uint64_t>();
+          },
+          "Numbers of system calls that the program has asked for and that are not there.")
+      .def("files", &files, nb::arg("most"),
+           "Paths and bytes of files that the program has made or changed; None: more than `most`.")
+      .def("tasks", &tasks);
+}
+
 }  // namespace
 
 void bind_engine(nb::module_& module) {
-  nb::class_<Engine>(module, "Run", "One machine, one program, one run of the native engine.")
-      .def(
-          "__init__",
-          [](Engine* self, nb::handle machine, nb::handle job) {
-            new (self) Engine(from_python<MachineSpec>(machine), from_python<JobSpec>(job));
-          },
-          nb::arg("machine"), nb::arg("job"))
+  nb::class_<Engine> run(module, "Run", "One machine, one program, one run of the native engine.");
+  bind_process(run);
+  run.def(
+         "__init__",
+         [](Engine* self, nb::handle machine, nb::handle job) {
+           new (self) Engine(from_python<MachineSpec>(machine), from_python<JobSpec>(job));
+         },
+         nb::arg("machine"), nb::arg("job"))
       .def("step", &step, nb::arg("events"), nb::arg("span") = kNever,
            nb::call_guard<nb::gil_scoped_release>(),
            "Runs at most that many events, and about that many ps; False when the run has ended.")
@@ -180,10 +219,8 @@ void bind_engine(nb::module_& module) {
       .def_prop_ro("now", [](const Engine& e) { return e.queue.now(); })
       .def_prop_ro("operations", [](const Engine& e) { return e.services.operations(); })
       .def_prop_ro(
-          "touched", [](const Engine& e) { return e.memories.touched(); },
-          "Bytes of memory read or written so far, in pages.")
-      .def_prop_ro("strace", [](const Engine& e) { return e.os ? e.os->strace : std::string(); })
-      .def("tasks", &tasks)
+          "touched", &touched,
+          "Bytes of memory read or written so far, in pages, and what a program has written.")
       .def("observe", &observe, "From now on every access is attributed: see lines().")
       .def("interrupts", &interrupts, "By hart: ipi, device, timer.")
       .def_prop_ro("listens", &listens, "Does a kernel wait for what is typed?")

@@ -170,11 +170,17 @@ void Engine::place_threads() {
   }
 }
 
+bool Engine::goes_on() {
+  const bool on = os && os->goes_on();
+  if (on) services.lives();
+  return on;
+}
+
 [[gnu::always_inline]] inline void Engine::next_event() {
   const EventQueue::Next next = queue.pop();
   if (next.action == Action::nothing) [[unlikely]]
     return stand_still();
-  if (job.watchdog && queue.now() > services.progress() + job.watchdog) [[unlikely]]
+  if (job.watchdog && queue.now() > services.progress() + job.watchdog && !goes_on()) [[unlikely]]
     return give_up(End::Cause::watchdog);
   dispatch(next.action, next.argument, queue.now());
 }

@@ -87,6 +87,7 @@ class Engine {
   void take_up(const Interrupts::Effect& effect, Time now);
   void end_run(Time now);
   void stand_still();
+  bool goes_on();  // though no operation says so
   void give_up(End::Cause cause);
 
   Code code_;

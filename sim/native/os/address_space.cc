@@ -51,15 +51,48 @@ void AddressSpace::cut(uint64_t at) {
   before->second.end = at;
 }
 
-void AddressSpace::unmap(uint64_t begin, uint64_t end) {
+void AddressSpace::unmap(uint64_t begin, uint64_t end, bool replaced) {
   cut(begin);
   cut(end);
-  areas_.erase(areas_.lower_bound(begin), areas_.lower_bound(end));
+  for (auto at = areas_.lower_bound(begin); at != areas_.end() && at->first < end;) {
+    if (!replaced && at->second.times > 1)
+      --at->second.times, ++at;
+    else
+      at = areas_.erase(at);
+  }
 }
 
-void AddressSpace::map(uint64_t begin, uint64_t end, unsigned rights) {
-  unmap(begin, end);
-  areas_[begin] = {end, rights};
+void AddressSpace::map(uint64_t begin, const Area& area) {
+  unmap(begin, area.end, true);
+  areas_[begin] = area;
+}
+
+bool AddressSpace::share(uint64_t begin, const Area& area) {
+  cut(begin);
+  cut(area.end);
+  const auto within = [&](auto at) { return at != areas_.end() && at->first < area.end; };
+  for (auto at = areas_.lower_bound(begin); within(at); ++at)
+    if (at->second.file != area.file || at->second.base != area.base) return false;
+  for (uint64_t from = begin; from < area.end;) {
+    const auto next = areas_.lower_bound(from);
+    if (within(next) && next->first == from) {
+      ++next->second.times;
+      next->second.rights |= area.rights;
+      from = next->second.end;
+    } else {
+      Area part = area;
+      part.end = within(next) ? next->first : area.end;
+      areas_[from] = part;
+      from = part.end;
+    }
+  }
+  return true;
+}
+
+std::optional<uint64_t> AddressSpace::base_of(const std::shared_ptr<Inode>& file) const {
+  const auto at =
+      std::ranges::find_if(areas_, [&](const auto& area) { return area.second.file == file; });
+  return at == areas_.end() ? std::nullopt : std::optional(at->second.base);
 }
 
 bool AddressSpace::protect(uint64_t begin, uint64_t end, unsigned rights) {

@@ -11,11 +11,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <unordered_set>
 #include <vector>
 
 namespace uncore {
+
+struct Inode;
 
 class AddressSpace {
  public:
@@ -27,6 +30,11 @@ class AddressSpace {
   struct Area {
     uint64_t end;
     unsigned rights;
+    // A file that is mapped shared, and the address that its first byte has or would have; how
+    // often the area has been mapped. Null: the memory is no file's.
+    std::shared_ptr<Inode> file{};
+    uint64_t base = 0;
+    uint32_t times = 1;
   };
 
   // Rounds an address up, or down, to the beginning of a page.
@@ -37,8 +45,14 @@ class AddressSpace {
   uint64_t find_room(uint64_t size);
   bool is_free(uint64_t begin, uint64_t end) const;
   // Replaces whatever was mapped there.
-  void map(uint64_t begin, uint64_t end, unsigned rights);
-  void unmap(uint64_t begin, uint64_t end);
+  void map(uint64_t begin, const Area& area);
+  // What a file has been mapped to more than once stays, once less; not so if it is to be replaced.
+  void unmap(uint64_t begin, uint64_t end, bool replaced = false);
+  // Maps a file's range, of which parts may be mapped already. False: something else is there.
+  bool share(uint64_t begin, const Area& area);
+  // Where a file's first byte is, if it is mapped anywhere.
+  std::optional<uint64_t> base_of(const std::shared_ptr<Inode>& file) const;
+  const std::map<uint64_t, Area>& areas() const { return areas_; }
   // False: not all of it is mapped.
   bool protect(uint64_t begin, uint64_t end, unsigned rights);
   bool is_mapped(uint64_t begin, uint64_t end) const;

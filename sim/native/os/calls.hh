@@ -20,4 +20,12 @@ namespace uncore::calls {
 constexpr uint64_t kClockRealtime = 0, kClockMonotonic = 1;
 Work read_time(Linux& os, Task& t, uint64_t from, uint64_t clock, bool relative, Time& then);
 
+// Gives the program two descriptors at `to`, or neither (pipe.cc).
+Work give_pair(Linux& os, Task& t, OpenFileRef first, OpenFileRef second, uint64_t to);
+// Has the call mask the set of signals at `from` while it lasts, if that is not null
+// (poll_calls.cc).
+Work mask_from(Linux& os, Task& t, uint64_t from, uint64_t size);
+// Writes a timespec; with a `unit` of 1000 ns, a timeval.
+Work put_time(Linux& os, Task& t, uint64_t ns, uint64_t to, uint64_t unit = 1);
+
 }  // namespace uncore::calls

@@ -14,13 +14,15 @@ class EventFd : public OpenFile {
         count_(count) {}
 
   Work read(Linux& os, Task& t, UserBuffer to, uint64_t& at) override;
-  Work write(Linux& os, Task& t, UserBuffer from) override;
+  Work write(Linux& os, Task& t, UserBuffer from, uint64_t&) override;
   Stat stat() const override {
     Stat s;
     s.mode = 0600;
     return s;
   }
-  uint16_t poll() const override { return (count_ > 0 ? POLLIN : 0) | (fits(1) ? POLLOUT : 0); }
+  uint16_t poll(const Task&) const override {
+    return (count_ > 0 ? POLLIN : 0) | (fits(1) ? POLLOUT : 0);
+  }
 
  private:
   static constexpr uint64_t kMaximum = ~uint64_t{0} - 1;
@@ -44,12 +46,12 @@ Work EventFd::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
   if (failed < 0) co_return failed;
   const uint64_t value = semaphore_ ? 1 : count_;
   count_ -= value;
-  co_await ready.wake_all(os.scheduler, t);
+  co_await ready.wake_all(os.scheduler, t, POLLOUT);
   const int64_t fault = co_await os.memory.put(t, to.address, value, sizeof value);
   co_return fault < 0 ? fault : static_cast<int64_t>(sizeof value);
 }
 
-Work EventFd::write(Linux& os, Task& t, UserBuffer from) {
+Work EventFd::write(Linux& os, Task& t, UserBuffer from, uint64_t&) {
   uint64_t value = 0;
   if (from.size < sizeof value) co_return -EINVAL;
   const int64_t fault = co_await os.memory.read(t, from.address, value);
@@ -58,7 +60,7 @@ Work EventFd::write(Linux& os, Task& t, UserBuffer from) {
   const int64_t failed = co_await wait(os, t, [this, value] { return fits(value); });
   if (failed < 0) co_return failed;
   count_ += value;
-  co_await ready.wake_all(os.scheduler, t);
+  co_await ready.wake_all(os.scheduler, t, POLLIN);
   co_return static_cast<int64_t>(sizeof value);
 }
 

@@ -2,49 +2,167 @@
 
 #include <algorithm>
 
+#include "os/device_files.hh"
+#include "os/proc_files.hh"
+#include "os/uapi.hh"
+
 namespace uncore {
+namespace {
 
-FileTree::FileTree(const std::vector<FileSpec>& files) {
-  nodes_["/"].directory = true;
+constexpr uint32_t kFile = 0644, kDirectory = 0755, kShared = 01777, kTold = 0444, kDevice = 0666;
+constexpr unsigned kMostLinks = 40;  // MAXSYMLINKS
+constexpr std::size_t kLongestName = 255;
+
+// The first part of a path, and the rest of it.
+std::pair<std::string_view, std::string_view> first_part(std::string_view path) {
+  path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
+  const std::size_t end = std::min(path.find('/'), path.size());
+  return {path.substr(0, end), path.substr(end)};
+}
+
+FileTree::Found no_way(int64_t error) {
+  return {.error = error, .directory = {}, .name = {}, .node = {}};
+}
+
+}  // namespace
+
+FileTree::FileTree(const std::vector<FileSpec>& files, std::string_view program) {
+  root_ = make(Inode::Kind::directory, kDirectory);
   for (const FileSpec& file : files) {
-    const std::string path(file.path.begin(), file.path.end());
-    for (std::size_t slash = path.find('/', 1); slash != std::string::npos;
-         slash = path.find('/', slash + 1))
-      nodes_[path.substr(0, slash)].directory = true;
     const auto* const begin = reinterpret_cast<const char*>(file.data.data());
-    nodes_[path].data = {begin, file.data.size()};
+    place({reinterpret_cast<const char*>(file.path.data()), file.path.size()},
+          make(Inode::Kind::file, kFile, {begin, file.data.size()}));
   }
-  uint64_t number = 0;
-  for (auto& [path, node] : nodes_) node.path = path, node.number = ++number;
+  directory_for(kWorkingDirectory, kDirectory);
+  for (const char* const path : {"/tmp", "/dev/shm", "/var/tmp"}) directory_for(path, kShared);
+  add_devices();
+  add_process(program);
+  for (const char* const path : {"/proc", "/sys"})
+    if (const InodeRef node = find(path)) seal(*node);
 }
 
-std::string FileTree::absolute(std::string_view path) {
-  std::vector<std::string_view> parts;
-  for (std::size_t at = 0; at < path.size();) {
-    const std::size_t end = std::min(path.find('/', at), path.size());
-    const std::string_view part = path.substr(at, end - at);
-    if (part == ".." && !parts.empty()) parts.pop_back();
-    if (!part.empty() && part != "." && part != "..") parts.push_back(part);
-    at = end + 1;
+void FileTree::add_devices() {
+  for (const auto& [name, minor] : kDevices) {
+    const InodeRef device = make(Inode::Kind::device, kDevice);
+    device->device = minor;
+    place(std::string("/dev/") + name, device);
   }
-  std::string whole;
-  for (const std::string_view part : parts) (whole += '/') += part;
-  return whole.empty() ? "/" : whole;
 }
 
-const FileTree::Node* FileTree::find(std::string_view path) const {
-  const auto node = nodes_.find(absolute(path));
-  return node == nodes_.end() ? nullptr : &node->second;
+void FileTree::add_process(std::string_view program) {
+  for (const auto& [name, function] : kProcFiles) {
+    const InodeRef file = make(Inode::Kind::generated, kTold);
+    file->make = function;
+    place(std::string("/proc/") + name, file);
+  }
+  const InodeRef exe = make(Inode::Kind::link, 0777);
+  exe->target = program;
+  place("/proc/self/exe", exe);
+  enter(find("/proc"), std::to_string(kOwnProcess), find("/proc/self"));
 }
 
-std::vector<std::string> FileTree::entries(const Node& directory) const {
-  std::string head(directory.path);
-  if (head != "/") head += '/';
-  std::vector<std::string> names = {".", ".."};
-  for (auto at = nodes_.upper_bound(head); at != nodes_.end() && at->first.starts_with(head); ++at)
-    if (at->first.find('/', head.size()) == std::string::npos)
-      names.push_back(at->first.substr(head.size()));
-  return names;
+void FileTree::seal(Inode& node) {
+  node.sealed = true;
+  node.mode &= ~uint32_t{0222};
+  for (const auto& [name, inside] : node.entries)
+    if (!inside->sealed) seal(*inside);
+}
+
+InodeRef FileTree::make(Inode::Kind kind, uint32_t mode, std::string_view given) {
+  return std::make_shared<Inode>(kind, mode, ++numbers_, kept_, given);
+}
+
+void FileTree::enter(const InodeRef& directory, const std::string& name, const InodeRef& node) {
+  directory->entries[name] = node;
+  if (node->is_directory() && node->parent.expired()) node->parent = directory;
+}
+
+void FileTree::remove(const InodeRef& directory, const std::string& name) {
+  const InodeRef node = directory->entries[name];
+  directory->entries.erase(name);
+  if (node->is_directory()) node->parent.reset();
+  --node->links;
+}
+
+InodeRef FileTree::directory_for(std::string_view path, uint32_t mode) {
+  InodeRef at = root_;
+  for (auto [name, rest] = first_part(path); !name.empty();) {
+    InodeRef& next = at->entries[std::string(name)];
+    if (!next) {
+      next = make(Inode::Kind::directory, first_part(rest).first.empty() ? mode : kDirectory);
+      next->parent = at;
+    }
+    at = next;
+    std::tie(name, rest) = first_part(rest);
+  }
+  return at;
+}
+
+void FileTree::place(std::string_view path, const InodeRef& node) {
+  const std::size_t slash = path.rfind('/');
+  enter(directory_for(path.substr(0, slash), kDirectory), std::string(path.substr(slash + 1)),
+        node);
+}
+
+FileTree::Found FileTree::walk(const InodeRef& from, std::string_view path, bool follow) const {
+  std::string left(path);
+  InodeRef at = path.starts_with('/') ? root_ : from;
+  for (unsigned links = 0;;) {
+    const auto [name, rest] = first_part(left);
+    const bool last = first_part(rest).first.empty(), slash = !rest.empty();
+    if (!at->is_directory()) return no_way(-ENOTDIR);
+    if (name.size() > kLongestName) return no_way(-ENAMETOOLONG);
+    if (name.empty() || name == "." || name == "..") {
+      const InodeRef above = name == ".." ? at->parent.lock() : at;
+      at = above ? above : at;
+      if (last) return {.error = 0, .directory = at, .name = {}, .node = at};
+      left = std::string(rest);
+      continue;
+    }
+    const auto entry = at->entries.find(name);
+    const InodeRef next = entry == at->entries.end() ? nullptr : entry->second;
+    if (next && next->kind == Inode::Kind::link && (!last || slash || follow)) {
+      if (++links > kMostLinks) return no_way(-ELOOP);
+      if (next->target.starts_with('/')) at = root_;
+      left = next->target + std::string(rest);
+      continue;
+    }
+    if (last && slash && next && !next->is_directory()) return no_way(-ENOTDIR);
+    if (last) return {.error = 0, .directory = at, .name = std::string(name), .node = next};
+    if (!next) return no_way(-ENOENT);
+    at = next;
+    left = std::string(rest);
+  }
+}
+
+std::string FileTree::path_of(const InodeRef& directory) const {
+  std::string path;
+  for (InodeRef at = directory; at != root_;) {
+    const InodeRef above = at->parent.lock();
+    if (!above) return {};
+    const auto named =
+        std::ranges::find_if(above->entries, [&](const auto& entry) { return entry.second == at; });
+    if (named == above->entries.end()) return {};
+    path = "/" + named->first + path;
+    at = above;
+  }
+  return path.empty() ? "/" : path;
+}
+
+void FileTree::collect(const Inode& directory, const std::string& path,
+                       std::vector<std::pair<std::string, InodeRef>>& all) {
+  for (const auto& [name, node] : directory.entries) {
+    const std::string here = path + "/" + name;
+    if (node->sealed) continue;
+    if (node->is_directory()) collect(*node, here, all);
+    if (node->kind == Inode::Kind::file && node->data.is_changed()) all.emplace_back(here, node);
+  }
+}
+
+std::vector<std::pair<std::string, InodeRef>> FileTree::changed() const {
+  std::vector<std::pair<std::string, InodeRef>> all;
+  collect(*root_, "", all);
+  return all;
 }
 
 }  // namespace uncore

@@ -1,15 +1,17 @@
-// The files that a program finds, all of them read-only and there when the run begins: a folder of
-// the user's, and those that describe the machine (/proc, /sys).
+// The program's file system: the user's folder as /files, what tells of the machine in /proc and
+// /sys, which nobody changes, and what the program makes. All of it is in memory.
 //
-// Interface: find() a path, entries() of a directory. Invariant: a Node stays where it is.
+// Interface: walk() along a path; make(), enter(), remove() names; path_of() a directory;
+// changed() files, for whoever keeps them. Invariant: a directory has one name at most, and knows
+// its parent.
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "os/inode.hh"
 #include "spec/spec.hh"
 
 namespace uncore {
@@ -18,23 +20,43 @@ class FileTree {
  public:
   static constexpr std::string_view kWorkingDirectory = "/files";  // the folder that --files names
 
-  struct Node {
-    std::string_view path;
-    bool directory = false;
-    std::string_view data;  // of a file
-    uint64_t number = 0;    // st_ino
+  struct Found {
+    int64_t error = 0;   // of the way there: then there is nothing else
+    InodeRef directory;  // that has the last name, or could have it
+    std::string name;    // the last name; empty: the path ends at a directory, `node`
+    InodeRef node;       // null: there is no such name
   };
 
-  explicit FileTree(const std::vector<FileSpec>& files);
+  FileTree(const std::vector<FileSpec>& files, std::string_view program);
 
-  // A path from the root, however it is written; null: there is no such file.
-  const Node* find(std::string_view path) const;
-  // Names in a directory, in their order.
-  std::vector<std::string> entries(const Node& directory) const;
-  static std::string absolute(std::string_view path);
+  const InodeRef& root() const { return root_; }
+  // From a directory along a path; the last link is followed, too, if that is asked for.
+  Found walk(const InodeRef& from, std::string_view path, bool follow) const;
+  // What stands at a path from the root, and may be missing.
+  InodeRef find(std::string_view path) const { return walk(root_, path, true).node; }
+
+  InodeRef make(Inode::Kind kind, uint32_t mode, std::string_view given = {});
+  void enter(const InodeRef& directory, const std::string& name, const InodeRef& node);
+  void remove(const InodeRef& directory, const std::string& name);
+  // Empty: it has no name any more.
+  std::string path_of(const InodeRef& directory) const;
+
+  uint64_t kept() const { return *kept_; }
+  // Files with a name that the program has made or changed, by their paths.
+  std::vector<std::pair<std::string, InodeRef>> changed() const;
 
  private:
-  std::map<std::string, Node, std::less<>> nodes_;
+  InodeRef directory_for(std::string_view path, uint32_t mode);
+  void place(std::string_view path, const InodeRef& node);
+  void add_devices();
+  void add_process(std::string_view program);
+  static void seal(Inode& node);
+  static void collect(const Inode& directory, const std::string& path,
+                      std::vector<std::pair<std::string, InodeRef>>& all);
+
+  const std::shared_ptr<uint64_t> kept_ = std::make_shared<uint64_t>(0);
+  uint64_t numbers_ = 0;
+  InodeRef root_;
 };
 
 }  // namespace uncore

@@ -1,13 +1,31 @@
 #include "os/files.hh"
 
-#include "os/file_kinds.hh"
+#include <utility>
+
+#include "os/console_file.hh"
+#include "os/linux.hh"
 #include "os/uapi.hh"
 
 namespace uncore {
 
-Files::Files(const std::vector<FileSpec>& files) : tree(files) {
+Files::Files(const std::vector<FileSpec>& files, std::string_view program)
+    : tree(files, program), working(tree.find(FileTree::kWorkingDirectory)) {
   for (const bool output : {false, true, true})
     set(descriptors_.size(), std::make_shared<ConsoleFile>(output));
+}
+
+Stat Stat::of(const Inode& inode) {
+  constexpr uint32_t kKinds[] = {0100000, 0040000, 0120000, 0020000, 0100000};  // by Inode::Kind
+  Stat s;
+  s.number = inode.number;
+  s.mode = kKinds[static_cast<std::size_t>(inode.kind)] | inode.mode;
+  s.links = inode.links;
+  s.user = s.group = Linux::kUser;
+  if (inode.device) s.of_device = 1 << 8 | inode.device;
+  const uint64_t size = inode.kind == Inode::Kind::link ? inode.target.size() : inode.data.size();
+  s.size = static_cast<int64_t>(size);
+  s.blocks = (s.size + 511) / 512;
+  return s;
 }
 
 OpenFileRef Files::at(uint64_t descriptor) const {
@@ -22,15 +40,12 @@ int64_t Files::open(OpenFileRef file, uint64_t limit, uint64_t lowest) {
   return static_cast<int64_t>(descriptor);
 }
 
-void Files::set(uint64_t descriptor, OpenFileRef file) {
+OpenFileRef Files::set(uint64_t descriptor, OpenFileRef file) {
   if (descriptor >= descriptors_.size()) descriptors_.resize(descriptor + 1);
-  descriptors_[descriptor] = std::move(file);
-}
-
-bool Files::close(uint64_t descriptor) {
-  if (!at(descriptor)) return false;
-  descriptors_[descriptor] = {};
-  return true;
+  if (file) ++file->descriptors;
+  const OpenFileRef before = std::exchange(descriptors_[descriptor], std::move(file));
+  if (before) --before->descriptors;
+  return before;
 }
 
 }  // namespace uncore

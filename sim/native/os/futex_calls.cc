@@ -42,6 +42,7 @@ Work wake_op(Linux& os, Task& t) {
                              .wake_first = t.args[2],
                              .wake_second = t.args[3],
                              .code = static_cast<uint32_t>(t.args[5])};
+  if (!Futexes::knows(what.code)) co_return -ENOSYS;
   co_return co_await os.futexes.wake_op(t, what);
 }
 

@@ -36,6 +36,10 @@ class Futexes {
     uint32_t code;  // FUTEX_OP
   };
   Work wake_op(Task& t, const WakeOp& what);
+  // Has this FUTEX_OP an operation and a comparison that Linux has?
+  static constexpr bool knows(uint32_t code) {
+    return (code >> 28 & 7) <= 4 && (code >> 24 & 15) <= 5;
+  }
 
  private:
   using Bucket = std::deque<Task*>;

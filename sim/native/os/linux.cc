@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <utility>
 
 #include "core/thread_port.hh"
 #include "os/calls.hh"
@@ -68,8 +69,14 @@ Linux::Linux(const LinuxSurroundings& surroundings)
       memory(around),
       signals(around, tasks, scheduler, memory),
       futexes(around, locks, scheduler, memory, signals),
-      files(around.process().files),
+      files(around.process().files, {reinterpret_cast<const char*>(around.process().name.data()),
+                                     around.process().name.size()}),
       limits(around.process().stack_size) {}
+
+Linux::~Linux() {
+  for (const auto& task : tasks.all()) task->abandon();
+  scheduler.abandon();
+}
 
 void Linux::begin(const std::vector<Thread*>& harts) {
   around.harts = harts;
@@ -114,6 +121,17 @@ void Linux::marked(Thread& thread, unsigned code, uint64_t value) {
   if (code == UC_MARK_ROI_OFF || code == UC_MARK_OP) t->ended = t->now();
 }
 
+bool Linux::goes_on() {
+  if (!around.process().unmarked) return false;
+  uint64_t retired = 0;
+  bool wakes = false;
+  for (const Thread* const thread : around.harts) {
+    retired += thread->hart.instructions;
+    wakes |= timers.next(thread->id) != kNever;
+  }
+  return std::exchange(retired_, retired) != retired || wakes;
+}
+
 void Linux::trapped(Thread& thread) {
   thread.hart.woken();
   thread.in_kernel = true;
@@ -143,6 +161,7 @@ Work Linux::handle(Task& t, Fatal why) {
   else
     co_await fault(t, why);
   if (t.restarts || signals.due(t)) co_await signals.deliver(t);
+  signals.restore_mask(t);
   co_return co_await scheduler.resume(t);
 }
 
@@ -151,14 +170,19 @@ Work Linux::call(Task& t) {
   t.call = hart.x[17], t.called_at = hart.pc, t.called = hart.clock;  // a7
   std::copy_n(hart.x + 10, 6, t.args.begin());                        // a0 to a5
   const Call* const call = find_call(t.call);
-  if (!call) {
+  if (!call && around.process().strict) {
     co_await t.give_up("system call " + std::to_string(t.call) + " is not there, at " +
                        describe(t));
   }
-  if (call->shows_life) around.services.lives();
+  if (call && call->shows_life) around.services.lives();
   ++hart.instructions;
   co_await t.spend(around.process().costs.syscall);
-  int64_t value = co_await call->run(*this, t);
+  int64_t value = -ENOSYS;
+  if (call)
+    value = co_await call->run(*this, t);
+  else
+    missing.insert(t.call);
+  if (value != -EINTR && value != -ERESTARTSYS) signals.restore_mask(t);
   t.restarts = value == -ERESTARTSYS;
   if (t.restarts) value = -EINTR;
   t.x()[10] = static_cast<uint64_t>(value);
@@ -216,6 +240,10 @@ Work Linux::expire(Flow& by, uint32_t hart) {
       timers.repeat_interval(hart);
       scheduler.set_timer(hart);
       co_await signals.send_to_process(by, hart, {SIGALRM, SI_KERNEL});
+      continue;
+    }
+    if (*tid >= Timers::kFirstAlarm) {
+      if (const auto alarm = timers.alarm(*tid)) co_await alarm->expire(*this, by, hart);
       continue;
     }
     Task& t = *tasks.find(*tid);

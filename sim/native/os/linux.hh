@@ -10,6 +10,8 @@
 // events only, in the order of time (K4).
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,19 +22,26 @@
 #include "os/kernel_locks.hh"
 #include "os/limits.hh"
 #include "os/linux_surroundings.hh"
+#include "os/posix_timers.hh"
 #include "os/scheduler.hh"
 #include "os/signals.hh"
+#include "os/socket.hh"
 #include "os/tasks.hh"
 #include "os/timers.hh"
 #include "os/user_memory.hh"
 
 namespace uncore {
 
+inline constexpr uint64_t kYear2026 = 1'767'225'600;  // seconds since 1970, where days begin (K11)
+
 class Linux : public Supervisor {
  public:
   static constexpr uint32_t kUser = 1000;  // the program's uid and gid
 
   explicit Linux(const LinuxSurroundings& surroundings);
+  ~Linux() override;  // calls under way hold files, which want the parts that are made after tasks
+  Linux(const Linux&) = delete;
+  Linux& operator=(const Linux&) = delete;
 
   // The first task stands at the program's entry, on the first hart.
   void begin(const std::vector<Thread*>& harts);
@@ -43,6 +52,13 @@ class Linux : public Supervisor {
     return memory.present(address, size);
   }
   void marked(Thread& thread, unsigned code, uint64_t value) override;
+
+  // Has the program, which marks nothing, gone on since it was asked last? It retires instructions,
+  // or a timer will wake it.
+  bool goes_on();
+
+  // Bytes that are kept for the program beside its memory.
+  uint64_t kept() const { return strace.size() + files.tree.kept(); }
 
   // The name of the call that a task is in; empty: it is in none.
   static const char* call_of(const Task& task);
@@ -57,8 +73,12 @@ class Linux : public Supervisor {
   Signals signals;
   Futexes futexes;
   Files files;
+  Addresses addresses;
   Limits limits;
-  uint64_t random_bytes = 0;  // how many getrandom has given so far (K12)
+  std::map<uint32_t, std::shared_ptr<PosixTimer>> posix_timers;  // by number
+  uint32_t next_timer = 0;
+  std::set<uint64_t> missing;  // numbers of calls that were asked for and are not there
+  uint64_t random_bytes = 0;   // how many getrandom has given so far (K12)
   std::string strace;
 
  private:
@@ -71,6 +91,8 @@ class Linux : public Supervisor {
   Work interrupt_idle(uint32_t hart, Fatal why);
   Work expire(Flow& by, uint32_t hart);
   void trace(const Task& t, int64_t value);
+
+  uint64_t retired_ = 0;  // instructions, when goes_on() was asked last
 };
 
 }  // namespace uncore

@@ -1,19 +1,25 @@
 // Calls about memory. What changes the address space takes its lock (K4.2).
 #include <algorithm>
+#include <array>
+#include <vector>
 
 #include "os/calls.hh"
+#include "os/device_files.hh"
 
 namespace uncore::calls {
 namespace {
 
 using Space = AddressSpace;
 enum : uint64_t {
+  MAP_SHARED = 1,
   MAP_FIXED = 0x10,
   MAP_ANONYMOUS = 0x20,
   MAP_FIXED_NOREPLACE = 0x100000,
   MADV_DONTNEED = 4,
   MADV_FREE = 8,
   PROT_NONE = 0,
+  MREMAP_MAYMOVE = 1,
+  MREMAP_FIXED = 2,
 };
 constexpr uint64_t kAllRights = Space::read | Space::write | Space::execute;
 
@@ -24,11 +30,12 @@ bool is_sound(uint64_t begin, uint64_t size) {
 }
 
 // Fills new pages from a file, before any thread has been told their address.
-Work fill(Linux& os, Task& t, const FileTree::Node& file, uint64_t begin, uint64_t size) {
-  const uint64_t offset = std::min<uint64_t>(t.args[5], file.data.size());
-  const std::string_view part = file.data.substr(offset, size);
-  const auto* const bytes = reinterpret_cast<const uint8_t*>(part.data());
-  co_return co_await os.memory.copy_out(t, {bytes, part.size()}, begin);
+Work fill(Linux& os, Task& t, const InodeRef& file, uint64_t begin, uint64_t size) {
+  const uint64_t offset = std::min<uint64_t>(t.args[5], file->data.size());
+  std::vector<uint8_t> part(std::min<uint64_t>(size, file->data.size() - offset));
+  os.memory.pull(file, offset, offset + part.size());
+  file->data.read(offset, part);
+  co_return co_await os.memory.copy_out(t, part, begin);
 }
 
 // Finds the range that mmap maps: at the address that the call names, if it can be there.
@@ -47,25 +54,116 @@ Work find_range(Linux& os, Task& t, uint64_t& begin, uint64_t size) {
   co_return begin ? 0 : -ENOMEM;
 }
 
+// The range that MREMAP_FIXED names is sound, and not where the pages are.
+bool moves_apart(const std::array<uint64_t, 6>& args, uint64_t before, uint64_t after) {
+  const uint64_t from = args[0], to = args[4];
+  return (args[3] & MREMAP_MAYMOVE) && is_sound(to, after) &&
+         (to + after <= from || from + before <= to);
+}
+
+// Where mremap puts the pages: 0, or -ENOMEM.
+int64_t find_place(Linux& os, const std::array<uint64_t, 6>& args, uint64_t before, uint64_t after,
+                   uint64_t& to) {
+  Space& space = os.memory.space;
+  const uint64_t begin = args[0];
+  if (args[3] & MREMAP_FIXED) {
+    to = args[4];
+    return space.area_at(begin)->file ? -ENOMEM : 0;
+  }
+  if (after <= before) return 0;
+  if (is_sound(begin, after) && space.is_free(begin + before, begin + after)) return 0;
+  const bool moves = (args[3] & MREMAP_MAYMOVE) && !space.area_at(begin)->file;
+  to = moves ? space.find_room(after) : 0;
+  return to ? 0 : -ENOMEM;
+}
+
+struct Range {
+  uint64_t begin, end;
+  uint64_t size() const { return end - begin; }
+};
+// Makes a range of pages another one, which begins elsewhere or at the same address.
+Work resize(Linux& os, Task& t, Range from, Range to) {
+  Space& space = os.memory.space;
+  Space::Area area = *space.area_at(from.begin);
+  area.end = to.end;
+  if (from.begin == to.begin) {
+    const uint64_t kept = std::min(from.end, to.end);
+    if (to.end < from.end) co_await os.memory.drop(t, kept, from.end);
+    space.unmap(kept, from.end);
+    if (kept < to.end) space.map(kept, area);
+    co_return 0;
+  }
+  co_await os.memory.drop(t, to.begin, to.end);
+  space.map(to.begin, area);
+  co_await os.memory.move(t, from.begin, from.begin + std::min(from.size(), to.size()), to.begin);
+  co_await os.memory.drop(t, from.begin, from.end);
+  space.unmap(from.begin, from.end);
+  co_return 0;
+}
+
+// A file that is mapped shared is memory at one address for all who map it (K14): the one that it
+// has already, the one that the call names, or one with room behind for it to grow.
+Work share(Linux& os, Task& t, const InodeRef& file, uint64_t size) {
+  constexpr uint64_t kRoom = uint64_t{64} << 20;
+  Space& space = os.memory.space;
+  const uint64_t offset = t.args[5], whole = std::max(offset + size, Space::up(file->data.size()));
+  if (offset % Space::kPage || offset > FileData::kMost) co_return -EINVAL;
+  const std::optional<uint64_t> base = space.base_of(file);
+  uint64_t begin = base ? *base + offset : t.args[0];
+  if (t.args[3] & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
+    if (base && begin != t.args[0]) co_return -ENOMEM;
+    const int64_t failed = base ? 0 : co_await find_range(os, t, begin, size);
+    if (failed < 0) co_return failed;
+  } else if (!base) {
+    begin = space.find_room(whole + kRoom);
+    if (!begin) co_return -ENOMEM;
+    begin += offset;
+  }
+  const unsigned rights = t.args[2] & kAllRights;
+  const Space::Area area{begin + size, rights, file, begin - offset};
+  if (!base) space.map(begin, area);
+  if (base && !space.share(begin, area)) co_return -ENOMEM;
+  co_return static_cast<int64_t>(begin);
+}
+
+// The file that mmap maps; null: memory alone. One that the program has not changed is only read.
+Work file_to_map(Linux& os, Task& t, InodeRef& file, bool& shared) {
+  constexpr int64_t kEacces = 13;
+  if (t.args[3] & MAP_ANONYMOUS) co_return 0;
+  const OpenFileRef open = os.files.at(t.args[4]);
+  if (!open) co_return -EBADF;
+  const bool writes = (open->flags & O_ACCMODE) == O_RDWR;
+  shared = (t.args[3] & MAP_SHARED) != 0;
+  if (!open->is_seekable()) co_return open->inode() && open->inode()->device == kZero ? 0 : -ENODEV;
+  file = open->inode();
+  if (file->is_directory()) co_return -ENODEV;
+  if (shared && !writes && (t.args[2] & Space::write)) co_return -kEacces;
+  shared = shared && (writes || file->data.is_changed()) && !file->sealed;
+  co_return 0;
+}
+
 }  // namespace
 
 Work mmap(Linux& os, Task& t) {
   const uint64_t size = Space::up(t.args[1]);
-  const FileTree::Node* file = nullptr;
+  InodeRef file;
+  bool shared = false;
   if (size == 0 || size > Space::kEnd) co_return size ? -ENOMEM : -EINVAL;
-  if (!(t.args[3] & MAP_ANONYMOUS)) {
-    const OpenFileRef open = os.files.at(t.args[4]);
-    if (!open) co_return -EBADF;
-    file = open->node();
-    if (!file || file->directory) co_return -ENODEV;
-  }
+  int64_t failed = co_await file_to_map(os, t, file, shared);
+  if (failed < 0) co_return failed;
   co_await os.locks.lock(t, kernel_lines::kSpace);
   uint64_t begin = 0;
-  const int64_t failed = co_await find_range(os, t, begin, size);
-  if (failed == 0) os.memory.space.map(begin, begin + size, t.args[2] & kAllRights);
+  if (shared && file) {
+    failed = co_await share(os, t, file, size);
+    begin = static_cast<uint64_t>(failed);
+  } else {
+    failed = co_await find_range(os, t, begin, size);
+    if (failed == 0)
+      os.memory.space.map(begin, {begin + size, static_cast<unsigned>(t.args[2] & kAllRights)});
+  }
   co_await os.locks.unlock(t, kernel_lines::kSpace);
-  if (failed != 0) co_return failed;
-  if (file) co_await fill(os, t, *file, begin, size);
+  if (failed < 0) co_return failed;
+  if (file && !shared) co_await fill(os, t, file, begin, size);
   co_return static_cast<int64_t>(begin);
 }
 
@@ -103,7 +201,7 @@ Work brk(Linux& os, Task& t) {
     co_await memory.drop(t, after, before);
     memory.space.unmap(after, before);
   } else if (after > before) {
-    memory.space.map(before, after, Space::read | Space::write);
+    memory.space.map(before, {after, Space::read | Space::write});
   }
   memory.program_break = next;
   co_await os.locks.unlock(t, kernel_lines::kSpace);
@@ -121,8 +219,23 @@ Work madvise(Linux& os, Task& t) {
   co_return 0;
 }
 
-// Programs copy instead where this is refused.
-Work mremap(Linux&, Task&) { co_return -ENOMEM; }
+// Grows or shrinks in place where it can; else the pages move with what they hold (K14).
+Work mremap(Linux& os, Task& t) {
+  const uint64_t begin = t.args[0], before = Space::up(t.args[1]), after = Space::up(t.args[2]);
+  const uint64_t flags = t.args[3];
+  Space& space = os.memory.space;
+  if ((flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED)) || !is_sound(begin, before) || after == 0)
+    co_return -EINVAL;
+  if ((flags & MREMAP_FIXED) && !moves_apart(t.args, before, after)) co_return -EINVAL;
+  if (after > Space::kEnd) co_return -ENOMEM;
+  co_await os.locks.lock(t, kernel_lines::kSpace);
+  uint64_t to = begin;
+  int64_t failed = space.is_mapped(begin, begin + before) ? 0 : -EFAULT;
+  if (failed == 0) failed = find_place(os, t.args, before, after, to);
+  if (failed == 0) co_await resize(os, t, {begin, begin + before}, {to, to + after});
+  co_await os.locks.unlock(t, kernel_lines::kSpace);
+  co_return failed ? failed : static_cast<int64_t>(to);
+}
 
 // Nothing is ever written to a disk, nor swapped.
 Work msync(Linux&, Task&) { co_return 0; }

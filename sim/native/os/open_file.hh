@@ -11,7 +11,7 @@
 #include <memory>
 #include <utility>
 
-#include "os/file_tree.hh"
+#include "os/inode.hh"
 #include "os/wait_queue.hh"
 #include "os/work.hh"
 
@@ -26,11 +26,23 @@ enum : uint64_t {
   O_RDWR = 2,
   O_ACCMODE = 3,
   O_CREAT = 0x40,
+  O_EXCL = 0x80,
+  O_TRUNC = 0x200,
+  O_APPEND = 0x400,
   O_NONBLOCK = 0x800,
+  O_DIRECT = 0x4000,
   O_DIRECTORY = 0x10000,
+  O_NOFOLLOW = 0x20000,
   O_CLOEXEC = 0x80000,
+  O_PATH = 0x200000,
+  O_TMPFILE = 0x400000 | O_DIRECTORY,
 };
-enum : uint16_t { POLLIN = 1, POLLOUT = 4, POLLNVAL = 32 };
+// The events of poll(2) that a file's readiness answers, of those asked for.
+constexpr uint16_t answered(uint16_t asked, uint16_t ready) {
+  if (ready & POLLIN) ready |= POLLRDNORM;
+  if (ready & POLLOUT) ready |= POLLWRNORM;
+  return (asked | POLLERR | POLLHUP) & ready;
+}
 
 struct Stat {  // struct stat of riscv64
   uint64_t device = 1, number = 0;
@@ -41,6 +53,8 @@ struct Stat {  // struct stat of riscv64
   int64_t blocks = 0;
   int64_t times[6] = {};
   uint32_t unused[2] = {};
+
+  static Stat of(const Inode& inode);
 };
 static_assert(sizeof(Stat) == 128);
 
@@ -57,15 +71,24 @@ class OpenFile {
 
   // Values as read(2) and write(2) return them; `at` is the place in the file, and moves on.
   virtual Work read(Linux& os, Task& t, UserBuffer to, uint64_t& at) = 0;
-  virtual Work write(Linux& os, Task& t, UserBuffer from) = 0;
+  virtual Work write(Linux& os, Task& t, UserBuffer from, uint64_t& at) = 0;
   virtual Stat stat() const = 0;
-  // What the file is ready for: POLLIN, POLLOUT. Tasks in `ready` are woken when that changes.
-  virtual uint16_t poll() const { return POLLIN | POLLOUT; }
-  // The file in the tree; null: it is not of the tree, and has no offset.
-  virtual const FileTree::Node* node() const { return nullptr; }
+  // What the file is ready for, if this task asks. Who waits in waits() is told when that changes.
+  virtual uint16_t poll(const Task&) const { return POLLIN | POLLOUT; }
+  virtual WaitQueue& waits() { return ready; }
+  virtual bool is_watchable() const { return true; }  // by an epoll
+  // The last descriptor has been closed; a call may still be under way.
+  virtual Work hang_up(Linux&, Task&) { co_return 0; }
+  // What it is in the tree; null: it is not of the tree.
+  virtual const InodeRef& inode() const {
+    static const InodeRef none;
+    return none;
+  }
+  virtual bool is_seekable() const { return false; }
 
   uint64_t flags;
   uint64_t offset = 0;
+  uint32_t descriptors = 0;
   WaitQueue ready;
 };
 
@@ -76,6 +99,12 @@ class OpenFileRef {
   OpenFileRef(std::shared_ptr<Kind> file) : file_(std::move(file)) {}
 
   explicit operator bool() const { return file_ != nullptr; }
+  bool operator==(const OpenFileRef&) const = default;
+  // The file as one of a certain kind; null: it is of another.
+  template <std::derived_from<OpenFile> Kind>
+  std::shared_ptr<Kind> as() const {
+    return std::dynamic_pointer_cast<Kind>(file_);
+  }
   OpenFile* operator->() const { return file_.get(); }
 
  private:

@@ -17,6 +17,7 @@ struct SignalInfo {  // of siginfo_t, what differs
   unsigned number = 0;
   int32_t code = 0;
   uint64_t value = 0;  // si_addr; or si_pid, and si_uid in the upper half
+  uint64_t sent = 0;   // si_value
 };
 
 class PendingSignals {

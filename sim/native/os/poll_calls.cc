@@ -1,9 +1,22 @@
-// ppoll: waiting for files.
+// ppoll, pselect6: waiting for files.
+#include <algorithm>
+#include <array>
 #include <list>
 
 #include "os/calls.hh"
 
 namespace uncore::calls {
+
+// The set of signals that a call masks while it waits, at `from`; null: it changes nothing.
+Work mask_from(Linux& os, Task& t, uint64_t from, uint64_t size) {
+  uint64_t set = 0;
+  if (!from) co_return 0;
+  if (size != sizeof set) co_return -EINVAL;
+  const int64_t failed = co_await os.memory.read(t, from, set);
+  if (failed == 0) os.signals.mask_in_call(t, set);
+  co_return failed;
+}
+
 namespace {
 
 constexpr uint64_t kMostFiles = 1 << 16;
@@ -13,10 +26,10 @@ struct PollFd {  // struct pollfd
   uint16_t events, revents;
 };
 
-uint16_t poll(const Linux& os, const PollFd& entry) {
+uint16_t poll(const Linux& os, const Task& t, const PollFd& entry) {
   if (entry.descriptor < 0) return 0;
   const OpenFileRef file = os.files.at(static_cast<uint32_t>(entry.descriptor));
-  return file ? entry.events & file->poll() : POLLNVAL;
+  return file ? answered(entry.events, file->poll(t)) : uint16_t{POLLNVAL};
 }
 
 // Says of each file what it is ready for; the value is how many are.
@@ -26,7 +39,7 @@ Work poll_all(Linux& os, Task& t, std::vector<PollFd>& entries) {
     const uint64_t at = t.args[0] + i * sizeof(PollFd);
     int64_t failed = co_await os.memory.read(t, at, entries[i]);
     if (failed < 0) co_return failed;
-    const uint16_t revents = poll(os, entries[i]);
+    const uint16_t revents = poll(os, t, entries[i]);
     if (revents) ++ready;
     failed = co_await os.memory.put(t, at + offsetof(PollFd, revents), revents, 2);
     if (failed < 0) co_return failed;
@@ -41,12 +54,91 @@ Work wait(Linux& os, Task& t, const std::vector<PollFd>& entries, Time until) {
   for (const PollFd& entry : entries) {
     if (entry.descriptor < 0) continue;
     files.push_back(os.files.at(static_cast<uint32_t>(entry.descriptor)));
-    if (files.back()) waits.emplace_back(files.back()->ready, t);
+    if (files.back()) waits.emplace_back(files.back()->waits(), t);
   }
   const auto any = [&] {
-    return std::ranges::any_of(entries, [&](const PollFd& entry) { return poll(os, entry); });
+    return std::ranges::any_of(entries, [&](const PollFd& entry) { return poll(os, t, entry); });
   };
   co_return co_await os.signals.wait(t, until, any);
+}
+
+// The three sets of select: for reading, for writing, for what is never there.
+struct Sets {
+  static constexpr std::array<uint16_t, 3> kEvents = {POLLIN, POLLOUT, 0};
+
+  std::array<std::vector<uint64_t>, 3> asked;
+  uint64_t descriptors = 0;
+
+  uint16_t events(uint64_t descriptor) const {
+    uint16_t all = 0;
+    for (std::size_t set = 0; set < asked.size(); ++set)
+      if (!asked[set].empty() && (asked[set][descriptor / 64] >> descriptor % 64 & 1))
+        all |= kEvents[set];
+    return all;
+  }
+  bool asks(uint64_t descriptor) const {
+    return std::ranges::any_of(asked, [&](const std::vector<uint64_t>& set) {
+      return !set.empty() && (set[descriptor / 64] >> descriptor % 64 & 1);
+    });
+  }
+};
+
+std::span<uint8_t> bytes_of(std::vector<uint64_t>& words) {
+  return {reinterpret_cast<uint8_t*>(words.data()), words.size() * sizeof words[0]};
+}
+
+Work read_sets(Linux& os, Task& t, Sets& sets) {
+  sets.descriptors = std::min<uint64_t>(t.args[0], os.limits.descriptors());
+  for (std::size_t set = 0; set < sets.asked.size(); ++set) {
+    if (!t.args[1 + set]) continue;
+    sets.asked[set].resize((sets.descriptors + 63) / 64);
+    const int64_t failed =
+        co_await os.memory.copy_in(t, t.args[1 + set], bytes_of(sets.asked[set]));
+    if (failed < 0) co_return failed;
+  }
+  co_return 0;
+}
+
+// What select answers: an end counts as something to read.
+uint16_t selected(uint16_t asked, uint16_t ready) {
+  uint16_t found = asked & ready;
+  if (ready & (POLLHUP | POLLERR)) found |= asked & POLLIN;
+  if (ready & POLLERR) found |= asked & POLLOUT;
+  return found;
+}
+
+// Leaves in the sets what is ready; the value is how many bits are.
+Work write_sets(Linux& os, Task& t, Sets& sets, const std::vector<PollFd>& entries) {
+  int64_t count = 0;
+  for (const PollFd& entry : entries) {
+    const auto d = static_cast<uint64_t>(entry.descriptor);
+    const OpenFileRef file = os.files.at(d);
+    const uint16_t found = file ? selected(entry.events, file->poll(t)) : 0;
+    for (std::size_t set = 0; set < sets.asked.size(); ++set) {
+      if (sets.asked[set].empty()) continue;
+      uint64_t& word = sets.asked[set][d / 64];
+      const bool was = word >> d % 64 & 1, is = was && (found & Sets::kEvents[set]);
+      word = (word & ~(uint64_t{1} << d % 64)) | uint64_t{is} << d % 64;
+      count += is;
+    }
+  }
+  for (std::size_t set = 0; set < sets.asked.size(); ++set) {
+    if (!t.args[1 + set]) continue;
+    const int64_t failed =
+        co_await os.memory.copy_out(t, bytes_of(sets.asked[set]), t.args[1 + set]);
+    if (failed < 0) co_return failed;
+  }
+  co_return count;
+}
+
+Work sigmask_of_select(Linux& os, Task& t) {
+  struct {
+    uint64_t set, size;
+  } mask{};
+  if (!t.args[5]) co_return 0;
+  const int64_t failed = co_await os.memory.read(t, t.args[5], mask);
+  if (failed < 0) co_return failed;
+  co_return co_await mask_from(os, t, mask.set, mask.size);
 }
 
 }  // namespace
@@ -58,6 +150,8 @@ Work ppoll(Linux& os, Task& t) {
     const int64_t failed = co_await read_time(os, t, t.args[2], kClockMonotonic, true, until);
     if (failed < 0) co_return failed;
   }
+  const int64_t unmasked = co_await mask_from(os, t, t.args[3], t.args[4]);
+  if (unmasked < 0) co_return unmasked;
   std::vector<PollFd> entries(t.args[1]);
   const int64_t ready = co_await poll_all(os, t, entries);
   if (ready || until <= t.now()) co_return ready;
@@ -65,6 +159,28 @@ Work ppoll(Linux& os, Task& t) {
   if (failed == -ETIMEDOUT) co_return 0;
   if (failed < 0) co_return -EINTR;
   co_return co_await poll_all(os, t, entries);
+}
+
+Work pselect6(Linux& os, Task& t) {
+  Time until = kNever;
+  if (static_cast<int64_t>(t.args[0]) < 0) co_return -EINVAL;
+  if (t.args[4]) {
+    const int64_t failed = co_await read_time(os, t, t.args[4], kClockMonotonic, true, until);
+    if (failed < 0) co_return failed;
+  }
+  Sets sets;
+  int64_t failed = co_await read_sets(os, t, sets);
+  if (failed == 0) failed = co_await sigmask_of_select(os, t);
+  if (failed < 0) co_return failed;
+  std::vector<PollFd> entries;
+  for (uint64_t d = 0; d < sets.descriptors; ++d) {
+    if (!sets.asks(d)) continue;
+    if (!os.files.at(d)) co_return -EBADF;
+    entries.push_back({static_cast<int32_t>(d), sets.events(d), 0});
+  }
+  failed = co_await wait(os, t, entries, until);
+  if (failed < 0 && failed != -ETIMEDOUT) co_return -EINTR;
+  co_return co_await write_sets(os, t, sets, entries);
 }
 
 }  // namespace uncore::calls

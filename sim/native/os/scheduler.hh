@@ -41,6 +41,11 @@ class Scheduler {
   // where either is due.
   Work resume(Task& task);
 
+  // What harts do without a task is never done.
+  void abandon() {
+    for (Cpu& cpu : cpus_) cpu.flow.abandon();
+  }
+
   // Sets the hart's timer for whatever is due first.
   void set_timer(uint32_t hart);
 

@@ -78,6 +78,49 @@ Work rt_sigtimedwait(Linux& os, Task& t) {
   co_return info.number;
 }
 
+Work rt_sigpending(Linux& os, Task& t) {
+  if (t.args[1] > kSetBytes) co_return -EINVAL;
+  const uint64_t set = os.signals.pending(t) & t.blocked;
+  co_return co_await os.memory.put(t, t.args[0], set, static_cast<unsigned>(t.args[1]));
+}
+
+Work rt_sigsuspend(Linux& os, Task& t) {
+  uint64_t set = 0;
+  if (t.args[1] != kSetBytes) co_return -EINVAL;
+  const int64_t failed = co_await os.memory.read(t, t.args[0], set);
+  if (failed < 0) co_return failed;
+  os.signals.mask_in_call(t, set);
+  co_await os.signals.wait(t, kNever, [] { return false; });
+  co_return -EINTR;
+}
+
+// sigqueue: the sender says what comes with the signal, but may not pass for the kernel.
+Work rt_sigqueueinfo(Linux& os, Task& t) {
+  SignalFrame::Info info{};
+  const int64_t failed = co_await os.memory.read(t, t.args[2], info);
+  if (failed < 0) co_return failed;
+  if (t.args[0] != os.tasks.pid()) co_return -ESRCH;
+  if (t.args[1] > Signals::kMost) co_return -EINVAL;
+  if (t.args[1] == 0) co_return 0;
+  const auto number = static_cast<unsigned>(t.args[1]);
+  co_return co_await os.signals.send_to_process(
+      t, t.hart, {.number = number, .code = info.code, .value = info.value, .sent = info.rest[0]});
+}
+
+Work rt_tgsigqueueinfo(Linux& os, Task& t) {
+  SignalFrame::Info info{};
+  const int64_t failed = co_await os.memory.read(t, t.args[3], info);
+  if (failed < 0) co_return failed;
+  Task* const to = os.tasks.find(t.args[1]);
+  if (!to || t.args[0] != os.tasks.pid()) co_return -ESRCH;
+  if (t.args[2] > Signals::kMost) co_return -EINVAL;
+  if (t.args[2] == 0) co_return 0;
+  const auto number = static_cast<unsigned>(t.args[2]);
+  co_return co_await os.signals.send(
+      t, t.hart, *to,
+      {.number = number, .code = info.code, .value = info.value, .sent = info.rest[0]});
+}
+
 Work rt_sigreturn(Linux& os, Task& t) { co_return co_await os.signals.restore(t); }
 
 Work sigaltstack(Linux& os, Task& t) {

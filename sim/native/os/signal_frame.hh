@@ -30,7 +30,7 @@ struct SignalFrame {
             .code = signal.code,
             .pad = 0,
             .value = signal.value,
-            .rest = {}};
+            .rest = {signal.sent}};
   }
   void save(Hart<Thread>& hart) {
     registers[0] = hart.pc;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "core/thread_port.hh"
 #include "os/signal_frame.hh"
@@ -34,6 +35,14 @@ void restart(Task& t) {
 }  // namespace
 
 uint64_t Signals::blockable(uint64_t set) { return set & ~kNeverBlocked; }
+
+void Signals::mask_in_call(Task& t, uint64_t set) {
+  t.mask_after = t.blocked;
+  t.blocked = blockable(set);
+}
+void Signals::restore_mask(Task& t) {
+  if (t.mask_after) t.blocked = *std::exchange(t.mask_after, std::nullopt);
+}
 
 bool Signals::ignores(unsigned number) const {
   const uint64_t handler = actions_[number].handler;
@@ -70,6 +79,7 @@ Work Signals::send(Flow& by, uint32_t from, Task& to, SignalInfo info) {
   const uint64_t bit = signal_bit(info.number);
   if (ignores(info.number) && !(to.blocked & bit)) co_return 0;
   to.pending.add(info);
+  if (!watched.empty()) co_await watched.wake_all(scheduler_, by, from, POLLIN);
   if (accepted(to) & bit) co_await notify(by, from, to);
   co_return 0;
 }
@@ -78,6 +88,7 @@ Work Signals::send_to_process(Flow& by, uint32_t from, SignalInfo info) {
   const uint64_t bit = signal_bit(info.number);
   if (ignores(info.number) && !(tasks_.first().blocked & bit)) co_return 0;
   shared_.add(info);
+  if (!watched.empty()) co_await watched.wake_all(scheduler_, by, from, POLLIN);
   co_return co_await notify_any(by, from, bit);
 }
 
@@ -127,7 +138,7 @@ Work Signals::deliver(Task& t) {
 Work Signals::enter(Task& t, SignalInfo info, Action action) {
   SignalFrame frame{};
   frame.info = SignalFrame::info_of(info);
-  frame.mask = t.blocked;
+  frame.mask = std::exchange(t.mask_after, std::nullopt).value_or(t.blocked);
   frame.save(t.thread->hart);
   uint64_t stack = t.x()[kStackPointer];
   const auto [other, size] = t.other_stack;

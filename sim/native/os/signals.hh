@@ -16,6 +16,7 @@
 #include "os/tasks.hh"
 #include "os/uapi.hh"
 #include "os/user_memory.hh"
+#include "os/wait_queue.hh"
 
 namespace uncore {
 
@@ -38,6 +39,10 @@ class Signals {
   bool due(const Task& t) const { return pending(t) & ~t.blocked; }
   // Takes all signals that are due; the handler of the last one runs first.
   Work deliver(Task& t);
+  // Who waits at a signalfd.
+  WaitQueue watched;
+  // Takes a signal of the set; it must be pending.
+  SignalInfo take(Task& t, uint64_t set);
   // Waits for a signal of the set and takes it, without its handler: 0, or as wait().
   Work await(Task& t, uint64_t set, Time until, SignalInfo& info);
   // rt_sigreturn: restores the registers and mask from before the handler; the value is the old a0.
@@ -56,6 +61,10 @@ class Signals {
   }
 
   static uint64_t blockable(uint64_t set);
+  uint64_t pending(const Task& t) const { return t.pending.set() | shared_.set(); }
+  // Masks another set while a call lasts; what a handler that ends it returns to is the former.
+  void mask_in_call(Task& t, uint64_t set);
+  void restore_mask(Task& t);
   // Sets the mask. Other tasks are told of shared signals that this one takes no longer.
   Work block(Task& t, uint64_t set);
   const Action& action(uint64_t number) const { return actions_[number]; }
@@ -65,8 +74,6 @@ class Signals {
   bool ignores(unsigned number) const;
   Work notify(Flow& by, uint32_t from, Task& to);
   Work notify_any(Flow& by, uint32_t from, uint64_t set);
-  uint64_t pending(const Task& t) const { return t.pending.set() | shared_.set(); }
-  SignalInfo take(Task& t, uint64_t set);
   Work enter(Task& t, SignalInfo info, Action action);
 
   const LinuxSurroundings& around_;

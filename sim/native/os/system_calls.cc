@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "os/calls.hh"
-#include "time/chance.hh"
+#include "os/device_files.hh"
 
 namespace uncore::calls {
 namespace {
@@ -57,11 +57,32 @@ Work prlimit64(Linux& os, Task& t) {
   co_return co_await os.memory.write(t, before, t.args[3]);
 }
 
+namespace {
+// The three ids of a user or a group, which are one.
+Work put_ids(Linux& os, Task& t) {
+  for (const unsigned i : {0u, 1u, 2u}) {
+    const int64_t failed = co_await os.memory.put(t, t.args[i], Linux::kUser, 4);
+    if (failed < 0) co_return failed;
+  }
+  co_return 0;
+}
+}  // namespace
+Work getresuid(Linux& os, Task& t) { co_return co_await put_ids(os, t); }
+Work getresgid(Linux& os, Task& t) { co_return co_await put_ids(os, t); }
+Work getgroups(Linux&, Task&) { co_return 0; }
+Work getpgid(Linux& os, Task&) { co_return os.tasks.pid(); }
+Work getsid(Linux& os, Task&) { co_return os.tasks.pid(); }
+
+// The only process runs no other.
+Work execve(Linux&, Task& t) {
+  co_await t.give_up("it starts another program (execve), and there is one only, at " +
+                     describe(t));
+  co_return 0;
+}
+
 // Follows from the seed and from how many bytes were given before (K12).
 Work getrandom(Linux& os, Task& t) {
-  const Draws draws(Draws::random, os.around.job.seed, 0, 255);
-  std::vector<uint8_t> bytes(std::min<uint64_t>(t.args[1], 256));
-  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(draws(os.random_bytes++));
+  const std::vector<uint8_t> bytes = random_bytes(os, std::min<uint64_t>(t.args[1], 256));
   const int64_t failed = co_await os.memory.copy_out(t, bytes, t.args[0]);
   co_return failed < 0 ? failed : static_cast<int64_t>(bytes.size());
 }

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,8 +42,12 @@ struct Task : Flow {
   uint32_t mask = 0;       // bits of FUTEX_WAKE_BITSET that wake it
   uint32_t fences = 0;     // harts that have yet to fence for it (K10)
 
+  uint32_t policy = 0, priority = 0;  // as sched_setscheduler has set them: nothing obeys them
+  int32_t nice = 0;                   // the same of setpriority
+
   uint64_t clear_tid = 0, robust = 0;  // addresses that set_tid_address and set_robust_list gave
   uint64_t blocked = 0, awaited = 0;   // sets of signals: masked; of rt_sigtimedwait
+  std::optional<uint64_t> mask_after;  // the set that is masked again when the call has ended
   PendingSignals pending;
   std::array<uint64_t, 2> other_stack{};  // for handlers: address, size
 

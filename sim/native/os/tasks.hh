@@ -10,13 +10,14 @@
 #include <memory>
 #include <vector>
 
+#include "os/proc_files.hh"
 #include "os/task.hh"
 
 namespace uncore {
 
 class Tasks {
  public:
-  static constexpr uint32_t kFirstTid = 1000;
+  static constexpr uint32_t kFirstTid = kOwnProcess;
   static constexpr std::size_t kMost = 32768;  // as /proc/sys/kernel/pid_max by default
 
   bool full() const { return tids_ >= kMost; }

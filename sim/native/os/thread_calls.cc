@@ -1,6 +1,4 @@
-// Calls about threads and the harts that they run on.
-#include <algorithm>
-#include <vector>
+// Calls about threads: how they begin and end.
 
 #include "os/calls.hh"
 
@@ -10,9 +8,6 @@
 #undef CLONE_PARENT_SETTID
 #undef CLONE_CHILD_CLEARTID
 #undef CLONE_CHILD_SETTID
-#undef SCHED_OTHER
-#undef SCHED_FIFO
-#undef SCHED_RR
 
 namespace uncore::calls {
 namespace {
@@ -122,61 +117,5 @@ Work getpid(Linux& os, Task&) { co_return os.tasks.pid(); }
 
 // Refused as by a kernel that was built without it.
 Work rseq(Linux&, Task&) { co_return -ENOSYS; }
-
-// ---- the harts that threads run on
-
-Work sched_yield(Linux& os, Task& t) {
-  co_await os.scheduler.yield(t);
-  co_return 0;
-}
-
-Work getcpu(Linux& os, Task& t) {
-  int64_t failed = 0;
-  const uint32_t hart = t.hart;
-  if (t.args[0]) failed = co_await os.memory.put(t, t.args[0], hart, 4);
-  if (t.args[1] && failed == 0)
-    failed = co_await os.memory.put(t, t.args[1], os.around.process().nodes[hart], 4);
-  co_return failed;
-}
-
-Work sched_getaffinity(Linux& os, Task& t) {
-  const Task* const whose = t.args[0] ? os.tasks.find(t.args[0]) : &t;
-  const std::size_t harts = os.around.harts.size();
-  if (!whose) co_return -ESRCH;
-  std::vector<uint8_t> set((harts + 63) / 64 * 8);
-  if (t.args[1] < set.size() || t.args[1] % 8) co_return -EINVAL;
-  for (std::size_t h = 0; h < harts; ++h)
-    set[h / 8] = static_cast<uint8_t>(set[h / 8] | whose->allowed[h] << h % 8);
-  const int64_t failed = co_await os.memory.copy_out(t, set, t.args[2]);
-  co_return failed < 0 ? failed : static_cast<int64_t>(set.size());
-}
-
-Work sched_setaffinity(Linux& os, Task& t) {
-  Task* const whose = t.args[0] ? os.tasks.find(t.args[0]) : &t;
-  const std::size_t harts = os.around.harts.size();
-  if (!whose) co_return -ESRCH;
-  std::vector<uint8_t> set(std::min<uint64_t>(t.args[1], (harts + 7) / 8));
-  const int64_t failed = co_await os.memory.copy_in(t, t.args[2], set);
-  if (failed < 0) co_return failed;
-  std::vector<bool> allowed(harts);
-  for (std::size_t h = 0; h < harts; ++h)
-    allowed[h] = h / 8 < set.size() && set[h / 8] >> h % 8 & 1;
-  if (std::ranges::none_of(allowed, [](bool may) { return may; })) co_return -EINVAL;
-  whose->allowed = allowed;
-  co_return co_await os.scheduler.move(t, *whose);
-}
-
-// All threads run by turns, at one priority (SCHED_OTHER).
-namespace {
-enum : uint64_t { SCHED_OTHER = 0, SCHED_FIFO = 1, SCHED_RR = 2 };
-constexpr bool has_priorities(uint64_t policy) {
-  return policy == SCHED_FIFO || policy == SCHED_RR;
-}
-}  // namespace
-Work sched_setscheduler(Linux&, Task& t) { co_return t.args[1] == SCHED_OTHER ? 0 : -EPERM; }
-Work sched_getscheduler(Linux&, Task&) { co_return SCHED_OTHER; }
-Work sched_getparam(Linux& os, Task& t) { co_return co_await os.memory.put(t, t.args[1], 0, 4); }
-Work sched_get_priority_max(Linux&, Task& t) { co_return has_priorities(t.args[0]) ? 99 : 0; }
-Work sched_get_priority_min(Linux&, Task& t) { co_return has_priorities(t.args[0]) ? 1 : 0; }
 
 }  // namespace uncore::calls

@@ -10,7 +10,6 @@
 namespace uncore::calls {
 namespace {
 
-constexpr uint64_t kYear2026 = 1'767'225'600;     // seconds since 1970
 constexpr uint64_t kSecond = 1'000'000'000;       // ns
 constexpr uint64_t kLongest = uint64_t{1} << 22;  // s, 48 days: no run lasts as long
 constexpr uint64_t kLastClock = 11;               // CLOCK_TAI
@@ -25,13 +24,6 @@ uint64_t nanoseconds(const Task& t, uint64_t clock) {
   return t.now() / 1000 + (is_of_day(clock) ? kYear2026 * kSecond : 0);
 }
 
-// Writes a timespec; with a `unit` of 1000 ns, a timeval.
-Work put_time(Linux& os, Task& t, uint64_t ns, uint64_t to, uint64_t unit = 1) {
-  const int64_t failed = co_await os.memory.put(t, to, ns / kSecond, 8);
-  if (failed < 0) co_return failed;
-  co_return co_await os.memory.put(t, to + 8, ns % kSecond / unit, 8);
-}
-
 // Sleeps. If a signal ends that, the time that is left goes to `rest`, unless that is null.
 Work sleep_until(Linux& os, Task& t, Time then, uint64_t rest) {
   const int64_t ended = co_await os.signals.wait(t, then, [] { return false; });
@@ -41,6 +33,12 @@ Work sleep_until(Linux& os, Task& t, Time then, uint64_t rest) {
 }
 
 }  // namespace
+
+Work put_time(Linux& os, Task& t, uint64_t ns, uint64_t to, uint64_t unit) {
+  const int64_t failed = co_await os.memory.put(t, to, ns / kSecond, 8);
+  if (failed < 0) co_return failed;
+  co_return co_await os.memory.put(t, to + 8, ns % kSecond / unit, 8);
+}
 
 Work read_time(Linux& os, Task& t, uint64_t from, uint64_t clock, bool relative, Time& then) {
   struct {

@@ -1,22 +1,40 @@
-// Timers by hart (K8): those of sleeping tasks, and the process's interval timer.
+// Timers by hart (K8): those of sleeping tasks, the process's interval timer, and alarms.
 //
 // Interface: arm() and disarm() for a task; next() of a hart, take_due() one after the other; the
-// interval timer by set_interval() and repeat_interval(). Invariant: a task has one timer at most,
+// interval timer by set_interval() and repeat_interval(); alarms add()ed, set(), repeat()ed when
+// they have come due, and removed. Invariant: a task has one timer at most,
 // and the scheduler alone writes the hart's timer register.
 #pragma once
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "os/work.hh"
 #include "time/time.hh"
 
 namespace uncore {
 
+class Linux;
+
+// A timer that is no sleeping task's, on the hart that set it last.
+struct Alarm {
+  virtual ~Alarm() = default;
+  // It is due; it has been taken off its hart.
+  virtual Work expire(Linux& os, Flow& by, uint32_t hart) = 0;
+
+  uint32_t id = 0;  // as Timers::add() gave it
+  Time at = kNever, every = 0;
+  uint32_t hart = 0;
+};
+
 class Timers {
  public:
-  static constexpr uint32_t kProcess = 0;  // in place of a tid: the interval timer
+  // In place of a tid: the interval timer; an alarm's id.
+  static constexpr uint32_t kProcess = 0, kFirstAlarm = 1u << 20;
 
   struct Interval {  // ITIMER_REAL
     Time at = kNever, every = 0;
@@ -38,6 +56,31 @@ class Timers {
     return armed_[hart].extract(armed_[hart].begin()).value().second;
   }
 
+  void add(const std::shared_ptr<Alarm>& alarm) {
+    alarm->id = next_alarm_++;
+    alarms_[alarm->id] = alarm;
+  }
+  void remove(const Alarm& alarm) {
+    disarm(alarm.hart, alarm.at, alarm.id);
+    alarms_.erase(alarm.id);
+  }
+  std::shared_ptr<Alarm> alarm(uint32_t id) const {
+    const auto at = alarms_.find(id);
+    return at == alarms_.end() ? nullptr : at->second.lock();
+  }
+  // kNever: it is not set.
+  void set(Alarm& alarm, uint32_t hart, Time at, Time every) {
+    disarm(alarm.hart, alarm.at, alarm.id);
+    alarm.hart = hart, alarm.at = at, alarm.every = every;
+    arm(hart, at, alarm.id);
+  }
+  // How often an alarm that has come due has expired by now; it is set for the next time.
+  uint64_t repeat(Alarm& alarm, Time now) {
+    const uint64_t times = alarm.every ? 1 + (now - alarm.at) / alarm.every : 1;
+    set(alarm, alarm.hart, alarm.every ? alarm.at + times * alarm.every : kNever, alarm.every);
+    return times;
+  }
+
   const Interval& interval() const { return interval_; }
   void set_interval(const Interval& interval) {
     disarm(interval_.hart, interval_.at, kProcess);
@@ -53,6 +96,8 @@ class Timers {
  private:
   std::vector<std::set<std::pair<Time, uint32_t>>> armed_;  // by hart: when, whose tid
   Interval interval_;
+  std::map<uint32_t, std::weak_ptr<Alarm>> alarms_;
+  uint32_t next_alarm_ = kFirstAlarm;
 };
 
 }  // namespace uncore

@@ -17,16 +17,24 @@
 #undef ENOMEM
 #undef EFAULT
 #undef EEXIST
+#undef EXDEV
 #undef ENODEV
 #undef ENOTDIR
 #undef EISDIR
 #undef EINVAL
 #undef EMFILE
 #undef ENOTTY
+#undef EFBIG
+#undef ENOSPC
 #undef ESPIPE
 #undef EROFS
+#undef EPIPE
 #undef ERANGE
+#undef ENAMETOOLONG
 #undef ENOSYS
+#undef ENOTEMPTY
+#undef ELOOP
+#undef EMSGSIZE
 #undef ETIMEDOUT
 
 namespace uncore {
@@ -41,16 +49,24 @@ enum : int64_t {
   ENOMEM = 12,
   EFAULT = 14,
   EEXIST = 17,
+  EXDEV = 18,
   ENODEV = 19,
   ENOTDIR = 20,
   EISDIR = 21,
   EINVAL = 22,
   EMFILE = 24,
   ENOTTY = 25,
+  EFBIG = 27,
+  ENOSPC = 28,
   ESPIPE = 29,
   EROFS = 30,
+  EPIPE = 32,
   ERANGE = 34,
+  ENAMETOOLONG = 36,
   ENOSYS = 38,
+  ENOTEMPTY = 39,
+  ELOOP = 40,
+  EMSGSIZE = 90,
   ETIMEDOUT = 110,
   // Never seen by a program: EINTR where a handler without SA_RESTART runs, else the call again.
   ERESTARTSYS = 512,
@@ -62,6 +78,7 @@ enum : unsigned {
   SIGBUS = 7,
   SIGKILL = 9,
   SIGSEGV = 11,
+  SIGPIPE = 13,
   SIGALRM = 14,
   SIGCHLD = 17,
   SIGCONT = 18,
@@ -73,6 +90,7 @@ enum : unsigned {
 enum : int32_t {  // si_code
   SI_USER = 0,
   SI_KERNEL = 128,
+  SI_TIMER = -2,
   SI_TKILL = -6,
   ILL_ILLOPC = 1,
   TRAP_BRKPT = 1,

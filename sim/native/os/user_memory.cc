@@ -21,7 +21,7 @@ constexpr unsigned chunk(uint64_t address, std::size_t left) {
 UserMemory::UserMemory(const LinuxSurroundings& around)
     : program_break(around.process().heap), around_(around) {
   for (const AreaSpec& area : around.process().areas)
-    space.map(area.address, area.address + area.size, area.rights);
+    space.map(area.address, {area.address + area.size, area.rights});
 }
 
 Work UserMemory::reach(Task& t, uint64_t address, uint64_t size) {
@@ -38,6 +38,7 @@ Work UserMemory::reach(Task& t, uint64_t address, uint64_t size) {
     }
     space.touch(page);
     around_.map.place_page(page >> kLineShift, t.thread->core.agent);
+    if (area->file) show_file(page, *area, t.now());
   }
   co_return 0;
 }
@@ -108,11 +109,59 @@ Work UserMemory::drop(Task& t, uint64_t begin, uint64_t end) {
   co_await t.fence();
   static constexpr std::array<uint8_t, kLineBytes> kZeros{};
   for (const uint64_t page : space.touched_pages(begin, end)) {
+    if (const auto area = space.area_at(page); area && area->file) keep_file(page, *area);
     for (uint64_t at = page; at < page + AddressSpace::kPage; at += kLineBytes)
       around_.memory.write(at, kLineBytes, kZeros.data(), t.now());
     space.forget(page);
   }
   forget_recent();
+  co_return 0;
+}
+
+void UserMemory::show_file(uint64_t page, const AddressSpace::Area& area, Time now) {
+  std::array<uint8_t, AddressSpace::kPage> bytes{};
+  area.file->data.read(page - area.base, bytes);
+  for (uint64_t at = 0; at < AddressSpace::kPage; at += kLineBytes)
+    around_.memory.write(page + at, kLineBytes, &bytes[at], now);
+}
+
+// Bytes behind the file's end are nobody's.
+void UserMemory::keep_file(uint64_t page, const AddressSpace::Area& area) {
+  std::array<uint8_t, AddressSpace::kPage> bytes{}, before{};
+  const std::size_t size = area.file->data.read(page - area.base, before);
+  around_.memory.read(page, size, bytes.data());
+  if (bytes != before) area.file->data.write(page - area.base, std::span(bytes).first(size));
+}
+
+void UserMemory::pull(const InodeRef& file, uint64_t begin, uint64_t end) {
+  const std::optional<uint64_t> base = space.base_of(file);
+  if (!base) return;
+  const uint64_t first = AddressSpace::down(*base + begin), last = AddressSpace::up(*base + end);
+  for (const uint64_t page : space.touched_pages(first, last))
+    if (const auto area = space.area_at(page); area && area->file == file) keep_file(page, *area);
+}
+
+void UserMemory::push(const InodeRef& file, uint64_t begin, uint64_t end, Time now) {
+  const std::optional<uint64_t> base = space.base_of(file);
+  if (!base) return;
+  const uint64_t first = AddressSpace::down(*base + begin), last = AddressSpace::up(*base + end);
+  for (const uint64_t page : space.touched_pages(first, last))
+    if (const auto area = space.area_at(page); area && area->file == file)
+      show_file(page, *area, now);
+}
+
+Work UserMemory::move(Task& t, uint64_t begin, uint64_t end, uint64_t to) {
+  co_await t.fence();
+  for (const uint64_t page : space.touched_pages(begin, end)) {
+    const uint64_t there = page - begin + to;
+    const int64_t failed = co_await reach(t, there, AddressSpace::kPage);
+    if (failed < 0) co_return failed;
+    std::array<uint8_t, kLineBytes> line{};
+    for (uint64_t at = 0; at < AddressSpace::kPage; at += kLineBytes) {
+      around_.memory.read(page + at, kLineBytes, line.data());
+      around_.memory.write(there + at, kLineBytes, line.data(), t.now());
+    }
+  }
   co_return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "os/address_space.hh"
+#include "os/inode.hh"
 #include "os/linux_surroundings.hh"
 #include "os/task.hh"
 
@@ -57,13 +58,22 @@ class UserMemory {
   }
   Work put(Task& t, uint64_t to, uint64_t value, unsigned size);
 
+  // A file that is mapped has its newest bytes in memory, as far as pages were touched: reads them
+  // from there, or writes to there what the file has (K14).
+  void pull(const InodeRef& file, uint64_t begin, uint64_t end);
+  void push(const InodeRef& file, uint64_t begin, uint64_t end, Time now);
+
   // Pages that are there but may not be touched keep what they hold.
   void hide(uint64_t begin, uint64_t end);
   // Clears pages, so that they are zero when they are touched again, and forgets them.
   Work drop(Task& t, uint64_t begin, uint64_t end);
+  // Writes what touched pages hold to pages elsewhere, as if it had always been there.
+  Work move(Task& t, uint64_t begin, uint64_t end, uint64_t to);
 
  private:
   void forget_recent();
+  void show_file(uint64_t page, const AddressSpace::Area& area, Time now);
+  void keep_file(uint64_t page, const AddressSpace::Area& area);
 
   const LinuxSurroundings& around_;
 };

@@ -89,6 +89,9 @@ class Flow {
     return false;
   }
 
+  // The work is never done; whatever it holds is given back.
+  void abandon() { work_.reset(); }
+
   std::optional<Access> next_access;
   Time pause = 0;
 

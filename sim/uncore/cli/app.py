@@ -24,6 +24,7 @@ from cyclopts import (
 from uncore import __version__
 from uncore.cli import heads
 from uncore.cli.commands import COMMANDS
+from uncore.cli.options import show_unfinished
 from uncore.cli.status import INTERRUPTED, MISTAKE, OK
 from uncore.drawing import width
 from uncore.errors import UncoreError, UserError, nearest
@@ -58,10 +59,12 @@ def main(words: Sequence[str] | None = None) -> None:
             )
             sys.stdout.flush()
     except UncoreError as error:
+        show_unfinished(error)
         status = _say(str(error), error.status)
     except CycloptsError as error:
         status = _say(_worded(error), MISTAKE)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stopped:
+        show_unfinished(stopped)
         status = _say("interrupted", INTERRUPTED)
     except BrokenPipeError:  # the reader of the pipe has seen enough
         sys.stderr.close()

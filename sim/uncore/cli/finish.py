@@ -5,18 +5,20 @@ finish(jobs, workers, ...)   executes jobs, prints and saves their results; retu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from uncore.cli import failures as failing
-from uncore.cli.options import Chart, command, note
+from uncore.cli import kept_files
+from uncore.cli.options import Chart, command, note, show_unfinished
 from uncore.cli.options.of_run import Outputs
 from uncore.cli.status import FAILED, INTERRUPTED, OK
 from uncore.drawing.progress import progress
 from uncore.engine import EngineOptions, Probes
-from uncore.errors import GuestError
+from uncore.errors import Unfinished
 from uncore.execution.execute import execute
 from uncore.execution.pool import Workers
 from uncore.execution.saved_points import Store
@@ -31,7 +33,8 @@ from uncore.study.fences.history import hint
 from uncore.support.printable import plain
 from uncore.support.signals import saving
 
-Log = tuple[Job, Any]  # of one point, columns
+Seen = tuple[Job, dict[str, Any]]  # of one point, by probe
+End = tuple[Job | None, BaseException]  # of a point whose program went wrong, or was interrupted
 
 
 def finish(
@@ -49,22 +52,22 @@ def finish(
     files = {"--output": output, "--plot": chart.plot, "--log": log}
     check_endings(files | {"--report": chart.report})
     _check(chart, jobs)
-    probes = _probes(lines=outputs.lines, log=log, calls=calls)
+    probes = _probes(lines=outputs.lines, log=log, calls=calls, files=outputs.keep)
     with saving() as hold:
-        others = [job for group in drawn for job in group]
-        every = [*jobs, *others]
-        results, logs, wrong = _simulate(every, workers, probes, engine_options, resume, hold)
+        every = [*jobs, *(job for group in drawn for job in group)]
+        results, seen, ends = _simulate(every, workers, probes, engine_options, resume, hold)
         results = within(results[: len(jobs)], drawn, results[len(jobs) :])
         if output:
             save(Results(results), output)
     show_output([] if json else results)
+    wrong = _show_ends(ends, sys.stderr if json else sys.stdout)
+    _note_missing(results)
     curve.show(results, json)
     if len(jobs) == 1 and results[0].points and not json:
         moved.show(jobs[0].program, repeats(results[0])[-1].median)
     if output:
         note(f"result: {output}")
-    if log and logs:
-        _save_log(logs, log)
+    _save_seen(outputs, seen, ends)
     draw(results, chart)
     _report(results, jobs, chart.report, engine_options)
     _hint([] if json else jobs)
@@ -84,10 +87,26 @@ def _report(
         note(f"report: {path}")
 
 
-def _seen(job: Job, observed: dict[str, Any], logs: list[Log]) -> None:
-    logs.append((job, observed.get("log")))
+def _seen(job: Job, observed: dict[str, Any], seen: list[Seen]) -> None:
+    seen.append((job, {name: observed[name] for name in ("log", "files") if name in observed}))
     if calls := observed.get("calls"):
         note(calls.rstrip("\n"))
+
+
+def _save_seen(outputs: Outputs, seen: Sequence[Seen], ends: Sequence[End]) -> None:
+    if outputs.log and seen:
+        _save_log([(job, observed["log"]) for job, observed in seen], outputs.log)
+    if outputs.keep:
+        _keep(outputs.keep, [*seen, *((job, Unfinished.observed_of(end)) for job, end in ends)])
+
+
+def _keep(folder: Path, ended: Sequence[tuple[Job | None, Mapping[str, Any]]]) -> None:
+    """A folder for each point, where there are several."""
+    for job, observed in ended:
+        threads, seed = (job.threads[0], job.seed) if job else ("interrupted", None)
+        name = f"{threads}" if seed is None else f"{threads}-{seed}"
+        below = folder / name if len(ended) > 1 else folder
+        kept_files.keep(below, observed.get("files", ()))
 
 
 def _hint(jobs: Sequence[Job]) -> None:
@@ -103,8 +122,8 @@ def _probes(**switches: object) -> Probes:
 def show_output(results: Sequence[Result]) -> None:
     """Prints what Linux programs have written; equal output of several points once."""
     points = [point for result in results for point in result.points]
-    texts = {point.output for point in points if isinstance(point.output, str)}
-    for text in sorted(texts):
+    texts = [point.output for point in points if isinstance(point.output, str)]
+    for text in dict.fromkeys(texts):
         print(plain(text), end="" if text.endswith("\n") or not text else "\n")
 
 
@@ -138,10 +157,10 @@ def _simulate(
     engine_options: EngineOptions,
     resume: bool,
     ended: Callable[[], None],
-) -> tuple[list[Result], list[Log], list[Job]]:
-    """Executes jobs: results, each point's log, and points whose guest went wrong (noted)."""
-    logs: list[Log] = []
-    wrong: list[tuple[Job, GuestError]] = []
+) -> tuple[list[Result], list[Seen], list[End]]:
+    """Executes jobs: results, what was seen of each point, how points ended that have no result."""
+    seen: list[Seen] = []
+    ends: list[End] = []
     points = [point for job in jobs for point in job.points()]
     total = sum(point.threads[0] for point in points)
     with workers as crew, progress(total, "simulating") as advance:
@@ -149,24 +168,43 @@ def _simulate(
             jobs,
             crew,
             lambda job, point: advance(point.threads),
-            lambda job, error: wrong.append((job, error)),
+            lambda job, error: ends.append((job, error)),
             probes,
             tick=lambda operations, reached, under_way=1: advance.reached(reached, under_way),
-            seen=lambda job, observed: _seen(job, observed, logs),
+            seen=lambda job, observed: _seen(job, observed, seen),
             engine_options=engine_options,
             store=Store(),
             resume=resume,
+            interrupted=lambda stopped: ends.append((None, stopped)),
             ended=ended,
         )
     if resume:
         taken = sum(result.host.resumed for result in results)
         note(f"resumed: {taken} of {len(points)} points were finished before")
-    for job, error in wrong:
-        note(f"uncore: {job.machine.id} at {job.threads[0]} threads{by_seed(job.seed)}: {error}")
-    return results, logs, [job for job, _ in wrong]
+    return results, seen, ends
 
 
-def _save_log(logs: Sequence[Log], path: Path) -> None:
+def _show_ends(ends: Sequence[End], file: TextIO) -> list[Job]:
+    """Prints what those programs had written, and why they went wrong; their jobs."""
+    for job, error in ends:
+        show_unfinished(error, file)
+        if job:
+            at = f"{job.machine.id} at {job.threads[0]} threads{by_seed(job.seed)}"
+            note(f"uncore: {at}: {error}")
+    return [job for job, _ in ends if job]
+
+
+def _note_missing(results: Sequence[Result]) -> None:
+    lists = [point.missing_calls for result in results for point in result.points]
+    names = {name: None for names in lists if isinstance(names, list) for name in names}
+    if names:
+        note(
+            f"system calls that are not there, of which the program was told: {', '.join(names)}"
+            " (--strict-calls ends the run)"
+        )
+
+
+def _save_log(logs: Sequence[tuple[Job, Any]], path: Path) -> None:
     from uncore.result import log  # noqa: PLC0415 (slow to load)
 
     tables = [(job.threads[0], job.seed, log.frame(columns)) for job, columns in logs]

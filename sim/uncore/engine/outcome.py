@@ -24,6 +24,8 @@ SUSPECTS = ["stopped", "running", "waiting", "spinning", "idle"]  # whom to name
 MOST_SUSPECTS = 16
 NO_OPERATIONS = "the workload marks no operations"  # why a point has no latency
 MOST_LINES = 64  # hottest lines kept in a result
+MOST_NAMED = 5  # hottest lines in a message
+MOST_OUTPUT = tasks.MOST_OUTPUT
 
 
 class Run(tasks.Run, Protocol):
@@ -75,6 +77,16 @@ def point(job: Job, engine: Run) -> dict[str, Any]:
     if point["latency"] is None:
         point["absent"]["latency"] = NO_OPERATIONS
     return point
+
+
+def whereabouts(job: Job, engine: Run) -> list[str]:
+    """For a message, of a program of Linux: its threads, and the lines that were fetched most."""
+    if not job.program.linux:
+        return []
+    lines = engine.counters()["lines"][:MOST_NAMED]
+    names = Names.of(job.program, engine.read, job.threads[0])
+    hot = [f"  {count} fetches of the line of {names.at(line)}" for line, count in lines]
+    return [*tasks.stacks(job, cast(tasks.OfLinux, engine)), *hot]
 
 
 def _told(guest: Program, engine: Run, harts: int) -> dict[str, Any]:
@@ -172,7 +184,7 @@ def _why(job: Job, engine: Run) -> str:
     }
     lines = [heads[engine.end]]
     if guest.linux:
-        return "\n".join([*lines, *tasks.stacks(job, cast(tasks.OfLinux, engine))])
+        return "\n".join([*lines, *whereabouts(job, engine)])
     harts = sorted(enumerate(engine.harts()), key=lambda pair: SUSPECTS.index(pair[1]["mode"]))
     for number, hart in harts[:MOST_SUSPECTS]:
         where = guest.symbol_at(hart["pc"]) or "no symbol"

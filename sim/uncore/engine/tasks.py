@@ -39,6 +39,9 @@ class Run(Protocol):
 class OfLinux(Run, Protocol):
     """The same of a program of Linux."""
 
+    @property
+    def missing_calls(self) -> list[int]: ...
+
     def tasks(self) -> list[Task]:
         """tid, state, hart, pc, ra, sp, fp, call, since, waits_on, operations, began, ended."""
 
@@ -58,7 +61,14 @@ def fields(job: Job, run: OfLinux) -> dict[str, Any]:
         "tables": {},
         "failures": [f"exit status {run.exit_code}"] if run.exit_code else [],
         "output": run.console[-MOST_OUTPUT:],
+        **_missing(run),
     }
+
+
+def _missing(run: OfLinux) -> dict[str, list[str]]:
+    """The calls that the program was told are not there."""
+    named = [f"{NAMES.get(number, 'unknown')} ({number})" for number in run.missing_calls]
+    return {"missing_calls": named} if named else {}
 
 
 def latency(point: dict[str, Any]) -> dict[str, int] | None:

@@ -55,6 +55,7 @@ class Keywords(Protocol[Word, Truth, Number]):
         arguments: Iterable[str] = ...,
         system: Literal["machine", "free"] = ...,
         files: Folder = ...,
+        strict_calls: bool = ...,
         samples: int = SAMPLES,
         cores: Workers = 1,
         slow: bool = False,

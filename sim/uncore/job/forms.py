@@ -52,6 +52,8 @@ class Form:
 
     def shown(self, default: Any) -> Any:
         """The default in the form of the command line."""
+        if self.typed is bool:
+            return default
         if not self.word:
             return [] if self.typed is not Path else None
         return self.write("", default)[-1]
@@ -107,6 +109,7 @@ TEXT = Form(str, split=_by_comma)
 PLACES = Form(str, split=lambda _, text: places(text))
 CHOICE = Form(None)  # a Literal
 TRUTH = Form(OnOff, _truth, _truth, lambda flag, value: (flag, "on" if value else "off"))
+FLAG = Form(bool, write=lambda flag, value: (flag,), word=False)  # given or not
 DURATION = Form(str, _picoseconds, _picoseconds, _shortest)
 PAIRS = Form(list[str], _named, write=_pairs, split=axes, word=False)
 WORDS = Form(

@@ -23,7 +23,7 @@ import msgspec
 from msgspec import Meta, UnsetType
 
 from uncore.errors import UserError, nearest
-from uncore.job.forms import CHOICE, DURATION, FOLDER, PAIRS, PLACES, SEEDS, TRUTH, WORDS
+from uncore.job.forms import CHOICE, DURATION, FLAG, FOLDER, PAIRS, PLACES, SEEDS, TRUTH, WORDS
 from uncore.job.placement import place
 from uncore.job.schema import Group, Scope, option, options
 from uncore.program import Program
@@ -134,6 +134,16 @@ class Job:
         sparse=True,
     )
 
+    strict_calls: bool = option(
+        "--strict-calls",
+        "end the run at a system call that is not there; else the program is told so (ENOSYS)",
+        default=False,
+        form=FLAG,
+        group=Group.PROGRAM,
+        scope=Scope.LINUX,
+        sparse=True,
+    )
+
     def __post_init__(self) -> None:
         if not self.threads or min(self.threads) < 1:
             raise UserError("a job needs thread counts of at least one; write --threads 1,2,4..8")
@@ -147,10 +157,10 @@ class Job:
                 f"{without} has room for {most} threads; write at most {most}"
             )
         check_home(self.home, len(self.machine.memories))
-        if (self.arguments or self.files) and not self.program.linux:
+        if (self.arguments or self.files or self.strict_calls) and not self.program.linux:
             raise UserError(
-                f"{self.program.name}: arguments and --files are for programs of Linux, which have"
-                " main(); a workload has --set NAME=VALUE"
+                f"{self.program.name}: arguments, --files and --strict-calls are for programs of"
+                " Linux, which have main(); a workload has --set NAME=VALUE"
             )
         _check_slices(self.slices, max(len(resolver.slices) for resolver in self.machine.resolvers))
 

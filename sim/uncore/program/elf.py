@@ -33,6 +33,7 @@ _LOCAL = b".$"  # first letters of the names that tools give
 _NAMED = frozenset({0, 1, 2})  # STT_NOTYPE, STT_OBJECT, STT_FUNC
 _CLASS_64, _LITTLE_ENDIAN, _RISCV, _EXECUTABLE, _SHARED = 2, 1, 243, 2, 3
 USER_END = 1 << 38  # of the addresses that a program of Linux has (Sv39)
+ANYWHERE = 0x10000  # where a program is loaded that may be loaded anywhere: as others are linked to
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class Elf:
     symbols: tuple[Symbol, ...]  # by address
     linux: bool  # it is a program of Linux, not one on bare metal
     headers: tuple[int, int]  # its table of segments: where it is loaded, how many
+    moved: int  # by how much it is loaded behind the addresses in its file: -static-pie
 
     def bytes_at(self, address: int, size: int) -> bytes:
         """Initial memory; ValueError outside the image."""
@@ -142,15 +144,14 @@ def _check_header(data: bytes, name: str) -> None:
         refuse("an ELF file for another processor; expected 64-bit little-endian RISC-V")
     if data[4] != _CLASS_64:
         refuse("an ELF file for 32-bit RISC-V; expected 64-bit")
-    if kind == _SHARED:
-        refuse(
-            "a shared library, or a program that is loaded anywhere; link it with -static -no-pie"
-        )
-    if kind != _EXECUTABLE:
+    if kind == _SHARED and not int.from_bytes(data[_ENTRY : _ENTRY + 8], "little"):
+        refuse("a shared library, which has no beginning of its own")
+    if kind not in (_EXECUTABLE, _SHARED):
         refuse("an ELF file that is not a program (an object or a library)")
 
 
 def _decode(data: bytes) -> Elf:
+    moved = ANYWHERE if int.from_bytes(data[16:18], "little") == _SHARED else 0
     entry, *_ = header = _EHDR.unpack_from(data, _ENTRY)
     _, phoff, shoff, _, _, phsize, phnum, shsize, shnum, names = header
     if phsize != _PHDR.size or (shnum and shsize != _SHDR.size):
@@ -161,19 +162,20 @@ def _decode(data: bytes) -> Elf:
     for head in heads:
         name, kind, _, address, _, size, link, *_ = head
         if (text := _name(strings, name)).startswith(".uc."):
-            sections[text] = (address, size)
+            sections[text] = (address + moved, size)
         if kind == _SHT_SYMTAB:
-            symbols += _symbols(_contents(data, head), _contents(data, heads[link]))
+            symbols += _symbols(_contents(data, head), _contents(data, heads[link]), moved)
     symbols.sort(key=lambda symbol: (symbol.address, symbol.size, symbol.name))
     table = _part(data, phoff, phnum * _PHDR.size)
-    segments = tuple(_segments(table, data))
+    segments = tuple(_segments(table, data, moved))
     if any(kind == _PT_INTERP for kind, *_ in _PHDR.iter_unpack(table)):
         raise UserError("linked dynamically, and libraries are not loaded here; link with -static")
     linux = ".uc.boot" not in sections and any(
         s.address < abi.CONSTANTS["UC_RAM_BASE"] for s in segments
     )
     first = next((s.address - s.offset for s in segments if s.offset <= phoff), 0)
-    return Elf(entry, segments, sections, tuple(symbols), linux, (first + phoff, phnum))
+    headers = (first + phoff, phnum)
+    return Elf(entry + moved, segments, sections, tuple(symbols), linux, headers, moved)
 
 
 def _part(data: bytes, offset: int, size: int) -> bytes:
@@ -191,16 +193,16 @@ def _name(strings: bytes, at: int) -> str:
     return strings[at : strings.index(b"\0", at)].decode()
 
 
-def _segments(table: bytes, data: bytes) -> Iterator[Segment]:
+def _segments(table: bytes, data: bytes, moved: int) -> Iterator[Segment]:
     for kind, flags, offset, _, address, size, room, _ in _PHDR.iter_unpack(table):
         if kind == _PT_LOAD:
             if size > room:
                 raise ValueError("a segment holds more than it loads")
             rights = (flags >> 2 & 1) | flags & 2 | (flags & 1) << 2
-            yield Segment(address, room, offset, _part(data, offset, size), rights)
+            yield Segment(address + moved, room, offset, _part(data, offset, size), rights)
 
 
-def _symbols(table: bytes, strings: bytes) -> Iterator[Symbol]:
+def _symbols(table: bytes, strings: bytes, moved: int) -> Iterator[Symbol]:
     """Functions and objects that a programmer has named."""
     for at, info, _, section, value, size in _SYM.iter_unpack(table):
         if info & 15 not in _NAMED or section == _SHN_UNDEF:
@@ -208,7 +210,7 @@ def _symbols(table: bytes, strings: bytes) -> Iterator[Symbol]:
         if strings[at] and strings[at] not in _LOCAL:  # most are; so they are not decoded
             name = _name(strings, at)
             if not name.startswith(_MACROS):
-                yield Symbol(value, size, name)
+                yield Symbol(value + moved, size, name)
 
 
 def _check_linux(elf: Elf, name: str) -> None:

@@ -1,7 +1,13 @@
-"""A folder of files that a program of Linux may read: all of it, as it is now."""
+"""A folder of files that a program of Linux finds: all of it, as it is now.
+
+A link is followed where it leads to a file or a folder below the same folder; one that leads out of
+it is refused, so that nothing else of this computer becomes part of a job.
+"""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from uncore.errors import UserError
@@ -13,13 +19,27 @@ def read_folder(folder: Path) -> tuple[tuple[str, bytes], ...]:
     """Each file's path from there, and its bytes."""
     if not folder.is_dir():
         raise UserError(f"--files {folder}: not a folder")
-    paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    if (size := sum(path.stat().st_size for path in paths)) > MOST:
-        raise UserError(
-            f"--files {folder}: {size >> 20} MiB in {len(paths)} files; expected at most"
-            f" {MOST >> 20} MiB"
-        )
     try:
+        paths = sorted(_files(folder, folder.resolve()))
+        if (size := sum(path.stat().st_size for path in paths)) > MOST:
+            raise UserError(
+                f"--files {folder}: {size >> 20} MiB in {len(paths)} files; expected at most"
+                f" {MOST >> 20} MiB"
+            )
         return tuple((path.relative_to(folder).as_posix(), path.read_bytes()) for path in paths)
     except OSError as error:
         raise UserError(f"--files {folder}: {error.filename}: {error.strerror}") from None
+
+
+def _files(folder: Path, whole: Path) -> Iterator[Path]:
+    """Files below a folder; folders that links lead to are not entered."""
+    for path in map(Path, os.scandir(folder)):
+        if path.is_symlink() and not path.resolve().is_relative_to(whole):
+            raise UserError(
+                f"--files: {path} is a link that leads out of the folder, to {path.resolve()};"
+                " copy what it leads to, or take the link away"
+            )
+        if path.is_dir() and not path.is_symlink():
+            yield from _files(path, whole)
+        elif path.is_file():
+            yield path

@@ -257,9 +257,11 @@ class Program:
     @cached_property
     def variables(self) -> list[tuple[int, str, types.Type]]:
         """Address, name and type of every variable, if the debug information knows them."""
-        return types.variables(self.data)
+        moved = self._elf.moved
+        return [(at + moved, name, kind) for at, name, kind in types.variables(self.data)]
 
     @cached_property
     def line_table(self) -> lines.Table:
         """First pc and place of each piece of a source line, by pc."""
-        return lines.line_table(self.data)
+        table, moved = lines.line_table(self.data), self._elf.moved
+        return tuple((pc + moved, place) for pc, place in table) if moved else table

@@ -172,6 +172,13 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         str | UnsetType,
         Meta(description="what a program of Linux has written, its end where that is long"),
     ] = UNSET
+    missing_calls: Annotated[
+        list[str] | UnsetType,
+        Meta(
+            description="system calls that a program of Linux asked for and that are not there;"
+            " absent where there were none"
+        ),
+    ] = UNSET
     absent: Annotated[dict[str, str], Meta(description="why a field is None: field to reason")] = {}
 
     def __post_init__(self) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from uncore.cli import kept_files
 from uncore.cli.finish import draw, finish, show_output
 from uncore.cli.options import (
     CHART,
@@ -79,7 +80,7 @@ def run(
 ) -> int:
     engine_options, set_ = engine_words.engine_options(), job_words.parameters
     default_job = all(map(untouched, (replace(job_words, parameters=[]), chance, what_if)))
-    default_run = default_job and not (outputs.lines or outputs.log or resume)
+    default_run = default_job and not (outputs.lines or outputs.log or outputs.keep or resume)
     no_job = default_run and threads == "1" and not words
     if whole.from_:
         _check_from(whole, no_job and not (again or host))
@@ -95,7 +96,7 @@ def run(
     jobs = _changed(plain_jobs, what_if, engine_options)
     _check_files(len(jobs), outputs)
     if whole != WHOLE:
-        point = _saving(whole, jobs, outputs.lines or outputs.log or resume)
+        point = _saving(whole, jobs, outputs.lines or outputs.log or outputs.keep or resume)
         return _report(save_run(jobs[0], *point, engine_options), chart, outputs)
     drawn = _drawn(words, jobs, 0 if outputs.log else samples)
     how: Any = {"resume": resume, "calls": on_linux.strace, "drawn": drawn}
@@ -154,8 +155,8 @@ def _saving(whole: Whole, jobs: Sequence[Job], watched: object) -> tuple[int | s
     """The moment at which the run is saved, and the file."""
     if watched or len(jobs) > 1 or not whole.state:
         raise UserError(
-            "--state FILE, and --save-at WHEN with it: of one run, without --lines, --log or"
-            " --resume"
+            "--state FILE, and --save-at WHEN with it: of one run, without --lines, --log,"
+            " --keep or --resume"
         )
     at = whole.save_at
     return at if at == BEGIN else duration("--save-at", at), whole.state
@@ -164,6 +165,8 @@ def _saving(whole: Whole, jobs: Sequence[Job], watched: object) -> tuple[int | s
 def _check_files(jobs: int, outputs: Outputs) -> None:
     if outputs.log and jobs > 1:
         raise UserError(f"--log {outputs.log}: one file holds the log of one machine and workload")
+    if outputs.keep:
+        kept_files.check(outputs.keep)
     if outputs.lines and not outputs.output:
         raise UserError("--lines: where to? write --output FILE.json too")
 

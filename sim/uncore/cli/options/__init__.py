@@ -12,7 +12,7 @@
     whole.py     a run that is saved, or continued
     window.py    the part of a run that is traced
     groups.py    headings in --help
-    messages.py  note(text), command()
+    messages.py  note(text), show_unfinished(stopped), command()
 
 A group is a dataclass, whose fields are the options.  A command has each group that it needs as one
 argument; no group knows of another.
@@ -29,7 +29,7 @@ from uncore.cli.options.chance import (
 from uncore.cli.options.chart import CHART, Chart
 from uncore.cli.options.crew import CREW, Crew, workers
 from uncore.cli.options.engines import ENGINE_WORDS, EngineWords
-from uncore.cli.options.messages import command, note
+from uncore.cli.options.messages import command, note, show_unfinished
 from uncore.cli.options.of_job import (
     JOB_WORDS,
     MACHINE_WORDS,
@@ -79,6 +79,7 @@ __all__ = [
     "With",
     "command",
     "note",
+    "show_unfinished",
     "untouched",
     "workers",
 ]

@@ -45,7 +45,7 @@ OWN: list[tuple[str, Any, Any]] = [("order", Order, None), ("slow", Slow, False)
 
 def parameter(name: str) -> Parameter:
     declared = options(Job)[name]
-    negative = "" if declared.form.typed == list[str] else None
+    negative = "" if declared.form.typed in (list[str], bool) else None
     return Parameter(
         name=declared.flag, help=declared.about, group=panel(declared.group), negative=negative
     )

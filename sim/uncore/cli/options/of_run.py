@@ -26,6 +26,10 @@ class Outputs:
     log: Annotated[
         Path | None, Parameter(help="every transaction, as a table (.parquet)", group=OUTPUT)
     ] = None
+    keep: Annotated[
+        Path | None,
+        Parameter(help="folder for the files that a program of Linux has made", group=OUTPUT),
+    ] = None
     json: Json = False
 
 

@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 ABOUT = "our own: fast, exact, deterministic (C++)"
 ABSENT: Mapping[str, str] = {}
 
-PROBES = frozenset({"log", "lines", "operations", "trace", "traffic", "calls"})
+PROBES = frozenset({"log", "lines", "operations", "trace", "traffic", "calls", "files"})
 CAN = frozenset(
     {"far", "multicast", "tables", "chance", "weak", "whatif", "linux"}
 )  # of what a job may ask for (initial_memory.py)
 HARTS = NO_LIMIT = spec.NO_LIMIT
+MOST_FILE = 1 << 30  # bytes of a file that is kept
 NO_TRACE = spec.Trace(False, 0, NO_LIMIT, ())
 # Between two looks at the keyboard: events, and ps, because an event may be a core that runs alone.
 SLICE, SPAN = 200_000, 10**8
@@ -49,14 +50,15 @@ def run(job: Job, probes: Probes, tick: Watch = silent, **limits: Any) -> dict[s
     engine = start(job, probes, **limits)
     try:
         to_its_end(engine, tick)
-    except (KeyboardInterrupt, GuestError) as stopped:
-        raise stopped from Unfinished(_published(job, engine))
-    try:
         fields = outcome.point(job, engine)
+    except KeyboardInterrupt as stopped:
+        raise stopped from _unfinished(job, engine, probes)
     except GuestError as failed:
-        if "calls" in probes:
-            raise GuestError(f"{failed}\n{engine.strace}".rstrip()) from None
-        raise
+        at = (
+            outcome.whereabouts(job, engine) if engine.end == "running" else []
+        )  # a limit of the user's
+        said = [str(failed), *at, engine.strace]
+        raise GuestError("\n".join(said).rstrip()) from _unfinished(job, engine, probes)
     return fields | {"observed": _observed(job, engine, probes)}
 
 
@@ -66,14 +68,15 @@ def to_its_end(engine: Run, tick: Watch) -> None:
     tick(engine.operations, engine.now, engine.touched)
 
 
-def _published(job: Job, engine: Run) -> dict[str, Any]:
-    """The tables as they are in the midst of a run."""
+def _unfinished(job: Job, engine: Run, probes: Probes) -> Unfinished:
+    """The tables, the output and the files as they are in the midst of a run."""
     if job.program.linux:
-        return {}
+        files = {"files": engine.files(MOST_FILE)} if "files" in probes else {}
+        return Unfinished({}, engine.console[-outcome.MOST_OUTPUT :], files)
     try:
-        return readback.tables(job.program, engine.read)
+        return Unfinished(readback.tables(job.program, engine.read))
     except GuestError:
-        return {}
+        return Unfinished({})
 
 
 def start(job: Job, probes: Probes = frozenset(), **limits: Any) -> Run:
@@ -164,6 +167,8 @@ def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:
         observed["traffic"] = outcome.traffic(job, engine)
     if "calls" in probes:
         observed["calls"] = engine.strace
+    if "files" in probes:
+        observed["files"] = engine.files(MOST_FILE)
     if not {"lines", "operations"} & probes:
         return observed
     from uncore.engine.native import attribution  # noqa: PLC0415 (slow to load)

@@ -53,7 +53,9 @@ def process(job: Job, strace: bool) -> spec.Process:
         returns=RETURNS,
         files=tuple(spec.File(path.encode(), data) for path, data in sorted(files.items())),
         name=_name(job).encode(),
+        words=b"".join(word.encode() + b"\0" for word in words(job)),
         nodes=tuple(nearest_memories(job.machine, harts)),
+        strict=job.strict_calls,
         strace=strace,
         unmarked=not job.program.marked,
     )

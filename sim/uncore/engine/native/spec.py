@@ -95,7 +95,9 @@ class Process:
     returns: Address = field("where a handler of signals returns to", default=0)
     files: tuple[File, ...] = field("files", default=())
     name: bytes = field("path of the program", default=b"")
+    words: bytes = field("its argv, each word with a zero behind it", default=b"")
     nodes: tuple[Count, ...] = field("memory node of each hart", default=())
+    strict: bool = field("whether a call that is not there ends the run", default=False)
     strace: bool = field("whether its calls are noted", default=False)
     unmarked: bool = field("no thread says where what is measured begins: all is", default=False)
 

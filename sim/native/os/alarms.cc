@@ -1,0 +1,193 @@
+// Timers that programs make: timerfd, of which a file tells, and POSIX timers, which send signals.
+#include <algorithm>
+
+#include "os/calls.hh"
+#include "os/posix_timers.hh"
+
+#undef TIMER_ABSTIME  // of the host's <time.h>
+#undef CLOCK_BOOTTIME
+
+namespace uncore {
+namespace {
+
+enum : uint64_t { TFD_NONBLOCK = O_NONBLOCK, TFD_CLOEXEC = O_CLOEXEC };
+enum : uint64_t { TIMER_ABSTIME = 1, TFD_TIMER_CANCEL_ON_SET = 2, kLastClock = 11 };
+enum : uint32_t { SIGEV_SIGNAL = 0, SIGEV_NONE = 1, SIGEV_THREAD_ID = 4 };
+constexpr uint64_t kSecond = 1'000'000'000;
+
+struct Spec {  // struct itimerspec
+  uint64_t every[2], value[2];
+};
+
+class TimerFd : public OpenFile, public Alarm {
+ public:
+  TimerFd(Timers& timers, uint64_t of, uint64_t flags)
+      : OpenFile(O_RDWR | flags), clock(of), timers_(timers) {}
+  ~TimerFd() override { timers_.remove(*this); }
+
+  Work read(Linux& os, Task& t, UserBuffer to, uint64_t&) override;
+  Work write(Linux&, Task&, UserBuffer, uint64_t&) override { co_return -EINVAL; }
+  Stat stat() const override {
+    Stat s;
+    s.mode = 0600;
+    return s;
+  }
+  uint16_t poll(const Task&) const override { return expired ? POLLIN : 0; }
+  Work expire(Linux& os, Flow& by, uint32_t on) override {
+    expired += timers_.repeat(*this, os.around.harts[on]->hart.clock);
+    co_return co_await ready.wake_all(os.scheduler, by, on, POLLIN);
+  }
+
+  const uint64_t clock;
+  uint64_t expired = 0;
+
+ private:
+  Timers& timers_;
+};
+
+Work TimerFd::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
+  if (to.size < sizeof expired) co_return -EINVAL;
+  if (!expired && (flags & O_NONBLOCK)) co_return -EAGAIN;
+  if (!expired) {
+    const WaitQueue::Member waits(ready, t);
+    const int64_t failed = co_await os.signals.wait(t, kNever, [this] { return expired > 0; });
+    if (failed < 0) co_return failed;
+  }
+  const uint64_t times = std::exchange(expired, 0);
+  const int64_t fault = co_await os.memory.put(t, to.address, times, sizeof times);
+  co_return fault < 0 ? fault : static_cast<int64_t>(sizeof times);
+}
+
+// The time that is left, and the interval.
+Spec left(const Alarm& alarm, Time now) {
+  const uint64_t every = alarm.every / 1000;
+  const uint64_t rest = alarm.at == kNever ? 0 : (std::max(alarm.at, now + 1000) - now) / 1000;
+  return {{every / kSecond, every % kSecond}, {rest / kSecond, rest % kSecond}};
+}
+
+// Sets an alarm as the spec at `from` says, and writes to `old`, unless that is null, what it was.
+Work set(Linux& os, Task& t, Alarm& alarm, uint64_t clock, bool relative, uint64_t from,
+         uint64_t old) {
+  Spec next{};
+  Time at = 0, every = 0;
+  int64_t failed = co_await os.memory.read(t, from, next);
+  if (failed == 0)
+    failed = co_await calls::read_time(os, t, from + sizeof next.every, clock, relative, at);
+  if (failed == 0) failed = co_await calls::read_time(os, t, from, 1, false, every);
+  if (failed < 0) co_return failed;
+  const Spec before = left(alarm, t.now());
+  const bool armed = next.value[0] || next.value[1];
+  os.timers.set(alarm, t.hart, armed ? std::max(at, t.now()) : kNever, every);
+  os.scheduler.set_timer(t.hart);
+  if (!old) co_return 0;
+  co_return co_await os.memory.write(t, before, old);
+}
+
+std::shared_ptr<TimerFd> timer_at(Linux& os, uint64_t descriptor) {
+  return os.files.at(descriptor).as<TimerFd>();
+}
+int64_t no_timer(Linux& os, uint64_t descriptor) {
+  return os.files.at(descriptor) ? -EINVAL : -EBADF;
+}
+
+std::shared_ptr<PosixTimer> posix_timer(Linux& os, uint64_t id) {
+  const auto at = os.posix_timers.find(static_cast<uint32_t>(id));
+  return at == os.posix_timers.end() ? nullptr : at->second;
+}
+
+}  // namespace
+
+// A signal that is still pending is not sent once more: it has an overrun.
+Work PosixTimer::expire(Linux& os, Flow& by, uint32_t on) {
+  const uint64_t times = os.timers.repeat(*this, os.around.harts[on]->hart.clock);
+  Task* const whom = tid ? os.tasks.find(tid) : nullptr;
+  if (signal == 0) co_return 0;
+  overrun = times - 1;
+  const SignalInfo info{
+      .number = signal, .code = SI_TIMER, .value = number | overrun << 32, .sent = value};
+  if (tid && !whom) co_return 0;
+  if (whom) co_return co_await os.signals.send(by, on, *whom, info);
+  co_return co_await os.signals.send_to_process(by, on, info);
+}
+
+namespace calls {
+
+Work timerfd_create(Linux& os, Task& t) {
+  constexpr uint64_t CLOCK_BOOTTIME = 7;
+  const bool known = t.args[0] <= kClockMonotonic || t.args[0] == CLOCK_BOOTTIME;
+  if (!known || (t.args[1] & ~uint64_t{TFD_NONBLOCK | TFD_CLOEXEC})) co_return -EINVAL;
+  const auto timer = std::make_shared<TimerFd>(os.timers, t.args[0], t.args[1] & TFD_NONBLOCK);
+  os.timers.add(timer);
+  co_return os.files.open(timer, os.limits.descriptors());
+}
+
+Work timerfd_settime(Linux& os, Task& t) {
+  const std::shared_ptr<TimerFd> timer = timer_at(os, t.args[0]);
+  if (!timer) co_return no_timer(os, t.args[0]);
+  if (t.args[1] & ~uint64_t{TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET}) co_return -EINVAL;
+  timer->expired = 0;
+  co_return co_await set(os, t, *timer, timer->clock, !(t.args[1] & TIMER_ABSTIME), t.args[2],
+                         t.args[3]);
+}
+
+Work timerfd_gettime(Linux& os, Task& t) {
+  const std::shared_ptr<TimerFd> timer = timer_at(os, t.args[0]);
+  if (!timer) co_return no_timer(os, t.args[0]);
+  const Spec spec = left(*timer, t.now());
+  co_return co_await os.memory.write(t, spec, t.args[1]);
+}
+
+Work timer_create(Linux& os, Task& t) {
+  struct {  // struct sigevent
+    uint64_t value;
+    uint32_t signal, notify, tid, pad;
+  } event{.value = 0, .signal = SIGALRM, .notify = SIGEV_SIGNAL, .tid = 0, .pad = 0};
+  if (t.args[0] > kLastClock) co_return -EINVAL;
+  if (t.args[1]) {
+    const int64_t failed = co_await os.memory.read(t, t.args[1], event);
+    if (failed < 0) co_return failed;
+  }
+  const bool known =
+      event.notify == SIGEV_SIGNAL || event.notify == SIGEV_NONE || event.notify == SIGEV_THREAD_ID;
+  if (!known || event.signal > Signals::kMost) co_return -EINVAL;
+  const auto timer = std::make_shared<PosixTimer>();
+  timer->number = os.next_timer++;
+  timer->clock = t.args[0];
+  timer->signal = event.notify == SIGEV_NONE ? 0 : event.signal;
+  timer->tid = event.notify == SIGEV_THREAD_ID ? event.tid : 0;
+  timer->value = t.args[1] ? event.value : timer->number;
+  if (timer->tid && !os.tasks.find(timer->tid)) co_return -EINVAL;
+  os.timers.add(timer);
+  os.posix_timers[timer->number] = timer;
+  co_return co_await os.memory.put(t, t.args[2], timer->number, 4);
+}
+
+Work timer_settime(Linux& os, Task& t) {
+  const std::shared_ptr<PosixTimer> timer = posix_timer(os, t.args[0]);
+  if (!timer) co_return -EINVAL;
+  co_return co_await set(os, t, *timer, timer->clock, !(t.args[1] & TIMER_ABSTIME), t.args[2],
+                         t.args[3]);
+}
+
+Work timer_gettime(Linux& os, Task& t) {
+  const std::shared_ptr<PosixTimer> timer = posix_timer(os, t.args[0]);
+  if (!timer) co_return -EINVAL;
+  const Spec spec = left(*timer, t.now());
+  co_return co_await os.memory.write(t, spec, t.args[1]);
+}
+
+Work timer_getoverrun(Linux& os, Task& t) {
+  const std::shared_ptr<PosixTimer> timer = posix_timer(os, t.args[0]);
+  co_return timer ? static_cast<int64_t>(timer->overrun) : -EINVAL;
+}
+
+Work timer_delete(Linux& os, Task& t) {
+  const std::shared_ptr<PosixTimer> timer = posix_timer(os, t.args[0]);
+  if (!timer) co_return -EINVAL;
+  os.timers.remove(*timer);
+  os.posix_timers.erase(timer->number);
+  co_return 0;
+}
+
+}  // namespace calls
+}  // namespace uncore

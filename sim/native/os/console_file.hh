@@ -1,0 +1,21 @@
+// The standard streams: what is written to them is the run's output.
+#pragma once
+
+#include "os/open_file.hh"
+
+namespace uncore {
+
+// A standard stream. The input is empty.
+class ConsoleFile : public OpenFile {
+ public:
+  explicit ConsoleFile(bool output) : OpenFile(O_RDWR), output_(output) {}
+
+  Work read(Linux& os, Task& t, UserBuffer to, uint64_t& at) override;
+  Work write(Linux& os, Task& t, UserBuffer from, uint64_t&) override;
+  Stat stat() const override;
+
+ private:
+  const bool output_;
+};
+
+}  // namespace uncore

@@ -1,0 +1,37 @@
+// /dev/null, zero, full, random and urandom.
+#pragma once
+
+#include <array>
+#include <utility>
+
+#include "os/open_file.hh"
+
+namespace uncore {
+
+// Their names and minor numbers (Documentation/admin-guide/devices.txt of Linux; major 1).
+enum : uint32_t { kNull = 3, kZero = 5, kFull = 7, kRandom = 8, kURandom = 9 };
+inline constexpr std::array<std::pair<const char*, uint32_t>, 5> kDevices = {
+    {{"null", kNull},
+     {"zero", kZero},
+     {"full", kFull},
+     {"random", kRandom},
+     {"urandom", kURandom}}};
+
+// Bytes of chance that follow from the seed and from how many were given before (K12).
+std::vector<uint8_t> random_bytes(Linux& os, std::size_t size);
+
+class DeviceFile : public OpenFile {
+ public:
+  DeviceFile(InodeRef inode, uint64_t flags) : OpenFile(flags), inode_(std::move(inode)) {}
+
+  Work read(Linux& os, Task& t, UserBuffer to, uint64_t& at) override;
+  Work write(Linux& os, Task& t, UserBuffer from, uint64_t& at) override;
+  Stat stat() const override { return Stat::of(*inode_); }
+  const InodeRef& inode() const override { return inode_; }
+  bool is_watchable() const override { return false; }
+
+ private:
+  const InodeRef inode_;
+};
+
+}  // namespace uncore

@@ -1,0 +1,239 @@
+// epoll: a set of files, and a list of those of which something has been heard.
+//
+// Invariant: an item is on the list once at most. A file is looked at when a task asks; what a
+// change of it does is to put its item on the list.
+#include <algorithm>
+#include <deque>
+#include <list>
+
+#include "os/calls.hh"
+
+namespace uncore {
+namespace {
+
+enum : uint32_t {
+  EPOLLEXCLUSIVE = 1u << 28,
+  EPOLLWAKEUP = 1u << 29,
+  EPOLLONESHOT = 1u << 30,
+  EPOLLET = 1u << 31,
+  kHow = EPOLLEXCLUSIVE | EPOLLWAKEUP | EPOLLONESHOT | EPOLLET,
+};
+enum : uint64_t { EPOLL_CTL_ADD = 1, EPOLL_CTL_DEL = 2, EPOLL_CTL_MOD = 3 };
+constexpr unsigned kDeepest = 5;  // epolls in epolls, as EP_MAX_NESTS has it
+
+struct EpollEvent {  // struct epoll_event
+  uint32_t events, pad;
+  uint64_t data;
+};
+
+class Epoll;
+
+struct Item : WaitQueue::Watcher {
+  Item(std::weak_ptr<Epoll> of, uint64_t of_descriptor, OpenFileRef of_file)
+      : epoll(std::move(of)), descriptor(of_descriptor), file(std::move(of_file)) {}
+
+  Work changed(Scheduler& scheduler, Flow& by, uint32_t from, uint16_t events) override;
+  // What it answers of what its file is ready for.
+  uint16_t ready(const Task& t) const {
+    if (!file || !(wanted.events & ~uint32_t{kHow})) return 0;
+    return answered(static_cast<uint16_t>(wanted.events), file->poll(t));
+  }
+  bool is_open() const { return file->descriptors > 0; }
+
+  const std::weak_ptr<Epoll> epoll;
+  const uint64_t descriptor;
+  const OpenFileRef file;
+  EpollEvent wanted{};
+};
+using ItemRef = std::shared_ptr<Item>;
+
+class Epoll : public OpenFile, public std::enable_shared_from_this<Epoll> {
+ public:
+  Epoll() : OpenFile(O_RDWR) {}
+
+  Work read(Linux&, Task&, UserBuffer, uint64_t&) override { co_return -EINVAL; }
+  Work write(Linux&, Task&, UserBuffer, uint64_t&) override { co_return -EINVAL; }
+  Stat stat() const override {
+    Stat s;
+    s.mode = 0600;
+    return s;
+  }
+  uint16_t poll(const Task& t) const override { return any(t) ? POLLIN : 0; }
+  Work hang_up(Linux&, Task&) override {
+    items_.clear();
+    heard_.clear();
+    co_return 0;
+  }
+
+  ItemRef find(uint64_t descriptor, const OpenFileRef& file);
+  ItemRef add(uint64_t descriptor, OpenFileRef file);
+  void remove(const ItemRef& item);
+  // How deep epolls are in this one; whether that one is.
+  unsigned depth() const;
+  bool holds(const Epoll& other) const;
+  // Puts the item on the list; its tasks are to be woken.
+  void hear(const ItemRef& item) {
+    if (std::ranges::find(heard_, item) == heard_.end()) heard_.push_back(item);
+  }
+  bool any(const Task& t) const {
+    return std::ranges::any_of(heard_,
+                               [&](const ItemRef& i) { return i->is_open() && i->ready(t); });
+  }
+  // Takes what is ready off the list; what is to be told as long as it is so goes behind.
+  std::vector<EpollEvent> take(const Task& t, std::size_t most);
+
+ private:
+  std::list<ItemRef> items_;
+  std::deque<ItemRef> heard_;
+};
+
+Work Item::changed(Scheduler& scheduler, Flow& by, uint32_t from, uint16_t events) {
+  const std::shared_ptr<Epoll> of = epoll.lock();
+  const auto asked = static_cast<uint16_t>(wanted.events);
+  if (!of || !(wanted.events & ~uint32_t{kHow}) || !answered(asked, events)) co_return 0;
+  const std::shared_ptr<Item> itself = of->find(descriptor, file);
+  if (itself.get() != this) co_return 0;
+  of->hear(itself);
+  co_return co_await of->ready.wake_all(scheduler, by, from, POLLIN);
+}
+
+ItemRef Epoll::find(uint64_t descriptor, const OpenFileRef& file) {
+  const auto at = std::ranges::find_if(items_, [&](const ItemRef& item) {
+    return item->descriptor == descriptor && item->file == file;
+  });
+  return at == items_.end() ? nullptr : *at;
+}
+
+// A file without a descriptor is in no set, so its items go when others come.
+ItemRef Epoll::add(uint64_t descriptor, OpenFileRef file) {
+  std::erase_if(items_, [](const ItemRef& item) { return !item->is_open(); });
+  const ItemRef item = std::make_shared<Item>(weak_from_this(), descriptor, std::move(file));
+  items_.push_back(item);
+  item->file->waits().watch(item);
+  return item;
+}
+
+void Epoll::remove(const ItemRef& item) {
+  std::erase(items_, item);
+  std::erase(heard_, item);
+}
+
+unsigned Epoll::depth() const {
+  unsigned deepest = 0;
+  for (const ItemRef& item : items_)
+    if (const auto inner = item->file.as<Epoll>()) deepest = std::max(deepest, 1 + inner->depth());
+  return deepest;
+}
+
+bool Epoll::holds(const Epoll& other) const {
+  return this == &other || std::ranges::any_of(items_, [&](const ItemRef& item) {
+           const auto inner = item->file.as<Epoll>();
+           return inner && inner->holds(other);
+         });
+}
+
+std::vector<EpollEvent> Epoll::take(const Task& t, std::size_t most) {
+  std::vector<EpollEvent> told;
+  std::deque<ItemRef> again;
+  while (!heard_.empty() && told.size() < most) {
+    const ItemRef item = heard_.front();
+    heard_.pop_front();
+    const uint32_t events = item->is_open() ? item->ready(t) : 0;
+    if (!events) continue;
+    told.push_back({events, 0, item->wanted.data});
+    if (item->wanted.events & EPOLLONESHOT)
+      item->wanted.events &= kHow;
+    else if (!(item->wanted.events & EPOLLET))
+      again.push_back(item);
+  }
+  heard_.insert(heard_.end(), again.begin(), again.end());
+  return told;
+}
+
+std::shared_ptr<Epoll> epoll_at(Linux& os, uint64_t descriptor) {
+  return os.files.at(descriptor).as<Epoll>();
+}
+
+// Adds or changes an item, and looks at its file at once.
+Work want(Linux& os, Task& t, std::shared_ptr<Epoll> epoll, ItemRef item, EpollEvent event) {
+  item->wanted = event;
+  if (!item->ready(t)) co_return 0;
+  epoll->hear(item);
+  co_return co_await epoll->ready.wake_all(os.scheduler, t, POLLIN);
+}
+
+Work add(Linux& os, Task& t, std::shared_ptr<Epoll> epoll, OpenFileRef file, EpollEvent event) {
+  if (epoll->find(t.args[2], file)) co_return -EEXIST;
+  const std::shared_ptr<Epoll> inner = file.as<Epoll>();
+  if (inner && (inner->holds(*epoll) || inner->depth() + 2 > kDeepest)) co_return -ELOOP;
+  co_return co_await want(os, t, epoll, epoll->add(t.args[2], file), event);
+}
+
+Work wait(Linux& os, Task& t, Time until) {
+  const std::shared_ptr<Epoll> epoll = epoll_at(os, t.args[0]);
+  constexpr uint64_t kMostEvents = 1 << 16;
+  const auto most = static_cast<int32_t>(t.args[2]);
+  if (!epoll) co_return os.files.at(t.args[0]) ? -EINVAL : -EBADF;
+  if (most <= 0) co_return -EINVAL;
+  const WaitQueue::Member waits(epoll->ready, t);
+  const int64_t failed = co_await os.signals.wait(t, until, [&] { return epoll->any(t); });
+  if (failed == -ETIMEDOUT) co_return 0;
+  if (failed < 0) co_return -EINTR;
+  const auto told = epoll->take(t, std::min<uint64_t>(static_cast<uint64_t>(most), kMostEvents));
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(told.data());
+  const int64_t fault =
+      co_await os.memory.copy_out(t, {bytes, told.size() * sizeof(EpollEvent)}, t.args[1]);
+  co_return fault < 0 ? fault : static_cast<int64_t>(told.size());
+}
+
+}  // namespace
+
+namespace calls {
+
+Work epoll_create1(Linux& os, Task& t) {
+  if (t.args[0] & ~uint64_t{O_CLOEXEC}) co_return -EINVAL;
+  co_return os.files.open(std::make_shared<Epoll>(), os.limits.descriptors());
+}
+
+Work epoll_ctl(Linux& os, Task& t) {
+  const std::shared_ptr<Epoll> epoll = epoll_at(os, t.args[0]);
+  const OpenFileRef file = os.files.at(t.args[2]);
+  EpollEvent event{};
+  if (t.args[1] != EPOLL_CTL_DEL) {
+    const int64_t failed = co_await os.memory.read(t, t.args[3], event);
+    if (failed < 0) co_return failed;
+  }
+  if (!file || !os.files.at(t.args[0])) co_return -EBADF;
+  if (!file->is_watchable()) co_return -EPERM;
+  if (!epoll || file.as<Epoll>() == epoll) co_return -EINVAL;
+  if (t.args[1] == EPOLL_CTL_ADD) co_return co_await add(os, t, epoll, file, event);
+  const ItemRef item = epoll->find(t.args[2], file);
+  if (!item) co_return -ENOENT;
+  if (t.args[1] == EPOLL_CTL_MOD) co_return co_await want(os, t, epoll, item, event);
+  if (t.args[1] != EPOLL_CTL_DEL) co_return -EINVAL;
+  epoll->remove(item);
+  co_return 0;
+}
+
+Work epoll_pwait(Linux& os, Task& t) {
+  constexpr Time kMillisecond = 1'000'000'000;
+  const auto timeout = static_cast<int32_t>(t.args[3]);
+  const Time until = timeout < 0 ? kNever : t.now() + static_cast<Time>(timeout) * kMillisecond;
+  const int64_t failed = co_await mask_from(os, t, t.args[4], t.args[5]);
+  if (failed < 0) co_return failed;
+  co_return co_await wait(os, t, until);
+}
+
+Work epoll_pwait2(Linux& os, Task& t) {
+  Time until = kNever;
+  if (t.args[3]) {
+    const int64_t failed = co_await read_time(os, t, t.args[3], kClockMonotonic, true, until);
+    if (failed < 0) co_return failed;
+  }
+  const int64_t failed = co_await mask_from(os, t, t.args[4], t.args[5]);
+  if (failed < 0) co_return failed;
+  co_return co_await wait(os, t, until);
+}
+
+}  // namespace calls
+}  // namespace uncore

@@ -1,0 +1,78 @@
+// A file, directory or link of the program's file system, whatever its names are.
+//
+// Interface: FileData is what a file holds: what the user gave, and pages that were written since.
+// Invariant: bytes behind the size are zero when the file grows over them; what is held counts in
+// `kept`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "os/address_space.hh"
+
+namespace uncore {
+
+class Linux;
+struct Task;
+struct Inode;
+using InodeRef = std::shared_ptr<Inode>;
+
+class FileData {
+ public:
+  static constexpr uint64_t kPage = AddressSpace::kPage, kMost = uint64_t{1} << 46;  // bytes
+
+  // `kept`: bytes that all files hold beside what the user gave.
+  FileData(std::string_view given, std::shared_ptr<uint64_t> kept)
+      : given_(given), size_(given.size()), kept_(std::move(kept)) {}
+  ~FileData() { *kept_ -= pages_.size() * kPage; }
+  FileData(const FileData&) = delete;
+  FileData& operator=(const FileData&) = delete;
+
+  uint64_t size() const { return size_; }
+  bool is_changed() const { return changed_; }
+  // Reads as much as there is; returns how much.
+  std::size_t read(uint64_t at, std::span<uint8_t> to) const;
+  void write(uint64_t at, std::span<const uint8_t> from);
+  void resize(uint64_t size);
+
+ private:
+  using Page = std::array<uint8_t, kPage>;
+
+  Page& page(uint64_t number);
+
+  std::string_view given_;  // as far as nothing has cut it off
+  uint64_t size_;
+  std::map<uint64_t, Page> pages_;  // by number, where they differ from what was given
+  const std::shared_ptr<uint64_t> kept_;
+  bool changed_ = false;
+};
+
+struct Inode : std::enable_shared_from_this<Inode> {
+  enum class Kind : uint8_t { file, directory, link, device, generated };
+  using Make = std::string (*)(const Linux&, const Task&);
+
+  Inode(Kind of, uint32_t rights, uint64_t ino, const std::shared_ptr<uint64_t>& kept,
+        std::string_view given = {})
+      : kind(of), mode(rights), number(ino), data(given, kept) {}
+
+  bool is_directory() const { return kind == Kind::directory; }
+
+  const Kind kind;
+  uint32_t mode;          // the lower twelve bits
+  const uint64_t number;  // st_ino
+  bool sealed = false;    // cannot be changed: what tells of the machine
+  FileData data;
+  std::map<std::string, InodeRef, std::less<>> entries;  // of a directory
+  std::weak_ptr<Inode> parent;                           // of a directory; none: it has no name
+  std::string target;                                    // of a link
+  Make make = nullptr;                                   // of what is generated
+  uint32_t device = 0;                                   // its minor number among memory devices
+  uint32_t links = 1;
+};
+
+}  // namespace uncore

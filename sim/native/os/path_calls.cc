@@ -1,0 +1,337 @@
+// Calls about names in the file system. Rights (modes) are kept and told, and stop nobody; what
+// tells of the machine cannot be changed.
+#include <algorithm>
+#include <cstring>
+
+#include "os/calls.hh"
+#include "os/device_files.hh"
+#include "os/tree_file.hh"
+
+#undef W_OK  // of the host's <unistd.h>
+#undef AT_FDCWD
+#undef AT_SYMLINK_NOFOLLOW
+#undef AT_REMOVEDIR
+#undef AT_SYMLINK_FOLLOW
+#undef AT_EMPTY_PATH
+#undef RENAME_NOREPLACE  // of the host's <stdio.h>
+#undef RENAME_EXCHANGE
+
+namespace uncore::calls {
+namespace {
+
+enum : uint64_t {
+  W_OK = 2,
+  AT_FDCWD = static_cast<uint32_t>(-100),
+  AT_SYMLINK_NOFOLLOW = 0x100,
+  AT_REMOVEDIR = 0x200,
+  AT_SYMLINK_FOLLOW = 0x400,
+  AT_EMPTY_PATH = 0x1000,
+  RENAME_NOREPLACE = 1,
+  RENAME_EXCHANGE = 2,
+};
+using Found = FileTree::Found;
+
+// Walks from a directory's descriptor, or the working directory, along the path at `text`.
+Work walk(Linux& os, Task& t, uint64_t directory, uint64_t text, bool follow, Found& found) {
+  std::string path;
+  const int64_t failed = co_await os.memory.copy_text(t, text, path);
+  if (failed < 0) co_return failed;
+  if (path.empty()) co_return -ENOENT;
+  InodeRef from = os.files.working;
+  if (path[0] != '/' && static_cast<uint32_t>(directory) != AT_FDCWD) {
+    const OpenFileRef base = os.files.at(static_cast<uint32_t>(directory));
+    if (!base) co_return -EBADF;
+    from = base->inode();
+    if (!from) co_return -ENOTDIR;
+  }
+  found = os.files.tree.walk(from, path, follow);
+  co_return found.error;
+}
+// The same, of what must be there.
+Work find(Linux& os, Task& t, uint64_t directory, uint64_t text, bool follow, Found& found) {
+  const int64_t failed = co_await walk(os, t, directory, text, follow, found);
+  co_return failed < 0 ? failed : found.node ? 0 : -ENOENT;
+}
+
+// May a name be made in, or taken from, the directory that was found?
+int64_t may_change(const Found& found) {
+  if (found.name.empty()) return -EEXIST;
+  return found.directory->sealed ? -EROFS : 0;
+}
+
+// A new node under a name that must be free.
+Work enter_new(Linux& os, Task& t, uint64_t directory, uint64_t text, InodeRef node) {
+  Found found;
+  const int64_t failed = co_await walk(os, t, directory, text, false, found);
+  if (failed < 0) co_return failed;
+  if (found.node) co_return -EEXIST;
+  if (const int64_t may = may_change(found); may < 0) co_return may;
+  os.files.tree.enter(found.directory, found.name, node);
+  co_return 0;
+}
+
+uint32_t masked(const Linux& os, uint64_t mode) {
+  return static_cast<uint32_t>(mode & 07777 & ~uint64_t{os.files.mask});
+}
+
+// The file that open makes where there is none.
+InodeRef create(Linux& os, const Found& found, uint64_t mode) {
+  const InodeRef node = os.files.tree.make(Inode::Kind::file, masked(os, mode));
+  os.files.tree.enter(found.directory, found.name, node);
+  return node;
+}
+
+// 0, or why a node that is there cannot be opened with these flags.
+int64_t may_open(const Inode& node, uint64_t flags) {
+  const bool writes = (flags & O_ACCMODE) != O_RDONLY;
+  if ((flags & O_CREAT) && (flags & O_EXCL)) return -EEXIST;
+  if ((flags & O_DIRECTORY) && !node.is_directory()) return -ENOTDIR;
+  if (node.kind == Inode::Kind::link) return -ELOOP;
+  if (node.is_directory() && (writes || (flags & O_CREAT))) return -EISDIR;
+  return node.sealed && writes ? -EROFS : 0;
+}
+
+OpenFileRef opened(Linux& os, const Task& t, InodeRef node, uint64_t flags) {
+  constexpr uint64_t kKept = O_ACCMODE | O_APPEND | O_NONBLOCK | O_DIRECTORY;
+  if (node->kind == Inode::Kind::device)
+    return std::make_shared<DeviceFile>(std::move(node), flags & kKept);
+  if (node->kind == Inode::Kind::generated) {
+    const InodeRef text = os.files.tree.make(Inode::Kind::file, node->mode);
+    const std::string bytes = node->make(os, t);
+    text->data.write(0, {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
+    text->sealed = true;
+    node = text;
+  }
+  return std::make_shared<TreeFile>(std::move(node), flags & kKept);
+}
+
+bool is_within(const FileTree& tree, const InodeRef& inner, const InodeRef& outer) {
+  for (InodeRef at = inner; at; at = at == tree.root() ? nullptr : at->parent.lock())
+    if (at == outer) return true;
+  return false;
+}
+
+// 0, or why what `from` names cannot take the place of what `to` names.
+int64_t may_replace(const FileTree& tree, const Found& from, const Found& to, uint64_t flags) {
+  if (from.name.empty() || to.name.empty()) return -EINVAL;
+  if (from.directory->sealed || to.directory->sealed) return -EROFS;
+  if (flags & ~uint64_t{RENAME_NOREPLACE | RENAME_EXCHANGE}) return -EINVAL;
+  if (from.node->is_directory() && is_within(tree, to.directory, from.node)) return -EINVAL;
+  if (flags & RENAME_EXCHANGE) return to.node ? 0 : -ENOENT;
+  if (!to.node) return 0;
+  if (flags & RENAME_NOREPLACE) return -EEXIST;
+  if (from.node->is_directory() != to.node->is_directory())
+    return to.node->is_directory() ? -EISDIR : -ENOTDIR;
+  return to.node->entries.empty() ? 0 : -ENOTEMPTY;
+}
+
+}  // namespace
+
+Work openat(Linux& os, Task& t) {
+  const uint64_t flags = t.args[2];
+  const bool follow = !(flags & O_NOFOLLOW) && !((flags & O_CREAT) && (flags & O_EXCL));
+  Found found;
+  const int64_t failed = co_await walk(os, t, t.args[0], t.args[1], follow, found);
+  if (failed < 0) co_return failed;
+  if ((flags & O_TMPFILE) == O_TMPFILE) {
+    if (!found.node || !found.node->is_directory()) co_return found.node ? -ENOTDIR : -ENOENT;
+    found.node = os.files.tree.make(Inode::Kind::file, masked(os, t.args[3]));
+    found.node->links = 0;
+  } else if (found.node) {
+    if (const int64_t may = may_open(*found.node, flags); may < 0) co_return may;
+  } else {
+    if (!(flags & O_CREAT)) co_return -ENOENT;
+    if (const int64_t may = may_change(found); may < 0) co_return may;
+    found.node = create(os, found, t.args[3]);
+  }
+  const bool empties = (flags & O_TRUNC) && (flags & O_ACCMODE) != O_RDONLY;
+  if (empties && found.node->kind == Inode::Kind::file) resize(os, t, *found.node, 0);
+  co_return os.files.open(opened(os, t, found.node, flags), os.limits.descriptors());
+}
+
+// A file without a name, in memory.
+Work memfd_create(Linux& os, Task&) {
+  const InodeRef node = os.files.tree.make(Inode::Kind::file, 0777);
+  node->links = 0;
+  co_return os.files.open(std::make_shared<TreeFile>(node, O_RDWR), os.limits.descriptors());
+}
+
+Work newfstatat(Linux& os, Task& t) {
+  uint64_t first = 0;
+  int64_t failed =
+      co_await os.memory.copy_in(t, t.args[1], {reinterpret_cast<uint8_t*>(&first), 1});
+  if (failed == 0 && first == 0 && (t.args[3] & AT_EMPTY_PATH)) {
+    t.args[1] = t.args[2];
+    co_return co_await fstat(os, t);
+  }
+  Found found;
+  failed = co_await find(os, t, t.args[0], t.args[1], !(t.args[3] & AT_SYMLINK_NOFOLLOW), found);
+  if (failed < 0) co_return failed;
+  const Stat s = Stat::of(*found.node);
+  co_return co_await os.memory.write(t, s, t.args[2]);
+}
+
+// Refused as by a kernel that does not know it; C libraries ask newfstatat then.
+Work statx(Linux&, Task&) { co_return -ENOSYS; }
+
+Work faccessat(Linux& os, Task& t) {
+  Found found;
+  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], true, found);
+  if (failed < 0) co_return failed;
+  co_return (t.args[2] & W_OK) && found.node->sealed ? -EROFS : 0;
+}
+Work faccessat2(Linux& os, Task& t) { co_return co_await faccessat(os, t); }
+
+Work readlinkat(Linux& os, Task& t) {
+  Found found;
+  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], false, found);
+  if (failed < 0) co_return failed;
+  if (found.node->kind != Inode::Kind::link) co_return -EINVAL;
+  const std::string& target = found.node->target;
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(target.data());
+  const std::size_t size = std::min<std::size_t>(target.size(), t.args[3]);
+  const int64_t fault = co_await os.memory.copy_out(t, {bytes, size}, t.args[2]);
+  co_return fault < 0 ? fault : static_cast<int64_t>(size);
+}
+
+Work symlinkat(Linux& os, Task& t) {
+  const InodeRef link = os.files.tree.make(Inode::Kind::link, 0777);
+  const int64_t failed = co_await os.memory.copy_text(t, t.args[0], link->target);
+  if (failed < 0) co_return failed;
+  co_return link->target.empty() ? -ENOENT : co_await enter_new(os, t, t.args[1], t.args[2], link);
+}
+
+Work linkat(Linux& os, Task& t) {
+  Found found;
+  const bool follow = t.args[4] & AT_SYMLINK_FOLLOW;
+  int64_t failed = co_await find(os, t, t.args[0], t.args[1], follow, found);
+  if (failed < 0) co_return failed;
+  if (found.node->is_directory()) co_return -EPERM;
+  if (found.node->sealed) co_return -EXDEV;
+  failed = co_await enter_new(os, t, t.args[2], t.args[3], found.node);
+  if (failed == 0) ++found.node->links;
+  co_return failed;
+}
+
+Work mkdirat(Linux& os, Task& t) {
+  const InodeRef node = os.files.tree.make(Inode::Kind::directory, masked(os, t.args[2]));
+  co_return co_await enter_new(os, t, t.args[0], t.args[1], node);
+}
+
+Work unlinkat(Linux& os, Task& t) {
+  const bool directory = t.args[2] & AT_REMOVEDIR;
+  Found found;
+  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], false, found);
+  if (failed < 0) co_return failed;
+  if (directory && !found.node->is_directory()) co_return -ENOTDIR;
+  if (!directory && found.node->is_directory()) co_return -EISDIR;
+  if (found.name.empty()) co_return -EINVAL;
+  if (found.directory->sealed) co_return -EROFS;
+  if (!found.node->entries.empty()) co_return -ENOTEMPTY;
+  os.files.tree.remove(found.directory, found.name);
+  co_return 0;
+}
+
+Work renameat2(Linux& os, Task& t) {
+  Found from, to;
+  int64_t failed = co_await find(os, t, t.args[0], t.args[1], false, from);
+  if (failed == 0) failed = co_await walk(os, t, t.args[2], t.args[3], false, to);
+  if (failed < 0) co_return failed;
+  FileTree& tree = os.files.tree;
+  if (from.node == to.node) co_return 0;
+  if (const int64_t may = may_replace(tree, from, to, t.args[4]); may < 0) co_return may;
+  ++from.node->links;
+  if (to.node) ++to.node->links, tree.remove(to.directory, to.name);
+  tree.remove(from.directory, from.name);
+  tree.enter(to.directory, to.name, from.node);
+  if (t.args[4] & RENAME_EXCHANGE)
+    tree.enter(from.directory, from.name, to.node);
+  else if (to.node)
+    --to.node->links;
+  co_return 0;
+}
+
+Work chdir(Linux& os, Task& t) {
+  Found found;
+  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], true, found);
+  if (failed < 0) co_return failed;
+  if (!found.node->is_directory()) co_return -ENOTDIR;
+  os.files.working = found.node;
+  co_return 0;
+}
+
+Work fchdir(Linux& os, Task& t) {
+  const OpenFileRef file = os.files.at(t.args[0]);
+  if (!file) co_return -EBADF;
+  if (!file->inode() || !file->inode()->is_directory()) co_return -ENOTDIR;
+  os.files.working = file->inode();
+  co_return 0;
+}
+
+Work getcwd(Linux& os, Task& t) {
+  const std::string path = os.files.tree.path_of(os.files.working);
+  const std::size_t size = path.size() + 1;
+  if (path.empty()) co_return -ENOENT;
+  if (t.args[1] < size) co_return -ERANGE;
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(path.c_str());
+  const int64_t failed = co_await os.memory.copy_out(t, {bytes, size}, t.args[0]);
+  co_return failed < 0 ? failed : static_cast<int64_t>(size);
+}
+
+Work umask(Linux& os, Task& t) {
+  const uint32_t before = os.files.mask;
+  os.files.mask = static_cast<uint32_t>(t.args[0] & 0777);
+  co_return before;
+}
+
+Work fchmodat(Linux& os, Task& t) {
+  Found found;
+  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], true, found);
+  if (failed < 0) co_return failed;
+  if (found.node->sealed) co_return -EROFS;
+  found.node->mode = static_cast<uint32_t>(t.args[2] & 07777);
+  co_return 0;
+}
+
+Work truncate(Linux& os, Task& t) {
+  Found found;
+  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], true, found);
+  if (failed < 0) co_return failed;
+  if (found.node->sealed) co_return -EROFS;
+  if (found.node->is_directory()) co_return -EISDIR;
+  co_return resize(os, t, *found.node, t.args[1]);
+}
+
+// Times of files are not kept.
+Work utimensat(Linux&, Task&) { co_return 0; }
+
+Work getdents64(Linux& os, Task& t) {
+  constexpr uint8_t kTypes[] = {8, 4, 10, 2, 8};  // DT_REG, _DIR, _LNK, _CHR; by Inode::Kind
+  constexpr std::size_t kHead = 19;               // d_ino, d_off, d_reclen, d_type
+  const OpenFileRef file = os.files.at(t.args[0]);
+  if (!file) co_return -EBADF;
+  const InodeRef directory = file->inode();
+  if (!directory || !directory->is_directory()) co_return -ENOTDIR;
+  const InodeRef above = directory->parent.lock();
+  std::vector<std::pair<std::string, InodeRef>> entries = {{".", directory},
+                                                           {"..", above ? above : directory}};
+  entries.insert(entries.end(), directory->entries.begin(), directory->entries.end());
+  std::vector<uint8_t> all;
+  for (; file->offset < entries.size(); ++file->offset) {
+    const auto& [name, node] = entries[file->offset];
+    const std::size_t begin = all.size(), size = (kHead + name.size() + 1 + 7) / 8 * 8;
+    if (begin + size > t.args[2]) break;
+    all.resize(begin + size);
+    const uint64_t head[2] = {node->number, file->offset + 1};
+    const auto length = static_cast<uint16_t>(size);
+    std::memcpy(&all[begin], head, sizeof head);
+    std::memcpy(&all[begin + 16], &length, sizeof length);
+    all[begin + 18] = kTypes[static_cast<std::size_t>(node->kind)];
+    std::memcpy(&all[begin + kHead], name.data(), name.size());
+  }
+  if (all.empty()) co_return file->offset < entries.size() ? -EINVAL : 0;
+  const int64_t failed = co_await os.memory.copy_out(t, all, t.args[1]);
+  co_return failed < 0 ? failed : static_cast<int64_t>(all.size());
+}
+
+}  // namespace uncore::calls

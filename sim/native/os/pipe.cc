@@ -1,0 +1,84 @@
+// pipe2: a stream with a file at each end.
+#include "os/calls.hh"
+#include "os/stream.hh"
+
+namespace uncore {
+namespace {
+
+constexpr std::size_t kRoom = 65536;  // 16 pages, pipe(7)
+
+class PipeEnd : public OpenFile {
+ public:
+  PipeEnd(std::shared_ptr<Stream> stream, uint64_t flags)
+      : OpenFile(flags), stream_(std::move(stream)) {}
+
+  Stat stat() const override {
+    Stat s;
+    s.mode = 0010600;
+    return s;
+  }
+
+ protected:
+  Stream::How how() const { return {.waits = !(flags & O_NONBLOCK)}; }
+
+  const std::shared_ptr<Stream> stream_;
+};
+
+class ReadEnd : public PipeEnd {
+ public:
+  using PipeEnd::PipeEnd;
+
+  Work read(Linux& os, Task& t, UserBuffer to, uint64_t&) override {
+    Stream::Got got;
+    co_return co_await stream_->receive(os, t, *this, to, how(), got);
+  }
+  Work write(Linux&, Task&, UserBuffer, uint64_t&) override { co_return -EBADF; }
+  uint16_t poll(const Task&) const override {
+    return (stream_->has_some() ? POLLIN : 0) | (stream_->is_ended() ? POLLHUP : 0);
+  }
+  Work hang_up(Linux& os, Task& t) override { return stream_->close_reading(os, t); }
+};
+
+class WriteEnd : public PipeEnd {
+ public:
+  using PipeEnd::PipeEnd;
+
+  Work read(Linux&, Task&, UserBuffer, uint64_t&) override { co_return -EBADF; }
+  Work write(Linux& os, Task& t, UserBuffer from, uint64_t&) override {
+    if (from.size == 0) co_return 0;
+    co_return co_await stream_->send(os, t, *this, from, how(), {});
+  }
+  uint16_t poll(const Task&) const override {
+    return (stream_->has_room(Stream::kPipeBuf) ? POLLOUT : 0) |
+           (stream_->is_unread() ? POLLERR : 0);
+  }
+  Work hang_up(Linux& os, Task& t) override { return stream_->close_writing(os, t); }
+};
+
+}  // namespace
+
+// Gives the program two descriptors, or neither.
+Work calls::give_pair(Linux& os, Task& t, OpenFileRef first, OpenFileRef second, uint64_t to) {
+  const uint64_t limit = os.limits.descriptors();
+  const int64_t one = os.files.open(first, limit);
+  if (one < 0) co_return one;
+  const int64_t other = os.files.open(second, limit);
+  const int32_t both[2] = {static_cast<int32_t>(one), static_cast<int32_t>(other)};
+  const int64_t failed = other < 0 ? other : co_await os.memory.write(t, both, to);
+  if (failed == 0) co_return 0;
+  os.files.set(static_cast<uint64_t>(one), {});
+  if (other >= 0) os.files.set(static_cast<uint64_t>(other), {});
+  co_return failed;
+}
+
+Work calls::pipe2(Linux& os, Task& t) {
+  if (t.args[1] & ~uint64_t{O_NONBLOCK | O_CLOEXEC | O_DIRECT}) co_return -EINVAL;
+  const auto stream = std::make_shared<Stream>(kRoom, false);
+  const uint64_t flags = t.args[1] & O_NONBLOCK;
+  const auto reader = std::make_shared<ReadEnd>(stream, O_RDONLY | flags);
+  const auto writer = std::make_shared<WriteEnd>(stream, O_WRONLY | flags);
+  stream->reader = reader, stream->writer = writer;
+  co_return co_await give_pair(os, t, reader, writer, t.args[0]);
+}
+
+}  // namespace uncore

@@ -1,0 +1,141 @@
+// Calls about the harts that threads run on, and about how important they are: that is kept and
+// told, but all threads run by turns (K7).
+#include <algorithm>
+#include <vector>
+
+#include "os/calls.hh"
+
+#undef SCHED_OTHER  // of the host's <sched.h>
+#undef SCHED_FIFO
+#undef SCHED_RR
+#undef SCHED_BATCH
+#undef SCHED_IDLE
+#undef SCHED_RESET_ON_FORK
+
+namespace uncore::calls {
+namespace {
+
+enum : uint64_t { SCHED_OTHER = 0, SCHED_FIFO = 1, SCHED_RR = 2, SCHED_BATCH = 3, SCHED_IDLE = 5 };
+constexpr uint64_t SCHED_RESET_ON_FORK = 0x40000000, PRIO_PROCESS = 0;
+constexpr uint32_t kMostPriority = 99;
+constexpr int32_t kNicest = 19, kLeastNice = -20;
+
+constexpr bool is_known(uint64_t policy) { return policy <= SCHED_BATCH || policy == SCHED_IDLE; }
+constexpr bool has_priorities(uint64_t policy) {
+  return policy == SCHED_FIFO || policy == SCHED_RR;
+}
+
+// The task that a call names; 0 is the caller.
+Task* named(Linux& os, Task& t, uint64_t tid) { return tid ? os.tasks.find(tid) : &t; }
+
+Work set_policy(Linux& os, Task& t, uint64_t policy, uint64_t from) {
+  Task* const whose = named(os, t, t.args[0]);
+  uint32_t priority = 0;
+  if (!is_known(policy)) co_return -EINVAL;
+  const int64_t failed = co_await os.memory.read(t, from, priority);
+  if (failed < 0) co_return failed;
+  if (!whose) co_return -ESRCH;
+  const bool fits = has_priorities(policy) ? priority - 1 < kMostPriority : priority == 0;
+  if (!fits) co_return -EINVAL;
+  whose->policy = static_cast<uint32_t>(policy), whose->priority = priority;
+  co_return 0;
+}
+
+}  // namespace
+
+Work sched_yield(Linux& os, Task& t) {
+  co_await os.scheduler.yield(t);
+  co_return 0;
+}
+
+Work getcpu(Linux& os, Task& t) {
+  int64_t failed = 0;
+  const uint32_t hart = t.hart;
+  if (t.args[0]) failed = co_await os.memory.put(t, t.args[0], hart, 4);
+  if (t.args[1] && failed == 0)
+    failed = co_await os.memory.put(t, t.args[1], os.around.process().nodes[hart], 4);
+  co_return failed;
+}
+
+Work sched_getaffinity(Linux& os, Task& t) {
+  const Task* const whose = t.args[0] ? os.tasks.find(t.args[0]) : &t;
+  const std::size_t harts = os.around.harts.size();
+  if (!whose) co_return -ESRCH;
+  std::vector<uint8_t> set((harts + 63) / 64 * 8);
+  if (t.args[1] < set.size() || t.args[1] % 8) co_return -EINVAL;
+  for (std::size_t h = 0; h < harts; ++h)
+    set[h / 8] = static_cast<uint8_t>(set[h / 8] | whose->allowed[h] << h % 8);
+  const int64_t failed = co_await os.memory.copy_out(t, set, t.args[2]);
+  co_return failed < 0 ? failed : static_cast<int64_t>(set.size());
+}
+
+Work sched_setaffinity(Linux& os, Task& t) {
+  Task* const whose = t.args[0] ? os.tasks.find(t.args[0]) : &t;
+  const std::size_t harts = os.around.harts.size();
+  if (!whose) co_return -ESRCH;
+  std::vector<uint8_t> set(std::min<uint64_t>(t.args[1], (harts + 7) / 8));
+  const int64_t failed = co_await os.memory.copy_in(t, t.args[2], set);
+  if (failed < 0) co_return failed;
+  std::vector<bool> allowed(harts);
+  for (std::size_t h = 0; h < harts; ++h)
+    allowed[h] = h / 8 < set.size() && set[h / 8] >> h % 8 & 1;
+  if (std::ranges::none_of(allowed, [](bool may) { return may; })) co_return -EINVAL;
+  whose->allowed = allowed;
+  co_return co_await os.scheduler.move(t, *whose);
+}
+
+Work sched_setscheduler(Linux& os, Task& t) {
+  co_return co_await set_policy(os, t, t.args[1] & ~SCHED_RESET_ON_FORK, t.args[2]);
+}
+
+Work sched_setparam(Linux& os, Task& t) {
+  const Task* const whose = named(os, t, t.args[0]);
+  if (!whose) co_return -ESRCH;
+  co_return co_await set_policy(os, t, whose->policy, t.args[1]);
+}
+
+Work sched_getscheduler(Linux& os, Task& t) {
+  const Task* const whose = named(os, t, t.args[0]);
+  co_return whose ? static_cast<int64_t>(whose->policy) : -ESRCH;
+}
+
+Work sched_getparam(Linux& os, Task& t) {
+  const Task* const whose = named(os, t, t.args[0]);
+  if (!whose) co_return -ESRCH;
+  co_return co_await os.memory.put(t, t.args[1], whose->priority, 4);
+}
+
+// Threads run by turns of os.quantum.
+Work sched_rr_get_interval(Linux& os, Task& t) {
+  constexpr uint64_t kSecond = 1'000'000'000;
+  if (!named(os, t, t.args[0])) co_return -ESRCH;
+  const uint64_t ns = os.around.process().costs.quantum / 1000;
+  const uint64_t time[2] = {ns / kSecond, ns % kSecond};
+  co_return co_await os.memory.write(t, time, t.args[1]);
+}
+
+Work sched_get_priority_max(Linux&, Task& t) {
+  if (!is_known(t.args[0])) co_return -EINVAL;
+  co_return has_priorities(t.args[0]) ? kMostPriority : 0;
+}
+Work sched_get_priority_min(Linux&, Task& t) {
+  if (!is_known(t.args[0])) co_return -EINVAL;
+  co_return has_priorities(t.args[0]) ? 1 : 0;
+}
+
+// As the kernel gives it: 20 less how nice the thread is.
+Work getpriority(Linux& os, Task& t) {
+  if (t.args[0] != PRIO_PROCESS) co_return -EINVAL;
+  const Task* const whose = named(os, t, t.args[1]);
+  co_return whose ? kNicest + 1 - whose->nice : -ESRCH;
+}
+
+Work setpriority(Linux& os, Task& t) {
+  if (t.args[0] != PRIO_PROCESS) co_return -EINVAL;
+  Task* const whose = named(os, t, t.args[1]);
+  if (!whose) co_return -ESRCH;
+  whose->nice = std::clamp(static_cast<int32_t>(t.args[2]), kLeastNice, kNicest);
+  co_return 0;
+}
+
+}  // namespace uncore::calls

@@ -1,0 +1,83 @@
+#include "os/socket.hh"
+
+#include "os/linux.hh"
+#include "os/uapi.hh"
+
+namespace uncore {
+
+SocketRef Addresses::at(const std::string& key) const {
+  const auto found = taken_.find(key);
+  const SocketRef socket = found == taken_.end() ? nullptr : found->second.lock();
+  return socket && socket->descriptors > 0 ? socket : nullptr;
+}
+
+bool Addresses::take(const std::string& key, const SocketRef& socket) {
+  if (at(key)) return false;
+  taken_[key] = socket;
+  return true;
+}
+
+uint16_t Addresses::free_port(const std::string& family) {
+  while (at(family + std::to_string(next_port_))) ++next_port_;
+  return next_port_++;
+}
+
+bool Socket::keeps_ends() const { return type != 1; }  // SOCK_STREAM
+
+Stream& Socket::inbox() {
+  if (!in) {
+    in = std::make_shared<Stream>(kRoom, keeps_ends());
+    in->reader = shared_from_this();
+  }
+  return *in;
+}
+
+void Socket::pair(const SocketRef& a, const SocketRef& b) {
+  a->inbox(), b->inbox();
+  a->out = b->in, b->out = a->in;
+  a->in->writer = b, b->in->writer = a;
+}
+
+Stat Socket::stat() const {
+  Stat s;
+  s.mode = 0140777;
+  return s;
+}
+
+uint16_t Socket::poll(const Task&) const {
+  if (listens) return coming.empty() ? 0 : POLLIN;
+  const bool over = in && in->is_ended(), broken = !out || out->is_unread() || out->is_ended();
+  if (type != 2 && !out) return POLLOUT | POLLHUP;  // neither SOCK_DGRAM nor connected
+  unsigned ready = in && in->has_some() ? POLLIN : 0;
+  if (over) ready |= POLLIN | POLLRDHUP;
+  if (over && broken) ready |= POLLHUP;
+  if (!out || broken || out->has_room(Stream::kPipeBuf)) ready |= POLLOUT;
+  return static_cast<uint16_t>(ready);
+}
+
+Work Socket::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
+  constexpr int64_t kNotConnected = 107;  // ENOTCONN
+  if (!in) co_return -kNotConnected;
+  Stream::Got got;
+  co_return co_await in->receive(os, t, *this, to, {.waits = !(flags & O_NONBLOCK)}, got);
+}
+
+Work Socket::write(Linux& os, Task& t, UserBuffer from, uint64_t&) {
+  constexpr int64_t kNotConnected = 107;
+  const std::shared_ptr<Stream> to = out;
+  if (!to) co_return -kNotConnected;
+  if (from.size == 0 && !keeps_ends()) co_return 0;
+  co_return co_await to->send(os, t, *this, from, {.waits = !(flags & O_NONBLOCK)}, name);
+}
+
+// Who has not been accepted is told, too.
+Work Socket::hang_up(Linux& os, Task& t) {
+  const std::shared_ptr<Stream> from = in, to = out;
+  const std::deque<SocketRef> left = std::exchange(coming, {});
+  if (from) co_await from->close_reading(os, t);
+  if (to && !(keeps_ends() && type == 2 && !peer.empty())) co_await to->close_writing(os, t);
+  for (const SocketRef& other : left) co_await other->hang_up(os, t);
+  co_return 0;
+}
+
+}  // namespace uncore

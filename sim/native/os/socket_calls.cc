@@ -1,0 +1,355 @@
+// Calls about sockets: pairs, and AF_UNIX and AF_INET within the program.
+#include <algorithm>
+#include <cstring>
+
+#include "os/calls.hh"
+#include "os/socket.hh"
+
+namespace uncore::calls {
+namespace {
+
+enum : uint16_t { kUnix = 1, kInternet = 2 };                   // AF_UNIX, AF_INET
+enum : uint32_t { kStream = 1, kDatagram = 2, kSequence = 5 };  // SOCK_STREAM, _DGRAM, _SEQPACKET
+enum : uint64_t { kPeek = 2, kDontWait = 0x40, kNoSignal = 0x4000 };  // MSG_
+enum : int64_t {
+  ENOTSOCK_ = 88,
+  EPROTONOSUPPORT_ = 93,
+  EOPNOTSUPP_ = 95,
+  EAFNOSUPPORT_ = 97,
+  EADDRINUSE_ = 98,
+  EADDRNOTAVAIL_ = 99,
+  ENETUNREACH_ = 101,
+  EISCONN_ = 106,
+  ENOTCONN_ = 107,
+  ECONNREFUSED_ = 111,
+  EDESTADDRREQ_ = 89,
+};
+constexpr std::size_t kLongestAddress = 128;  // struct sockaddr_storage
+constexpr std::size_t kInternetBytes = 16;    // struct sockaddr_in
+constexpr uint64_t kFlags = O_NONBLOCK | O_CLOEXEC;
+
+SocketRef socket_at(Linux& os, uint64_t descriptor) { return os.files.at(descriptor).as<Socket>(); }
+int64_t no_socket(Linux& os, uint64_t descriptor) {
+  return os.files.at(descriptor) ? -ENOTSOCK_ : -EBADF;
+}
+
+int64_t may_make(uint64_t family, uint64_t type) {
+  const uint64_t kind = type & ~kFlags;
+  if (family != kUnix && family != kInternet) return -EAFNOSUPPORT_;
+  const bool known = kind == kStream || kind == kDatagram || (family == kUnix && kind == kSequence);
+  return known ? 0 : -EPROTONOSUPPORT_;
+}
+
+SocketRef make(uint64_t family, uint64_t type) {
+  return std::make_shared<Socket>(static_cast<uint16_t>(family),
+                                  static_cast<uint32_t>(type & ~kFlags), type & O_NONBLOCK);
+}
+
+uint16_t family_of(const std::string& address) {
+  uint16_t family = 0;
+  if (address.size() >= sizeof family) std::memcpy(&family, address.data(), sizeof family);
+  return family;
+}
+uint16_t port_of(const std::string& address) {
+  return static_cast<uint16_t>(static_cast<uint8_t>(address[2]) << 8 |
+                               static_cast<uint8_t>(address[3]));
+}
+void set_port(std::string& address, uint16_t port) {
+  address[2] = static_cast<char>(port >> 8), address[3] = static_cast<char>(port & 255);
+}
+// 127.0.0.0/8 and 0.0.0.0, which is all addresses of this machine.
+bool is_here(const std::string& address) {
+  return address[4] == 127 || address.compare(4, 4, std::string(4, '\0')) == 0;
+}
+
+std::string prefix(const Socket& socket) {
+  return std::to_string(socket.family) + '/' + std::to_string(socket.type) + '/';
+}
+// A UNIX name is its letters up to a zero; an abstract one begins with it.
+std::string key(const Socket& socket, const std::string& address) {
+  if (socket.family == kInternet) return prefix(socket) + std::to_string(port_of(address));
+  const std::string name = address.substr(2);
+  return prefix(socket) + (name.empty() || name[0] == '\0' ? name : name.c_str());
+}
+
+// An address as a call gives it, of the socket's family.
+Work read_address(Linux& os, Task& t, const Socket& socket, uint64_t from, uint64_t size,
+                  std::string& address) {
+  if (size < sizeof(uint16_t) || size > kLongestAddress) co_return -EINVAL;
+  address.assign(size, '\0');
+  const int64_t failed =
+      co_await os.memory.copy_in(t, from, {reinterpret_cast<uint8_t*>(address.data()), size});
+  if (failed < 0) co_return failed;
+  if (family_of(address) != socket.family) co_return -EAFNOSUPPORT_;
+  if (socket.family == kInternet && size < kInternetBytes) co_return -EINVAL;
+  if (socket.family == kInternet) address.resize(kInternetBytes);
+  co_return 0;
+}
+
+// Writes an address and its size where a call wants them, as far as there is room.
+Work write_address(Linux& os, Task& t, const Socket& socket, std::string address, uint64_t to,
+                   uint64_t size_at) {
+  if (!to || !size_at) co_return 0;
+  uint32_t room = 0;
+  const int64_t failed = co_await os.memory.read(t, size_at, room);
+  if (failed < 0) co_return failed;
+  if (address.empty()) {
+    address.assign(socket.family == kInternet ? kInternetBytes : 2, '\0');
+    address[0] = static_cast<char>(socket.family);
+  }
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(address.data());
+  const std::size_t part = std::min<std::size_t>(room, address.size());
+  const int64_t fault = co_await os.memory.copy_out(t, {bytes, part}, to);
+  if (fault < 0) co_return fault;
+  co_return co_await os.memory.put(t, size_at, address.size(), 4);
+}
+
+int64_t name_it(Linux& os, const SocketRef& socket, std::string address) {
+  if (!socket->name.empty()) return -EINVAL;
+  if (socket->family == kInternet && !is_here(address)) return -EADDRNOTAVAIL_;
+  if (socket->family == kInternet && port_of(address) == 0)
+    set_port(address, os.addresses.free_port(prefix(*socket)));
+  if (!os.addresses.take(key(*socket, address), socket)) return -EADDRINUSE_;
+  socket->name = address;
+  return 0;
+}
+
+// A socket of the internet that says something has an address, if only one of loopback.
+void name_by_itself(Linux& os, const SocketRef& socket) {
+  if (socket->family != kInternet || !socket->name.empty()) return;
+  std::string address(kInternetBytes, '\0');
+  address[0] = kInternet, address[4] = 127, address[7] = 1;
+  name_it(os, socket, address);
+}
+
+// A connection is there as soon as it is asked for: who listens finds its other end.
+Work reach(Linux& os, Task& t, SocketRef socket, std::string address) {
+  const SocketRef other = os.addresses.at(key(*socket, address));
+  if (socket->family == kInternet && !is_here(address)) co_return -ENETUNREACH_;
+  if (!other) co_return socket->family == kUnix ? -ENOENT : -ECONNREFUSED_;
+  name_by_itself(os, socket);
+  if (socket->type == kDatagram) {
+    socket->inbox(), other->inbox();
+    socket->out = other->in, socket->peer = address;
+    co_return 0;
+  }
+  if (!other->listens) co_return -ECONNREFUSED_;
+  if (other->coming.size() > other->most)
+    co_return socket->family == kUnix ? -EAGAIN : -ECONNREFUSED_;
+  const SocketRef end = make(other->family, other->type);
+  Socket::pair(socket, end);
+  end->name = other->name, end->peer = socket->name, socket->peer = other->name;
+  other->coming.push_back(end);
+  co_return co_await other->ready.wake_all(os.scheduler, t, POLLIN);
+}
+
+// Where what is sent goes: to the peer, or for a datagram where the call says.
+Work target(Linux& os, Task& t, const SocketRef& socket, uint64_t address, uint64_t size,
+            std::shared_ptr<Stream>& to) {
+  to = socket->out;
+  if (socket->type != kDatagram || !address) co_return to ? 0 : -ENOTCONN_;
+  std::string whom;
+  const int64_t failed = co_await read_address(os, t, *socket, address, size, whom);
+  if (failed < 0) co_return failed;
+  const SocketRef other = os.addresses.at(key(*socket, whom));
+  if (!other) co_return socket->family == kUnix ? -ENOENT : -ECONNREFUSED_;
+  name_by_itself(os, socket);
+  other->inbox();
+  to = other->in;
+  co_return 0;
+}
+
+Stream::How how(const Socket& socket, uint64_t flags) {
+  return {.waits = !(socket.flags & O_NONBLOCK) && !(flags & kDontWait),
+          .keeps = (flags & kPeek) != 0,
+          .signals = !(flags & kNoSignal)};
+}
+
+struct Message {  // struct msghdr
+  uint64_t name;
+  uint32_t name_size, pad;
+  uint64_t parts, many, control, control_size;
+  uint32_t flags, pad2;
+};
+constexpr uint64_t kMostParts = 1024;
+
+// The parts of a message are one piece on the way: as long as the first one, for streams.
+Work first_part(Linux& os, Task& t, const Message& message, UserBuffer& part) {
+  if (message.many > kMostParts) co_return -EINVAL;
+  part = {0, 0};
+  for (uint64_t i = 0; i < message.many && part.size == 0; ++i) {
+    const int64_t failed = co_await os.memory.read(t, message.parts + i * sizeof part, part);
+    if (failed < 0) co_return failed;
+  }
+  co_return 0;
+}
+
+}  // namespace
+
+Work socket(Linux& os, Task& t) {
+  if (const int64_t may = may_make(t.args[0], t.args[1]); may < 0) co_return may;
+  co_return os.files.open(make(t.args[0], t.args[1]), os.limits.descriptors());
+}
+
+Work socketpair(Linux& os, Task& t) {
+  if (const int64_t may = may_make(t.args[0], t.args[1]); may < 0) co_return may;
+  if (t.args[0] != kUnix) co_return -EOPNOTSUPP_;
+  const SocketRef a = make(t.args[0], t.args[1]), b = make(t.args[0], t.args[1]);
+  Socket::pair(a, b);
+  co_return co_await give_pair(os, t, a, b, t.args[3]);
+}
+
+Work bind(Linux& os, Task& t) {
+  const SocketRef socket = socket_at(os, t.args[0]);
+  std::string address;
+  if (!socket) co_return no_socket(os, t.args[0]);
+  const int64_t failed = co_await read_address(os, t, *socket, t.args[1], t.args[2], address);
+  if (failed < 0) co_return failed;
+  if (socket->type == kDatagram) socket->inbox();
+  co_return name_it(os, socket, address);
+}
+
+Work listen(Linux& os, Task& t) {
+  constexpr uint64_t kMostComing = 4096;  // net.core.somaxconn
+  const SocketRef socket = socket_at(os, t.args[0]);
+  if (!socket) co_return no_socket(os, t.args[0]);
+  if (socket->type == kDatagram) co_return -EOPNOTSUPP_;
+  if (socket->out || (socket->family == kUnix && socket->name.empty())) co_return -EINVAL;
+  name_by_itself(os, socket);
+  socket->listens = true;
+  socket->most = std::min<uint64_t>(static_cast<uint32_t>(t.args[1]), kMostComing);
+  co_return 0;
+}
+
+Work accept4(Linux& os, Task& t) {
+  const SocketRef socket = socket_at(os, t.args[0]);
+  if (!socket) co_return no_socket(os, t.args[0]);
+  if (!socket->listens || (t.args[3] & ~kFlags)) co_return -EINVAL;
+  if (socket->coming.empty() && (socket->flags & O_NONBLOCK)) co_return -EAGAIN;
+  if (socket->coming.empty()) {
+    const WaitQueue::Member waits(socket->ready, t);
+    const int64_t failed =
+        co_await os.signals.wait(t, kNever, [&] { return !socket->coming.empty(); });
+    if (failed < 0) co_return failed;
+  }
+  const SocketRef end = socket->coming.front();
+  socket->coming.pop_front();
+  end->flags |= t.args[3] & O_NONBLOCK;
+  const int64_t failed = co_await write_address(os, t, *end, end->peer, t.args[1], t.args[2]);
+  if (failed < 0) co_return failed;
+  co_return os.files.open(end, os.limits.descriptors());
+}
+Work accept(Linux& os, Task& t) {
+  t.args[3] = 0;
+  co_return co_await accept4(os, t);
+}
+
+Work connect(Linux& os, Task& t) {
+  const SocketRef socket = socket_at(os, t.args[0]);
+  std::string address;
+  if (!socket) co_return no_socket(os, t.args[0]);
+  const int64_t failed = co_await read_address(os, t, *socket, t.args[1], t.args[2], address);
+  if (failed < 0) co_return failed;
+  if (socket->listens) co_return -EINVAL;
+  if (socket->out && socket->type != kDatagram) co_return -EISCONN_;
+  co_return co_await reach(os, t, socket, address);
+}
+
+Work getsockname(Linux& os, Task& t) {
+  const SocketRef socket = socket_at(os, t.args[0]);
+  if (!socket) co_return no_socket(os, t.args[0]);
+  co_return co_await write_address(os, t, *socket, socket->name, t.args[1], t.args[2]);
+}
+
+Work getpeername(Linux& os, Task& t) {
+  const SocketRef socket = socket_at(os, t.args[0]);
+  if (!socket) co_return no_socket(os, t.args[0]);
+  if (!socket->out) co_return -ENOTCONN_;
+  co_return co_await write_address(os, t, *socket, socket->peer, t.args[1], t.args[2]);
+}
+
+Work sendto(Linux& os, Task& t) {
+  const SocketRef socket = socket_at(os, t.args[0]);
+  if (!socket) co_return no_socket(os, t.args[0]);
+  if (!UserMemory::is_range(t.args[1], t.args[2])) co_return -EFAULT;
+  std::shared_ptr<Stream> to;
+  const int64_t failed = co_await target(os, t, socket, t.args[4], t.args[5], to);
+  if (failed < 0)
+    co_return failed == -ENOTCONN_ && socket->type == kDatagram ? -EDESTADDRREQ_ : failed;
+  if (t.args[2] == 0 && socket->type == kStream) co_return 0;
+  co_return co_await to->send(os, t, *socket, {t.args[1], t.args[2]}, how(*socket, t.args[3]),
+                              socket->name);
+}
+
+Work recvfrom(Linux& os, Task& t) {
+  const SocketRef socket = socket_at(os, t.args[0]);
+  if (!socket) co_return no_socket(os, t.args[0]);
+  if (!UserMemory::is_range(t.args[1], t.args[2])) co_return -EFAULT;
+  if (socket->type == kDatagram) socket->inbox();
+  if (!socket->in) co_return -ENOTCONN_;
+  Stream::Got got;
+  const int64_t size = co_await socket->in->receive(os, t, *socket, {t.args[1], t.args[2]},
+                                                    how(*socket, t.args[3]), got);
+  if (size < 0 || !socket->keeps_ends()) co_return size;
+  const int64_t failed = co_await write_address(os, t, *socket, got.from, t.args[4], t.args[5]);
+  co_return failed < 0 ? failed : size;
+}
+
+// Descriptors and credentials do not travel; a stream's message goes as far as its first part.
+Work sendmsg(Linux& os, Task& t) {
+  Message message{};
+  UserBuffer part{};
+  int64_t failed = co_await os.memory.read(t, t.args[1], message);
+  if (failed == 0) failed = co_await first_part(os, t, message, part);
+  if (failed < 0) co_return failed;
+  const uint64_t flags = t.args[2];
+  t.args = {t.args[0], part.address, part.size, flags, message.name, message.name_size};
+  co_return co_await sendto(os, t);
+}
+
+Work recvmsg(Linux& os, Task& t) {
+  Message message{};
+  UserBuffer part{};
+  const uint64_t at = t.args[1];
+  int64_t failed = co_await os.memory.read(t, at, message);
+  if (failed == 0) failed = co_await first_part(os, t, message, part);
+  if (failed < 0) co_return failed;
+  const uint64_t flags = t.args[2],
+                 name_size = message.name ? at + offsetof(Message, name_size) : 0;
+  t.args = {t.args[0], part.address, part.size, flags, message.name, name_size};
+  const int64_t size = co_await recvfrom(os, t);
+  if (size < 0) co_return size;
+  failed = co_await os.memory.put(t, at + offsetof(Message, control_size), 0, 8);
+  if (failed == 0) failed = co_await os.memory.put(t, at + offsetof(Message, flags), 0, 4);
+  co_return failed < 0 ? failed : size;
+}
+
+Work shutdown(Linux& os, Task& t) {
+  constexpr uint64_t kReading = 0, kBoth = 2;  // SHUT_RD, SHUT_RDWR
+  const SocketRef socket = socket_at(os, t.args[0]);
+  if (!socket) co_return no_socket(os, t.args[0]);
+  if (t.args[1] > kBoth) co_return -EINVAL;
+  const std::shared_ptr<Stream> in = socket->in, out = socket->out;
+  if (!out) co_return -ENOTCONN_;
+  if (t.args[1] != kReading) co_await out->close_writing(os, t);
+  if (t.args[1] == kReading || t.args[1] == kBoth) co_await in->close_writing(os, t);
+  co_return 0;
+}
+
+// What options say changes nothing here; errors are told at once, so that none waits.
+Work setsockopt(Linux& os, Task& t) {
+  co_return socket_at(os, t.args[0]) ? 0 : no_socket(os, t.args[0]);
+}
+Work getsockopt(Linux& os, Task& t) {
+  constexpr uint64_t kSocket = 1, kType = 3, kFamily = 39;  // SOL_SOCKET, SO_TYPE, SO_DOMAIN
+  const SocketRef socket = socket_at(os, t.args[0]);
+  if (!socket) co_return no_socket(os, t.args[0]);
+  uint64_t value = 0;
+  if (t.args[1] == kSocket && t.args[2] == kType) value = socket->type;
+  if (t.args[1] == kSocket && t.args[2] == kFamily) value = socket->family;
+  const int64_t failed = co_await os.memory.put(t, t.args[3], value, 4);
+  if (failed < 0) co_return failed;
+  co_return co_await os.memory.put(t, t.args[4], 4, 4);
+}
+
+}  // namespace uncore::calls

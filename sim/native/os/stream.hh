@@ -1,0 +1,66 @@
+// Bytes on their way from whoever writes to whoever reads: a pipe, or one direction of a
+// connection. Datagrams keep their ends.
+//
+// Interface: receive() and send() for the files at its ends, which it knows as `reader` and
+// `writer`; close_reading(), close_writing(). Invariant: at most `room` bytes are on their way, or
+// one datagram.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "os/open_file.hh"
+
+namespace uncore {
+
+class Stream {
+ public:
+  static constexpr std::size_t kPipeBuf = 4096;  // PIPE_BUF: what is written whole or not at all
+
+  struct How {
+    bool waits = true;    // else -EAGAIN
+    bool keeps = false;   // MSG_PEEK
+    bool signals = true;  // SIGPIPE where nobody reads
+  };
+  // What was read besides the bytes.
+  struct Got {
+    std::string from;       // the sender's address
+    std::size_t whole = 0;  // bytes of the datagram, of which some may be lost
+  };
+
+  Stream(std::size_t room, bool datagrams) : room_(room), datagrams_(datagrams) {}
+
+  std::weak_ptr<OpenFile> reader, writer;
+
+  // Values as read(2) and write(2) return them. `self` is the file that does it, where tasks wait.
+  Work receive(Linux& os, Task& t, OpenFile& self, UserBuffer to, How how, Got& got);
+  Work send(Linux& os, Task& t, OpenFile& self, UserBuffer from, How how, std::string sender);
+  // Nobody reads any more; nobody writes any more. The other end is told.
+  Work close_reading(Linux& os, Task& t);
+  Work close_writing(Linux& os, Task& t);
+
+  bool is_unread() const { return unread_; }  // nobody reads any more
+  bool is_ended() const { return ended_; }    // nobody writes any more
+  bool has_some() const { return !parts_.empty(); }
+  bool has_room(std::size_t size) const { return bytes_ + size <= room_ || bytes_ == 0; }
+  std::size_t bytes() const {
+    return datagrams_ && has_some() ? parts_.front().bytes.size() : bytes_;
+  }
+
+ private:
+  struct Part {
+    std::string bytes, from;
+  };
+
+  std::string take(std::size_t most, bool keeps, Got& got);
+  Work tell(Linux& os, Task& t, const std::weak_ptr<OpenFile>& whom, uint16_t events);
+
+  const std::size_t room_;
+  const bool datagrams_;
+  std::deque<Part> parts_;
+  std::size_t bytes_ = 0;
+  bool unread_ = false, ended_ = false;
+};
+
+}  // namespace uncore

@@ -1,0 +1,50 @@
+#include "os/tree_file.hh"
+
+#include <algorithm>
+
+#include "os/linux.hh"
+#include "os/uapi.hh"
+
+namespace uncore {
+
+// The bytes are this reader's before they are copied: another one of the same file has the next.
+Work TreeFile::read(Linux& os, Task& t, UserBuffer to, uint64_t& at) {
+  if (inode_->is_directory()) co_return -EISDIR;
+  if ((flags & O_ACCMODE) == O_WRONLY) co_return -EBADF;
+  std::vector<uint8_t> bytes(std::min<uint64_t>(to.size, kMost));
+  os.memory.pull(inode_, at, at + bytes.size());
+  bytes.resize(inode_->data.read(at, bytes));
+  at += bytes.size();
+  const int64_t failed = co_await os.memory.copy_out(t, bytes, to.address);
+  if (failed < 0) at -= bytes.size();
+  co_return failed < 0 ? failed : static_cast<int64_t>(bytes.size());
+}
+
+// Where it is written is decided when the bytes have been read: of two writers the second goes on
+// behind the first.
+Work TreeFile::write(Linux& os, Task& t, UserBuffer from, uint64_t& at) {
+  if ((flags & O_ACCMODE) == O_RDONLY) co_return -EBADF;
+  std::vector<uint8_t> bytes(std::min<uint64_t>(from.size, kMost));
+  const int64_t failed = co_await os.memory.copy_in(t, from.address, bytes);
+  if (failed < 0) co_return failed;
+  if (flags & O_APPEND) at = inode_->data.size();
+  if (at > FileData::kMost - kMost) co_return -EFBIG;
+  os.memory.pull(inode_, at, at + bytes.size());
+  inode_->data.write(at, bytes);
+  os.memory.push(inode_, at, at + bytes.size(), t.now());
+  at += bytes.size();
+  co_return static_cast<int64_t>(bytes.size());
+}
+
+int64_t resize(Linux& os, Task& t, Inode& inode, uint64_t size) {
+  if (inode.kind != Inode::Kind::file || static_cast<int64_t>(size) < 0) return -EINVAL;
+  if (size > FileData::kMost) return -EFBIG;
+  const uint64_t last = std::max(size, inode.data.size());
+  const InodeRef file = inode.shared_from_this();
+  os.memory.pull(file, 0, last);
+  inode.data.resize(size);
+  os.memory.push(file, std::min(size, last), last + AddressSpace::kPage, t.now());
+  return 0;
+}
+
+}  // namespace uncore

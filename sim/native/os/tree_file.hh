@@ -1,0 +1,26 @@
+// An open file or directory of the tree.
+#pragma once
+
+#include "os/open_file.hh"
+
+namespace uncore {
+
+class TreeFile : public OpenFile {
+ public:
+  TreeFile(InodeRef inode, uint64_t flags) : OpenFile(flags), inode_(std::move(inode)) {}
+
+  Work read(Linux& os, Task& t, UserBuffer to, uint64_t& at) override;
+  Work write(Linux& os, Task& t, UserBuffer from, uint64_t& at) override;
+  Stat stat() const override { return Stat::of(*inode_); }
+  const InodeRef& inode() const override { return inode_; }
+  bool is_watchable() const override { return false; }
+  bool is_seekable() const override { return true; }
+
+ private:
+  const InodeRef inode_;
+};
+
+// Changes the size of a file; pages of it that are mapped follow.
+int64_t resize(Linux& os, Task& t, Inode& inode, uint64_t size);
+
+}  // namespace uncore

@@ -1,0 +1,89 @@
+"""Is what a program has written shown, however its run ends?"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.linux.programs import job, program
+
+from uncore.errors import GuestError, Unfinished
+from uncore.execution.execute import execute
+
+WRITTEN = "as far as it got\nhalf a line"
+
+
+def stopped(how: str, limits: dict[str, Any] | None = None, **chosen: Any) -> GuestError:
+    with pytest.raises(GuestError) as error:
+        execute([job(how, guest="ends", **chosen)], engine_options=limits or {})
+    return error.value
+
+
+@pytest.mark.parametrize(
+    ("how", "why", "chosen"),
+    [
+        ("waits", "every hart waits", {}),
+        ("traps", "a store to memory that is not mapped", {}),
+        ("forks", "it starts another process", {}),
+        ("asks", "is not there", {"strict_calls": True}),
+        ("spins", "no operation in 1 simulated ms", {"watchdog": 10**9}),
+    ],
+)
+def test_output_is_kept_where_the_program_goes_wrong(
+    how: str, why: str, chosen: dict[str, Any]
+) -> None:
+    error = stopped(how, **chosen)
+    assert why in str(error) and Unfinished.output_of(error) == WRITTEN
+
+
+@pytest.mark.parametrize(
+    ("how", "option", "value"),
+    [
+        ("spins", "max_time", "200us"),
+        ("spins", "max_host", "1s"),
+        ("grows", "max_memory", "1MiB"),
+    ],
+)
+def test_output_and_places_are_kept_where_a_limit_is_reached(
+    how: str, option: str, value: str
+) -> None:
+    error = stopped(how, {option: value}, watchdog=0)
+    text = str(error)
+    assert f"--{option.replace('_', '-')}" in text and "thread 1000 running" in text
+    assert "fetches of the line of" in text and Unfinished.output_of(error) == WRITTEN
+
+
+def test_output_counts_as_memory_so_that_no_guest_fills_the_host() -> None:
+    error = stopped("prints", {"max_memory": "1MiB"}, watchdog=0)
+    assert "--max-memory" in str(error)
+
+
+def command(folder: Path, *words: str) -> subprocess.Popen[str]:
+    elf = folder / "ends"
+    elf.write_bytes(program("ends").data)
+    run = [sys.executable, "-m", "uncore", "run", "ccx:2x4", str(elf), "--repeat", "1"]
+    pipe = subprocess.PIPE
+    return subprocess.Popen([*run, *words], stdout=pipe, stderr=pipe, text=True)
+
+
+def test_signal_to_end_shows_what_was_written(tmp_path: Path) -> None:
+    out = ""
+    for seconds in (2, 8, 30):  # a computer may be too busy for the run to have begun
+        run = command(tmp_path, "--watchdog", "100s", "--max-time", "none", "--", "spins")
+        time.sleep(seconds)
+        run.send_signal(signal.SIGTERM)
+        out, _ = run.communicate(timeout=60)
+        if out:
+            break
+    assert run.returncode == 130 and WRITTEN in out
+
+
+def test_command_shows_output_before_it_says_what_was_wrong(tmp_path: Path) -> None:
+    run = command(tmp_path, "--", "traps")
+    out, err = run.communicate(timeout=120)
+    assert run.returncode == 1 and WRITTEN in out and "is not mapped" in err

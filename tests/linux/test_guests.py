@@ -1,0 +1,34 @@
+"""Guests by subject, each asked by words: does every call do what it does on Linux?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.linux.programs import program, ran
+from tests.linux.test_elsewhere import QEMU, on_qemu
+
+WORDS = {
+    "asks": "missing futex_ops real_time pending masked_waits queued remaps",
+    "waits": "pipes long_writes broken_pipes closed_pipes epolls edges once nested pool masked"
+    " timers signal_files selects",
+    "talks": "pairs datagrams over_loopback refused unix_names shut_down echoes nowhere_to",
+    "files": "written named devices mapped mapped_by_all appended sparse lists",
+}
+EACH = [(guest, word) for guest, words in WORDS.items() for word in words.split()]
+HERE_ALONE = [("asks", "priorities")]  # there it depends on who asks
+
+
+@pytest.mark.parametrize(("guest", "word"), [*EACH, *HERE_ALONE])
+@pytest.mark.parametrize("harts", [1, 4])
+def test_calls_do_what_linux_does(guest: str, word: str, harts: int) -> None:
+    assert ran(word, guest=guest, harts=harts).failures == []
+
+
+@pytest.mark.skipif(QEMU is None, reason="qemu-riscv64 is not installed")
+@pytest.mark.parametrize(("guest", "word"), EACH)
+def test_output_and_status_are_those_of_another_linux(
+    guest: str, word: str, tmp_path: Path
+) -> None:
+    here = ran(word, guest=guest, harts=4)
+    assert (here.output, here.failures) == on_qemu(program(guest), tmp_path, word)

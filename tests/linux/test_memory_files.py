@@ -1,0 +1,96 @@
+"""Files: the user's folder, what programs make of it, and what is kept of that."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.linux.programs import job, program, ran
+
+from uncore.errors import GuestError, Unfinished, UserError
+from uncore.execution.execute import execute
+from uncore.program import read_folder
+
+GIVEN = (("other", b"not asked for"), ("some/text", b"as given"))
+
+
+def kept(*words: str) -> dict[bytes, bytes]:
+    seen: list[dict[str, object]] = []
+    point = job(*words, guest="files", files=GIVEN)
+    results = execute([point], probes=frozenset({"files"}), seen=lambda _, what: seen.append(what))
+    assert results[0].points[0].failures == []
+    return dict(seen[0]["files"])  # type: ignore[call-overload, no-any-return]
+
+
+def test_what_a_program_changes_is_kept_and_its_folder_stays_as_it_was() -> None:
+    assert kept("changes_folder") == {
+        b"/files/in/memory": b"m" * 8,
+        b"/files/made": b"new",
+        b"/files/some/text": b"changed",
+        b"/tmp/kept": b"too",
+    }
+
+
+def test_what_a_program_only_reads_is_not_kept() -> None:
+    assert kept("shows", "/files/some/text") == {}
+
+
+def test_files_count_as_memory_so_that_no_guest_fills_the_host() -> None:
+    filling = job("fills", guest="files", watchdog=0)
+    with pytest.raises(GuestError, match="--max-memory"):
+        execute([filling], engine_options={"max_memory": "1MiB"})
+
+
+def test_files_are_kept_as_far_as_they_got_where_a_limit_is_reached() -> None:
+    filling = job("fills", guest="files", watchdog=0)
+    limits = {"max_memory": "1MiB"}
+    with pytest.raises(GuestError) as error:
+        execute([filling], engine_options=limits, probes=frozenset({"files"}))
+    ((path, content),) = Unfinished.observed_of(error.value)["files"]
+    assert path == b"/tmp/uc-big" and len(content) > 100_000 and not any(content)
+
+
+def test_processes_tell_of_tasks_and_of_memory() -> None:
+    status = ran("shows", "/proc/self/status", guest="files", harts=3).output
+    assert "\nThreads:\t1\n" in str(status) and "\nCpus_allowed_list:\t0,1,2\n" in str(status)
+    maps = str(ran("shows", "/proc/1000/maps", guest="files").output).splitlines()
+    assert any(line.endswith("[stack]") for line in maps)
+    assert [line for line in maps if " r-xp " in line]
+    line = ran(
+        "shows", "/sys/devices/system/cpu/cpu0/cache/index0/coherency_line_size", guest="files"
+    )
+    assert line.output == "64\n"
+    stat = str(ran("shows", "/proc/stat", guest="files", harts=3).output)
+    assert [row.split()[0] for row in stat.splitlines()][:4] == ["cpu", "cpu0", "cpu1", "cpu2"]
+
+
+def test_links_within_the_folder_are_followed_and_others_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    (folder / "in").mkdir(parents=True)
+    (folder / "in/text").write_text("inside")
+    (folder / "link").symlink_to("in/text")
+    assert dict(read_folder(folder)) == {"in/text": b"inside", "link": b"inside"}
+    (tmp_path / "secret").write_text("outside")
+    (folder / "in/out").symlink_to("../../secret")
+    with pytest.raises(UserError, match=r"in/out is a link that leads out of the folder"):
+        read_folder(folder)
+
+
+def test_command_writes_kept_files_into_a_folder_that_must_be_empty(tmp_path: Path) -> None:
+    elf, folder = tmp_path / "files", tmp_path / "kept"
+    elf.write_bytes(program("files").data)
+    given = tmp_path / "given"
+    for path, content in GIVEN:
+        (given / path).parent.mkdir(parents=True, exist_ok=True)
+        (given / path).write_bytes(content)
+    run = [sys.executable, "-m", "uncore", "run", "ccx:2x4", str(elf), "--repeat", "1"]
+    run += ["--files", str(given), "--keep", str(folder), "--", "changes_folder"]
+    first = subprocess.run(run, capture_output=True, text=True, timeout=120)
+    assert first.returncode == 0, first.stderr
+    assert (folder / "files/some/text").read_text() == "changed"
+    assert (folder / "tmp/kept").read_text() == "too"
+    assert (given / "some/text").read_text() == "as given"
+    again = subprocess.run(run, capture_output=True, text=True, timeout=120)
+    assert again.returncode == 2 and "write a folder that is new or empty" in again.stderr

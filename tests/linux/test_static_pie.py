@@ -1,0 +1,33 @@
+"""Is a program that may be loaded anywhere (-static-pie) loaded, run and named in its own words?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from tests.linux.programs import BARE, HERE, job
+
+from uncore.errors import GuestError
+from uncore.execution.execute import execute
+from uncore.program import Program, compile_for_linux
+from uncore.program.elf import ANYWHERE
+
+
+@cache
+def anywhere() -> Program:
+    return compile_for_linux(HERE / "calls.c", (), (*BARE, "-fPIE", "-pie"))
+
+
+def test_it_runs_behind_the_addresses_of_its_file() -> None:
+    program = anywhere()
+    assert program.data[16] == 3 and program.entry > ANYWHERE  # ET_DYN
+    points = execute([replace(job("locked", "3", harts=4), program=program)])[0].points
+    assert (points[0].output, points[0].failures) == ("60\n", [])
+
+
+def test_its_functions_and_lines_are_known_where_they_are_loaded() -> None:
+    with pytest.raises(GuestError) as error:
+        execute([replace(job("deadlock"), program=anywhere())])
+    text = str(error.value)
+    assert "on woken" in text and "sleep_on" in text and "raw.h:" in text
