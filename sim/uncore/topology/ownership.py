@@ -128,7 +128,7 @@ def refuse_far_without_data(
         ):
             raise core.wrong(
                 "atomics",
-                f"'{core.key}.atomics = far': [{resolver.level}.resolver] has no data to do them"
+                f"'{core.key}.atomics = {core.text('atomics')}': [{resolver.level}.resolver] has no data to do them"
                 f" on; write 'near', or data = \"victim ...\" in [{resolver.level}]",
             )
 
