@@ -511,7 +511,7 @@ def test_a_far_atomic_waits_for_no_lock_of_its_core(do: Do) -> None:
     plans = [[Step(1000, Do.STORE), Step(3000, do)], [Step(3001, Do.AMO)]]
     home = way("control", A, H)
     machine = line(threads_per_core=2, **OWNED)  # type: ignore[arg-type]
-    first, second = steps(machine, plans, placement="siblings")
+    _, second = steps(machine, plans, placement="siblings")
     arrives = 3001 + LEAD + L2 + home + SERVICE + 21 + way("snoop", H, A)
     free = 3000 + LEAD + (ATOMIC + 21 if do == Do.ATTEMPT else LOCKED)
     alone = L2 + home + SERVICE + 21 + way("snoop", H, A) + L2 + way("data", A, H) + home

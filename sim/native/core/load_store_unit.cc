@@ -97,7 +97,8 @@ bool LoadStoreUnit::load(Thread& thread, const Access& a, Time now, Outcome& out
 bool LoadStoreUnit::fail_sc(Thread& thread, const Access& a, Time now, Outcome& out) {
   out.value = 1;
   core_.locks.end_attempt(thread, now);
-  if (core_.observed) core_.observed->waited(thread.id, a.line(), thread.hart.pc, now);
+  core_.around.counters.scs.failed(a.line(), core_.around.services.progress());
+  if (core_.observed) core_.observed->failed_sc(thread.id, a.line(), thread.hart.pc, now);
   return true;
 }
 

@@ -96,7 +96,8 @@ class System:
     def __str__(self) -> str:
         shape = " / ".join("+".join(map(str, level)) for level in self.fanout)
         lines = ", 2 lines" if self.lines == 2 else ""
-        return f"{shape}{lines}: {' / '.join(map(str, self.levels))}{' far' * self.far}{' owned' * self.owned}"
+        far = " far" * self.far + " owned" * self.owned
+        return f"{shape}{lines}: {' / '.join(map(str, self.levels))}{far}"
 
 
 def roots() -> list[Level]:

@@ -125,6 +125,7 @@ class Core:
                 return buffer.store(hart, access)
             case "sc" if hart.reservation != access.line:
                 locks.end_attempt(hart)
+                self.system.counts.sc_failed(access.line)
                 return 1, 0
             case "sc":
                 return self.in_cache(hart, access)
