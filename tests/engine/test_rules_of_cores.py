@@ -263,6 +263,14 @@ def test_an_atomic_that_locks_a_line_is_done_before_it_leaves(do: Do, ends: int,
     assert span.cost == taken(B, A) + max(-late, 0) + ATOMIC
 
 
+@pytest.mark.parametrize(("taken_between", "failed"), [(False, 2), (True, 3)])
+def test_scs_that_fail_are_counted(taken_between: bool, failed: int) -> None:
+    """C7: two without an LR, and one whose reservation B's store has taken."""
+    plan = [Step(1000, Do.SC), Step(2000, Do.LR), Step(4000, Do.SC), Step(5000, Do.SC)]
+    plans = [plan, [Step(3000, Do.STORE, 0 if taken_between else 1)]]
+    assert point(line(), guest("plan"), 2, **words(plans))["failed_scs"] == failed
+
+
 @pytest.mark.parametrize("do", [Do.AMO, Do.ATTEMPT])
 @pytest.mark.parametrize("later", [0, 1, ATOMIC - 1, ATOMIC])
 def test_a_core_does_one_atomic_at_a_time_on_a_line(do: Do, later: int) -> None:
