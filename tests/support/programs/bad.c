@@ -77,9 +77,11 @@ static uint64_t depth(uint64_t n) {
 static void recurse(void) { depth(1); }
 
 // What stands between LR and SC takes longer than the line is kept (rule C6.2): another hart's LR
-// takes it, and is too slow in turn.
+// takes it, and is too slow in turn. An SC that failed before an operation has no part in it.
 static void livelock(void) {
-  uint64_t failed;
+  uint64_t failed, other;
+  __asm__ volatile("sc.d %0, zero, (%1)" : "=&r"(failed) : "r"(&other) : "memory");
+  uc_op();
   do __asm__ volatile(
         "lr.d t0, (%1)\n\t.rept 600\n\tnop\n\t.endr\n\tsc.d %0, t0, (%1)"
         : "=&r"(failed)
