@@ -82,11 +82,11 @@ static void livelock(void) {
   uint64_t failed, other;
   __asm__ volatile("sc.d %0, zero, (%1)" : "=&r"(failed) : "r"(&other) : "memory");
   uc_op();
-  do __asm__ volatile(
-        "lr.d t0, (%1)\n\t.rept 600\n\tnop\n\t.endr\n\tsc.d %0, t0, (%1)"
-        : "=&r"(failed)
-        : "r"(&shared.hot)
-        : "t0", "memory");
+  do
+    __asm__ volatile("lr.d t0, (%1)\n\t.rept 600\n\tnop\n\t.endr\n\tsc.d %0, t0, (%1)"
+                     : "=&r"(failed)
+                     : "r"(&shared.hot)
+                     : "t0", "memory");
   while (failed);
 }
 
@@ -108,8 +108,8 @@ void uc_main(unsigned id, unsigned n) {
     if (what == LIVELOCK) livelock();
     return;
   }
-  static void (*const ways[])(void) = {illegal,   outside,  device, misaligned, astray,
-                                       unhandled, deadlock, atomic, compute,    clock,
+  static void (*const ways[])(void) = {illegal,   outside,  device,  misaligned, astray,
+                                       unhandled, deadlock, atomic,  compute,    clock,
                                        delay,     recurse,  livelock};
   if (what == CHECK)
     uc_check(false, "asked to fail");
