@@ -128,11 +128,6 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     invalidations: Annotated[
         int | None, Meta(description="copies taken away by another core's write"), PointColumn()
     ] = None
-    failed_scs: Annotated[
-        int | UnsetType | None,
-        Meta(description="store-conditionals that failed, all threads"),
-        PointColumn(head="failed SCs", minor=True, axis="store-conditionals that failed"),
-    ] = UNSET
     links: Annotated[
         list[tuple[str, int]] | None,
         Meta(description="(link, busy millionths of the run), busiest first"),
@@ -153,6 +148,11 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             about="instructions retired, all threads together",
         ),
     ] = None
+    failed_scs: Annotated[
+        int | UnsetType | None,
+        Meta(description="store-conditionals that failed, all threads"),
+        PointColumn(head="failed SCs", minor=True, axis="store-conditionals that failed"),
+    ] = UNSET
     transactions: Annotated[
         int | None, Meta(description="coherence transactions closed"), PointColumn(each=False)
     ] = None
