@@ -21,7 +21,10 @@ HEAP = 0x9000_0000
 
 ABOUT = "counts, for tests"
 ABSENT = dict.fromkeys(
-    ("latency", "invalidations", "links", "resolvers", "instructions", "transactions", "events"),
+    (
+        *("latency", "invalidations", "failed_scs", "links", "resolvers"),
+        *("instructions", "transactions", "events"),
+    ),
     "this engine only counts",
 )
 PROBES: frozenset[str] = frozenset()

@@ -128,19 +128,30 @@ def structures(operations: int) -> Iterator[tuple[str, Case]]:
                 yield f"random-{machine}-{number}-{protocol}", case
 
 
-FAR = ("core.atomics=far",)  # C8
+FAR, ALWAYS = ("core.atomics=far-unless-owned",), ("core.atomics=far",)  # C8.1
 KEPT = "ccx.data=victim 2KiB 2-way 10cy"
 
 
-def far_atomics() -> Iterator[tuple[str, Case]]:
+def far_atomics(far: tuple[str, ...], ops: int, lines: int) -> Iterator[tuple[str, Case]]:
     """The operation goes to the data: to memory's, to a level's own, to a join's, by a bus."""
-    parameters = (("ops", 8), ("lines", 12))
+    parameters = (("ops", ops), ("lines", lines))
     for machine, more in (("bus:4", ()), ("ring:5", ()), ("mesh:3x2", ()), ("ccx:2x3", (KEPT,))):
-        case = Case(machine, "random", CORES[machine], (*FAR, *more), parameters, tiny=True)
+        case = Case(machine, "random", CORES[machine], (*far, *more), parameters, tiny=True)
         yield f"far-{machine}", case
-    yield "far-counter", Case("ccx:2x4", "counter/atomic", 8, FAR, (("ops", 3),))
-    few = (*FAR, "core.store_buffer=3")
+    yield "far-counter", Case("ccx:2x4", "counter/atomic", 8, far, (("ops", 3),))
+    few = (*far, "core.store_buffer=3")
     yield "far-full-buffer", Case("mesh:3x2", "counter/atomic", 6, few, (("ops", 12),))
+
+
+def always_far() -> Iterator[tuple[str, Case]]:
+    """Even where the core holds the line: under every protocol, past the locks of siblings."""
+    yield from far_atomics(ALWAYS, 40, 4)
+    parameters, options = (("ops", 40), ("lines", 4)), (("placement", "siblings"),)
+    for protocol in PROTOCOLS:
+        words = (*ALWAYS, f"protocol={protocol}")
+        case = Case("x8275clx2", "random", 4, words, parameters, options, tiny=True)
+        yield f"siblings-random-{protocol}", case
+    yield "far-in-turn", Case("x8275clx2", "lock/ttas", 16, ALWAYS, (("ops", 6),), options)
 
 
 def siblings() -> Iterator[tuple[str, Case]]:
@@ -251,7 +262,12 @@ def kinds() -> Iterator[tuple[str, Case]]:
     few, parameters = (("ops", 6),), (("ops", 8), ("lines", 12))
     slow = ("kinds.slow=core1-2", "core.slow.clock=1.3GHz", "core.slow.l2=none")
     yield "kinds-ticket", Case("ring:4", "lock/ticket", 4, slow, few)
-    other = (*slow, "core.slow.hold=0ns", "core.slow.lr=shared", "core.slow.atomics=far")
+    other = (
+        *slow,
+        "core.slow.hold=0ns",
+        "core.slow.lr=shared",
+        "core.slow.atomics=far-unless-owned",
+    )
     yield "kinds-random", Case("mesh:3x2", "random", 6, other, parameters, tiny=True)
     rounds = (("rounds", 3),)
     yield "kinds-pingpong", Case("bus:4", "latency/pingpong", 4, slow, rounds)
@@ -279,7 +295,11 @@ def kinds() -> Iterator[tuple[str, Case]]:
 def operations() -> Iterator[tuple[str, Case]]:
     """Atomics of every kind and width, near and far, and timers."""
     ops = (("ops", 24),)
-    for machine, words, harts in (("ring:3", (), 3), ("mesh:3x2", FAR, 6)):
+    for machine, words, harts in (
+        ("ring:3", (), 3),
+        ("mesh:3x2", FAR, 6),
+        ("mesh:3x2", ALWAYS, 6),
+    ):
         name = "-".join([f"operations-{machine}", *words])
         yield name, Case(machine, "operations", harts, words, ops)
     options = (("placement", "siblings"),)
@@ -317,7 +337,7 @@ def readers() -> Iterator[tuple[str, Case]]:
 JOBS = dict(
     [
         *structures(8),
-        *far_atomics(),
+        *far_atomics(FAR, 8, 12),
         *siblings(),
         *workloads(),
         *machines(),
@@ -325,23 +345,25 @@ JOBS = dict(
         *kinds(),
     ]
 )
+OWNED = {f"owned-{name}": case for name, case in always_far()}
 
 LATE = ("chance.start=3us", "chance.request=50ns", "chance.hold=0.4")  # enough to reorder anything
 DRAWN = (
-    *("random-", "far-", "siblings-in-turn", "siblings-random", "four-", "by-age"),
+    *("random-", "far-", "owned-", "siblings-in-turn", "siblings-random", "four-", "by-age"),
     *("ipi-", "delay-", "kinds-", "ticket-", "epyc-first-touch"),
 )
 
 
 def by_chance() -> Iterator[tuple[str, Case]]:
     """Every structure under MESI, and whatever orders siblings, atomics and interrupts (V)."""
-    for name, case in JOBS.items():
+    for name, case in {**JOBS, **OWNED}.items():
         if name.startswith(DRAWN) and name.rpartition("-")[2] not in {*PROTOCOLS} - {"mesi"}:
             options = (*case.options, ("seeds", (1,)))
             case = case._replace(overrides=(*case.overrides, *LATE), options=options)
             yield f"by-chance-{name}", case
-    posted = Case("mesh:3x2", "counter/contended", 6, (*FAR, *LATE), (("duration", "1us"),))
-    yield "by-chance-posted", posted._replace(options=(("seeds", (1,)),))
+    for name, far in (("posted", FAR), ("owned-posted", ALWAYS)):
+        posted = Case("mesh:3x2", "counter/contended", 6, (*far, *LATE), (("duration", "1us"),))
+        yield f"by-chance-{name}", posted._replace(options=(("seeds", (1,)),))
 
 
 WEAK = ("core.order=weak",)
@@ -349,7 +371,7 @@ WEAK = ("core.order=weak",)
 
 def weakly() -> Iterator[tuple[str, Case]]:
     """Weakly ordered cores (H8), by a seed and in lockstep; some of one machine's alone."""
-    for name, case in JOBS.items():
+    for name, case in {**JOBS, **OWNED}.items():
         if name.startswith(DRAWN) and name.rpartition("-")[2] not in {*PROTOCOLS} - {"mesi"}:
             options = (*case.options, ("seeds", (1,)))
             yield (
@@ -364,6 +386,14 @@ def weakly() -> Iterator[tuple[str, Case]]:
 
 
 MORE = dict(  # which no earlier version has run
-    [*operations(), *unaligned(), *levels_without_data(), *readers(), *by_chance(), *weakly()]
+    [
+        *OWNED.items(),
+        *operations(),
+        *unaligned(),
+        *levels_without_data(),
+        *readers(),
+        *by_chance(),
+        *weakly(),
+    ]
 )
 LONG = dict(structures(100))

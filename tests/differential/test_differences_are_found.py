@@ -14,7 +14,8 @@ import pytest
 from tests.differential.jobs import JOBS, MORE, make
 
 from uncore.cli import app as cli
-from uncore.engine.reference import buffer, capacity, children, contended, join, locks
+from uncore.engine.reference import buffer, capacity, children, contended, far, join, locks
+from uncore.engine.reference.access import Access
 from uncore.engine.reference.agents import Agents
 from uncore.engine.reference.caches import Caches
 from uncore.engine.reference.capacity import Capacity
@@ -76,6 +77,15 @@ def _direct(protocol: Protocol, children: str, request: str, line: int) -> Cell:
 RESOLVER = Protocol.resolver
 
 
+def _unless_owned(core: Core, access: Access) -> bool:
+    """An AMO is done near where the core holds its line alone, always far or not."""
+    line = core.caches.find(access.line)
+    return GOES_FAR(core, access) and not line.protocol.may_store(line.state)
+
+
+GOES_FAR = far.goes_far
+
+
 def _on_time(_: Chance, request: Message, then: int) -> int:
     return then
 
@@ -125,6 +135,7 @@ BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
         contended, "ask_in_turn", _from_the_first, "four-siblings", ""
     ),
     "no locks": (locks, "may_begin", always, "siblings-counter/atomic", ""),
+    "an owner's AMO stays": (far, "goes_far", _unless_owned, "owned-far-bus:4", ""),
     "all begin at once": (Chance, "start", zero, "by-chance-ticket-ccx-16", ""),
     "no request is late": (Chance, "leaves", _on_time, "by-chance-random-bus:4-0-mesi", "V4"),
     "posted AMOs overtake": (Chance, "in_order", _on_time, "by-chance-posted", "V4"),

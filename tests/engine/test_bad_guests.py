@@ -143,6 +143,31 @@ def test_the_watchdog_says_who_waits_for_which_line() -> None:
     assert re.search(rf"resolver \d+: line {hot[1]} waits for \d+ answers", text)
 
 
+@pytest.mark.parametrize("engine", [native, reference])
+def test_the_watchdog_lets_a_run_go_on_that_does_operations(engine: Any) -> None:
+    parameters = {"ops": "500", "think": "1us"}
+    job = make_job("bus", "counter/atomic", [1], parameters=parameters, watchdog=3 * 10**8)
+    assert engine.run(job, frozenset())["ops"] == 500
+
+
+@pytest.mark.parametrize("engine", [native, reference])
+def test_the_watchdog_says_that_scs_fail_and_on_which_line(engine: Any) -> None:
+    """C6.2: two loops of LR and SC with too long a body take each other's line for ever."""
+    job = make_job("bus", guest("bad"), [2], parameters={"what": "livelock"}, watchdog=10**8)
+    with pytest.raises(GuestError) as error:
+        engine.run(job, frozenset())
+    text = str(error.value)
+    assert "no operation in 0.1 simulated ms" in text
+    all_, hot = (int(times) for times in re.findall(r"(\d+) SCs failed", text))
+    assert all_ == hot > 100
+    assert re.search(rf"\n  {hot} SCs failed on the line of 0x[0-9a-f]+, shared", text)
+    assert "waits for line" not in text and " answers, " not in text
+
+
+def test_the_watchdog_blames_no_sc_where_none_has_failed() -> None:
+    assert "SC" not in message("atomic") + message("compute")
+
+
 def test_a_failed_check_fails_the_run() -> None:
     number = next(n for n, text in enumerate(LINES, 1) if "asked to fail" in text)
     failures = point("ccx", guest("bad"), 3, what="check")["failures"]

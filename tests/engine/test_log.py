@@ -86,6 +86,16 @@ def test_an_atomic_done_at_the_resolver_is_logged(has_data: bool) -> None:
     assert second.items() >= (expected | later).items()
 
 
+def test_an_atomic_that_is_always_far_has_its_own_cores_bytes() -> None:
+    """C8.9: the requester is probed, as any owner; then the level has the line."""
+    far = line(core={"far_atomics": True, "far_owned": True}, resolver=KEPT)
+    plans = [[Step(1000, Do.STORE), Step(2000, Do.AMO), Step(3000, Do.AMO)]]
+    _, first, second = shared_line(far, plans)
+    assert [record["op"] for record in (first, second)] == ["Amo", "Amo"]
+    told = [(record["owner"], record["source"], record["probes"]) for record in (first, second)]
+    assert told == [(0, 0, 1), (-1, HOME, 0)]
+
+
 MACHINES = ["bus:4", "ring:4", "epyc7601x2", "e52690x2"]
 
 

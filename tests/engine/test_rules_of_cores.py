@@ -263,6 +263,14 @@ def test_an_atomic_that_locks_a_line_is_done_before_it_leaves(do: Do, ends: int,
     assert span.cost == taken(B, A) + max(-late, 0) + ATOMIC
 
 
+@pytest.mark.parametrize(("taken_between", "failed"), [(False, 2), (True, 3)])
+def test_scs_that_fail_are_counted(taken_between: bool, failed: int) -> None:
+    """C7: two without an LR, and one whose reservation B's store has taken."""
+    plan = [Step(1000, Do.SC), Step(2000, Do.LR), Step(4000, Do.SC), Step(5000, Do.SC)]
+    plans = [plan, [Step(3000, Do.STORE, 0 if taken_between else 1)]]
+    assert point(line(), guest("plan"), 2, **words(plans))["failed_scs"] == failed
+
+
 @pytest.mark.parametrize("do", [Do.AMO, Do.ATTEMPT])
 @pytest.mark.parametrize("later", [0, 1, ATOMIC - 1, ATOMIC])
 def test_a_core_does_one_atomic_at_a_time_on_a_line(do: Do, later: int) -> None:
@@ -469,6 +477,63 @@ def test_a_load_waits_for_a_posted_atomic_of_its_bytes(do: Do, cost: int | None)
     first, load = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
     assert cost is None or first.cost == cost
     assert load.begin + load.cost > 2000 + fetch(B) - 21
+
+
+OWNED = FAR | {"core": {"far_atomics": True, "far_owned": True}}
+GIVEN = way("snoop", H, B) + L2 + way("data", B, H)  # B's copy, to the resolver
+
+
+@pytest.mark.parametrize("do", [Do.STORE, Do.LOAD])
+def test_an_atomic_that_is_always_far_takes_its_cores_own_copy(do: Do) -> None:
+    """C8.9: B has the line, dirty or clean; its next atomic finds it with the resolver."""
+    plans = [[], [Step(1000, do), Step(2000, Do.AMO), Step(3000, Do.AMO)]]
+    _, owned, gone = steps(line(**OWNED), plans)[1]  # type: ignore[arg-type]
+    assert owned.cost == REMOTE + 21 + GIVEN + way("control", H, B)
+    assert gone.cost == REMOTE + 21 + way("control", H, B)
+
+
+@pytest.mark.parametrize("late", [-1, 0, 30])
+def test_an_atomic_that_is_always_far_waits_for_its_own_cores_hold(late: int) -> None:
+    """C8.9, C4: its probe comes so many ns before the hold is over."""
+    begin = LEAD + fetch(B)
+    hold = 3000 - 1000 - begin + LEAD + REMOTE + 21 + way("snoop", H, B) + late
+    machine = OWNED | {"core": {"far_atomics": True, "far_owned": True, "hold": hold * NS}}
+    plans = [[], [Step(1000, Do.STORE), Step(3000, Do.AMO)]]
+    span = steps(line(**machine), plans)[1][1]  # type: ignore[arg-type]
+    assert span.cost == REMOTE + 21 + GIVEN + way("control", H, B) + max(late, 0)
+
+
+def test_a_posted_atomic_that_is_always_far_is_done_on_its_own_cores_store() -> None:
+    """C8.5, C8.9: its hart goes on, and a fence waits until the copy has been taken."""
+    plans = [[], [Step(t, do) for t in (1000, 3000) for do in (Do.STORE, Do.FENCE)]]
+    plans[1] += [Step(4000, Do.POST), Step(4001, Do.FENCE)]
+    *_, post, fence = steps(line(**OWNED), plans)[1]  # type: ignore[arg-type]
+    assert post.cost == 0
+    done = REMOTE + 21 + GIVEN + way("control", H, B)
+    assert fence.begin + 1 + fence.cost == post.begin + 1 + done
+
+
+@pytest.mark.parametrize("do", [Do.ATTEMPT, Do.LONG_ATTEMPT])
+def test_a_far_atomic_waits_for_no_lock_of_its_core(do: Do) -> None:
+    """C8.10: a sibling's LR has locked the line; the AMO leaves at once, and its probe waits."""
+    plans = [[Step(1000, Do.STORE), Step(3000, do)], [Step(3001, Do.AMO)]]
+    home = way("control", A, H)
+    machine = line(threads_per_core=2, **OWNED)  # type: ignore[arg-type]
+    _, second = steps(machine, plans, placement="siblings")
+    arrives = 3001 + LEAD + L2 + home + SERVICE + 21 + way("snoop", H, A)
+    free = 3000 + LEAD + (ATOMIC + 21 if do == Do.ATTEMPT else LOCKED)
+    alone = L2 + home + SERVICE + 21 + way("snoop", H, A) + L2 + way("data", A, H) + home
+    assert second[0].cost == alone + max(0, free - arrives)
+
+
+def test_a_far_atomic_waits_for_its_line_that_is_under_way() -> None:
+    """C8.10: a sibling has asked for it 10 ns before, and B takes the copy when that has come."""
+    plans = [[Step(1000, Do.LOAD)], [Step(1010, Do.AMO)]]
+    machine = line(threads_per_core=2, **OWNED)  # type: ignore[arg-type]
+    first, second = steps(machine, plans, placement="siblings")
+    taken_ = way("snoop", H, A) + L2 + way("data", A, H)
+    far = L2 + way("control", A, H) + SERVICE + 21 + taken_ + way("control", H, A)
+    assert (first[0].cost, second[0].cost) == (fetch(A) + LOAD, fetch(A) - 10 + far)
 
 
 @pytest.mark.parametrize("at", range(9000, 9010))

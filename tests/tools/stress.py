@@ -108,7 +108,9 @@ def _cases() -> Iterator[Case]:
             for protocol in PROTOCOLS:
                 yield Case(machine, (f"protocol={protocol}", *overrides), THREADS[machine], {})
     for machine, overrides in FAR.items():
-        yield Case(machine, ("core.atomics=far", *overrides), THREADS[machine], {})
+        for atomics in ("far-unless-owned", "far"):
+            words = (f"core.atomics={atomics}", *overrides)
+            yield Case(machine, words, THREADS[machine], {})
     yield from MACHINES
 
 

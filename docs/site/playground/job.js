@@ -21,6 +21,7 @@ function documentOf(K, job) {
     delete machine.chance.load;
     delete machine.chance.store;
   }
+  if (!costs.some(core => core.far_owned)) for (const core of costs) delete core.far_owned;
   delete machine.os;
   const parameters = job.parameters.map(([name, , text]) => [name, text]).sort();
   const program = { name: job.program.name, sha256: job.program.sha256 };

@@ -27,6 +27,7 @@ function pointOf(K, job, threads, seed, engine) {
     lines,
     names: lines.map(([address]) => [address, names.at(address)]),
     invalidations: counts.invalidations,
+    failed_scs: counts.failed_scs,
     links: busy(job.machine.channels, counts.channel_busy, counts.now),
     resolvers: busy(
       machine.resolvers.map(r => r.name),

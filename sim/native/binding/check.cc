@@ -115,8 +115,9 @@ void bind_check(nb::module_& module) {
            "inclusive"_a, "forwarder"_a, "grants"_a);
   nb::class_<check::Tree>(proofs, "Tree", "Cores, joins and a root, for one line.")
       .def(nb::init<const std::vector<std::vector<int>>&, const std::vector<Policy>&,
-                    const std::vector<bool>&, int, bool>(),
-           "levels"_a, "policies"_a, "recalls"_a, "ahead"_a = 2, "far"_a = false);
+                    const std::vector<bool>&, int, bool, bool>(),
+           "levels"_a, "policies"_a, "recalls"_a, "ahead"_a = 2, "far"_a = false,
+           "far_owned"_a = false);
   proofs.def("walk", &walk, "cells"_a, "tree"_a, "states"_a, "tick"_a = nb::none(), "lines"_a = 1,
              "Visits every state, up to a number of them.");
   proofs.def("trial", &trial, "cells"_a, "tree"_a, "lines"_a, "operations"_a, "seed"_a,

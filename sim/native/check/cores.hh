@@ -10,7 +10,7 @@ void System<Size>::access(Agent c, ClientEvent wish, int word) {
   word_[static_cast<std::size_t>(c)] = static_cast<uint8_t>(word);
   if (wish == ClientEvent::Evict) {
     CoreLogic::evict(at, own.copy);
-  } else if (wish == ClientEvent::Amo && CoreLogic::goes_far(at, own.copy)) {
+  } else if (wish == ClientEvent::Amo && CoreLogic::goes_far(at, own.copy, tree->far_owned)) {
     CoreLogic::ask_far(at, {word});
     own.far = true;
   } else if (CoreLogic::access(at, own.copy, wish) == Begun::performed) {

@@ -30,13 +30,14 @@ struct Tree {
   // Completions an agent may leave under way and still begin something new. With messages that may
   // be late for ever it could otherwise read, drop silently and read again without end.
   int ahead;
-  bool far;  // cores may ask for atomic operations where the data are
+  bool far;        // cores may ask for atomic operations where the data are
+  bool far_owned;  // even on a line that they hold alone (C8.1)
 
   // `levels`: from the cores up, how many children each resolver has; for every level its policy,
   // and whether its resolvers recall lines (they have few entries).
   Tree(const std::vector<std::vector<int>>& levels, const std::vector<Policy>& policies,
-       const std::vector<bool>& recalls, int ahead, bool far)
-      : ahead(ahead), far(far) {
+       const std::vector<bool>& recalls, int ahead, bool far, bool far_owned)
+      : ahead(ahead), far(far), far_owned(far_owned) {
     if (levels.empty() || levels.size() != policies.size() || levels.size() != recalls.size() ||
         levels.back().size() != 1)
       throw std::invalid_argument("tree: one policy a level, and one resolver at the last");

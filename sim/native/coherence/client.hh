@@ -73,9 +73,11 @@ class Client {
     return Begun::asked;
   }
 
-  // Is an atomic operation to be done where the line's data are (rule C8)?
-  static bool goes_far(const Env& env, const Copy& copy) {
-    return cell_of(env, copy, ClientEvent::Amo).has(Act::Amo);
+  // Is an atomic operation to be done where the line's data are (C8.1)? `owned`: even where this
+  // client holds the line alone.
+  static bool goes_far(const Env& env, const Copy& copy, bool owned) {
+    const Cell cell = cell_of(env, copy, ClientEvent::Amo);
+    return owned ? !cell.has(Act::stall) : cell.has(Act::Amo);
   }
   // Sends the operation there. Returns the number of the request.
   static uint32_t ask_far(Env& env, const typename Msg::Asks& operation) {

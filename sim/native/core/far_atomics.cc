@@ -7,7 +7,8 @@ namespace uncore {
 bool FarAtomics::goes_far(const Access& a) const {
   if (!core_.spec.far_atomics || !a.operates()) return false;
   Line* line = core_.lines.find(a.line());
-  return CoreClient::goes_far(AtLine(core_, a.line(), line, 0, 0), line ? line->copy : Copy{});
+  return CoreClient::goes_far(AtLine(core_, a.line(), line, 0, 0), line ? line->copy : Copy{},
+                              core_.spec.far_owned);
 }
 
 // Sends the operation. Returns the number of the request.

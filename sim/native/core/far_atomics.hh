@@ -19,7 +19,8 @@ class FarAtomics {
  public:
   explicit FarAtomics(Core& core) : core_(core) {}
 
-  // C8.1: an AMO on a line that the core does not hold alone.
+  // C8.1, C8.9: any AMO, or one on a line that the core does not hold alone; none while something
+  // is under way for the line.
   bool goes_far(const Access& access) const;
   void send(Thread& thread, const Access& access, Time now);
   void answered(const Message<Bytes>& m, Time now);

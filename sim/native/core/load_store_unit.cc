@@ -74,20 +74,21 @@ bool LoadStoreUnit::load(Thread& thread, const Access& a, Time now, Outcome& out
   return in_cache(thread, a, core_.lines.find(a.line()), now, out);
 }
 
-// An AMO or an LR, which may meet a lock (C6); done far away where the core has not got its line
-// alone (C8).
+// An AMO or an LR, which may meet a lock (C6); or an AMO that is done far away, which meets none
+// (C8.10).
 [[gnu::always_inline]] inline bool LoadStoreUnit::atomic(Thread& thread, const Access& a, Time now,
                                                          Outcome& out) {
   core_.locks.unlock(thread, now);
   LoadsAhead::atomic(thread);
+  const bool far = core_.far.goes_far(a);
   Line* const line = core_.lines.find(a.line());
   if (line) {
     if (line->watchers) core_.sleep.wake_lockers(*line, now);
     const bool alone = core_.around.protocol.may_store(line->copy.state);
-    if (alone && !core_.locks.may_begin(thread, *line, now)) return false;
+    if (alone && !far && !core_.locks.may_begin(thread, *line, now)) return false;
   }
   out.cost = core_.spec.atomic + core_.locks.starts_over(thread);
-  if (!core_.far.goes_far(a)) return in_cache(thread, a, line, now, out);
+  if (!far) return in_cache(thread, a, line, now, out);
   core_.far.send(thread, a, now);
   return false;
 }
@@ -96,7 +97,8 @@ bool LoadStoreUnit::load(Thread& thread, const Access& a, Time now, Outcome& out
 bool LoadStoreUnit::fail_sc(Thread& thread, const Access& a, Time now, Outcome& out) {
   out.value = 1;
   core_.locks.end_attempt(thread, now);
-  if (core_.observed) core_.observed->waited(thread.id, a.line(), thread.hart.pc, now);
+  core_.around.counters.scs.failed(a.line(), core_.around.services.progress());
+  if (core_.observed) core_.observed->failed_sc(thread.id, a.line(), thread.hart.pc, now);
   return true;
 }
 

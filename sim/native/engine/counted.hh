@@ -15,9 +15,9 @@ namespace uncore {
 
 using Pairs = std::vector<std::pair<uint64_t, uint64_t>>;
 
-// Lines by how often they were fetched, most first.
-inline Pairs hottest_lines(const Counters& c) {
-  Pairs lines(c.transfers_by_line.begin(), c.transfers_by_line.end());
+// Lines by a count, most first.
+inline Pairs hottest(const LineMap<uint64_t>& counts) {
+  Pairs lines(counts.begin(), counts.end());
   std::ranges::sort(lines, [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });
@@ -34,7 +34,10 @@ void each_count(const Engine& engine, Put put) {
   put("between", c.transfers_between);
   put("stored", c.transfers_stored);
   put("memory", c.transfers_memory);
-  put("lines", hottest_lines(c));
+  put("lines", hottest(c.transfers_by_line));
+  put("failed_scs", c.scs.all());
+  const bool lately = c.scs.any_since(engine.services.progress());
+  put("failed_lately", lately ? hottest(c.scs.by_line()) : Pairs{});
   std::vector<uint64_t> resolvers, channels;
   std::vector<std::array<uint64_t, 3>> taken;
   for (const auto& r : engine.resolvers) resolvers.push_back(r->slices().busiest());

@@ -68,6 +68,11 @@ void Attribution::waited(uint32_t hart, uint64_t line, uint64_t pc, Time now) {
     uses_[uses_.row(hart, line, pc, h.kind)].waited += time;
 }
 
+void Attribution::failed_sc(uint32_t hart, uint64_t line, uint64_t pc, Time now) {
+  waited(hart, line, pc, now);
+  ++uses_[uses_.row(hart, line, pc, harts_[hart].kind)].failed_scs;
+}
+
 void Attribution::waited_store(uint32_t hart, std::size_t older, uint64_t line, Time now) {
   Hart& h = harts_[hart];
   const Buffered& store = h.stores[older];

@@ -55,6 +55,9 @@ class Attribution {
   void resumed(uint32_t hart, Time after) { harts_[hart].since = kNever, waited_in_all += after; }
   Time waited_in_all = 0;
 
+  // An SC fails, which may have waited until now.
+  void failed_sc(uint32_t hart, uint64_t line, uint64_t pc, Time now);
+
   // --- waiting loops that are passed over (S1) ---
   void turn_begins(uint32_t hart) { harts_[hart].turn.clear(), harts_[hart].recording = true; }
   // The last turn is what has been touched since `instructions` had retired.

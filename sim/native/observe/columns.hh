@@ -29,6 +29,7 @@ void each_column(const std::vector<Use>&, Put put) {
   put("writes", [](const Use& u) { return u.writes; });
   put("misses", [](const Use& u) { return u.misses; });
   put("needless", [](const Use& u) { return u.needless; });
+  put("failed_scs", [](const Use& u) { return u.failed_scs; });
   put("waited_ps", [](const Use& u) { return u.waited; });
   put("critical_ps", [](const Use& u) { return u.critical; });
   put("needless_ps", [](const Use& u) { return u.needlessly; });

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "observe/failed_scs.hh"
 #include "spec/agents.hh"
 #include "storage/line_map.hh"
 
@@ -21,6 +22,7 @@ class Counters {
   std::vector<uint64_t> transfers_stored;   // fills from a resolver's data, by resolver
   uint64_t transfers_memory = 0;
   LineMap<uint64_t> transfers_by_line;  // fills, by line
+  FailedScs scs;
 
   // A core was given a line's data, which `from` held last.
   void transferred(Agent to, Agent from, uint64_t line);

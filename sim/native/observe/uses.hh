@@ -15,7 +15,7 @@ struct Use {
   uint64_t line = 0, pc = 0;
   uint32_t hart = 0;
   int64_t kind = 0;  // of operation, or Attribution::kBetween, kOutside
-  uint64_t reads = 0, writes = 0, misses = 0, needless = 0;
+  uint64_t reads = 0, writes = 0, misses = 0, needless = 0, failed_scs = 0;
   Time waited = 0, needlessly = 0, critical = 0;
   uint64_t read = 0, written = 0;  // bytes of the line, a bit each
 };

@@ -65,7 +65,7 @@ def refuse_what_is_missing(job: Job, can: Collection[str]) -> None:
         _refuse_for_linux(job, can)
     if any(core.far_atomics for core in job.machine.each_core) and "far" not in can:
         raise UserError(
-            f"{job.machine.id}: core.atomics = far: {job.engine} has atomics in the core's cache"
+            f"{job.machine.id}: atomics are far: {job.engine} has them in the core's cache"
             " only; write core.atomics=near"
         )
     if job.seed is not None and "chance" not in can:

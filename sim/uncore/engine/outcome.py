@@ -26,6 +26,7 @@ NO_OPERATIONS = "the workload marks no operations"  # why a point has no latency
 MOST_LINES = 64  # hottest lines kept in a result
 MOST_NAMED = 5  # hottest lines in a message
 MOST_OUTPUT = tasks.MOST_OUTPUT
+KEPT = "a core keeps a line for the SC no longer than 64 instructions take (C6.2)"
 
 
 class Run(tasks.Run, Protocol):
@@ -63,6 +64,7 @@ def point(job: Job, engine: Run) -> dict[str, Any]:
         "lines": lines,
         "names": [(address, names.at(address)) for address, _ in lines],
         "invalidations": counts["invalidations"],
+        "failed_scs": counts["failed_scs"],
         "links": _busy(channels(job.machine), counts["channel_busy"], engine.now),
         "resolvers": _busy(
             [r.name for r in job.machine.resolvers], counts["resolver_busy"], engine.now
@@ -172,9 +174,26 @@ def _broken_rule(machine: Machine, reason: str) -> str:
     return impossible.worded(reason, tables.of(machine.protocol, machine.tables))
 
 
+def _failed_scs(job: Job, engine: Run) -> list[str]:
+    """Where SCs failed while no operation was done: a loop around them may never end."""
+    failed = engine.counters()["failed_lately"]
+    if engine.end != "watchdog" or not failed:
+        return []
+    names = Names.of(job.program, engine.read, job.threads[0])
+    total = sum(times for _, times in failed)
+    return [
+        f"  meanwhile {total} SCs failed: their loops may never end; {KEPT}",
+        *(
+            f"  {times} SCs failed on the line of {address:#x}, {names.at(address)}"
+            for address, times in failed[:MOST_SUSPECTS]
+        ),
+    ]
+
+
 def _why(job: Job, engine: Run) -> str:
     """The run ended badly: who was where, in the words of the source."""
     guest = job.program
+    failed = _failed_scs(job, engine)
     heads = {
         "fatal": f"{guest.name}: {tasks.worded(engine.reason)}",
         "stuck": f"{guest.name}: every hart waits and nothing is under way",
@@ -182,7 +201,7 @@ def _why(job: Job, engine: Run) -> str:
         " --watchdog allows more",
         "protocol": f"protocol {job.machine.protocol}: {_broken_rule(job.machine, engine.reason)}",
     }
-    lines = [heads[engine.end]]
+    lines = [heads[engine.end], *failed]
     if guest.linux:
         return "\n".join([*lines, *whereabouts(job, engine)])
     harts = sorted(enumerate(engine.harts()), key=lambda pair: SUSPECTS.index(pair[1]["mode"]))
@@ -193,6 +212,6 @@ def _why(job: Job, engine: Run) -> str:
         lines.append(f"  hart {number} {hart['mode']} at {hart['pc']:#x} {where} ({source}){waits}")
     if len(harts) > MOST_SUSPECTS:
         lines.append(f"  and {len(harts) - MOST_SUSPECTS} more harts")
-    if engine.end in ("stuck", "watchdog"):
+    if engine.end in ("stuck", "watchdog") and not failed:
         lines += ["  " + line for line in engine.reason.splitlines()[:16]]
     return "\n".join(lines)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -205,8 +205,7 @@ class Job:
         document: dict[str, Any] = msgspec.to_builtins(fields)
         if not self.machine.tables:  # a shipped protocol has a name
             del document["machine"]["tables"]
-        if all(core.order == "tso" for core in self.machine.each_core):
-            _drop_order(document["machine"])
+        _drop_usual(document["machine"])
         for name in UNCHANGED:
             if not document[name]:
                 del document[name]
@@ -237,11 +236,21 @@ class Job:
         return cls(program=program, **values)
 
 
-def _drop_order(machine: dict[str, Any]) -> None:
-    """Leaves out the memory order, which older documents, all of TSO, do not have (same hash)."""
-    for costs in (machine["core"], *(kind["core"] for kind in machine["kinds"])):
-        del costs["order"]
-    del machine["chance"]["load"], machine["chance"]["store"]
+def _drop_usual(machine: dict[str, Any]) -> None:
+    """Leaves out what is as in older documents, which do not say it (same hash)."""
+    cores = [machine["core"], *(kind["core"] for kind in machine["kinds"])]
+    if _drop(cores, "order", "tso"):
+        del machine["chance"]["load"], machine["chance"]["store"]
+    _drop(cores, "far_owned", False)
+
+
+def _drop(cores: Sequence[dict[str, Any]], name: str, usual: Any) -> bool:
+    """Leaves a number out if all cores have it as usual; whether they have."""
+    if any(core[name] != usual for core in cores):
+        return False
+    for core in cores:
+        del core[name]
+    return True
 
 
 def _check_slices(slices: str, most: int) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 from uncore import _native
@@ -169,7 +169,8 @@ def systems(tables: Tables) -> list[System]:
         )
         chosen += [three_levels, System("2 cores, two levels", ((2,), (1,)), (join, few))]
     chosen += [*narrow(tables), *trials(tables, seed=1, count=12)]
-    chosen += [System("2 cores", ((2,),), (root,), True) for root in (few, early, bus, shared)]
+    for root, owned in product((few, early, bus, shared), (False, True)):
+        chosen.append(System("2 cores", ((2,),), (root,), True, owned))
     chosen += [System("3 cores", ((3,),), (root,)) for root in (few, bus)]
     chosen += [System("2 joins", ((1, 1), (2,)), (join, few)) for join in joins(tables)]
     return [replace(system, states=ENOUGH) for system in chosen]

@@ -75,6 +75,7 @@ class System:
     fanout: tuple[tuple[int, ...], ...]
     levels: tuple[Level, ...]
     far: bool = False  # atomics may be done at the resolver
+    owned: bool = False  # even on a line that the core holds alone
     states: int = 20_000_000  # a walk ends there, and says how deep it came
     lines: int = 1  # or 2: of a walk, whose cores then have room for one
 
@@ -89,12 +90,14 @@ class System:
             policies,
             [lv.recalls for lv in self.levels],
             far=self.far,
+            far_owned=self.owned,
         )
 
     def __str__(self) -> str:
         shape = " / ".join("+".join(map(str, level)) for level in self.fanout)
         lines = ", 2 lines" if self.lines == 2 else ""
-        return f"{shape}{lines}: {' / '.join(map(str, self.levels))}{' far' * self.far}"
+        far = " far" * self.far + " owned" * self.owned
+        return f"{shape}{lines}: {' / '.join(map(str, self.levels))}{far}"
 
 
 def roots() -> list[Level]:
@@ -132,7 +135,9 @@ def walks(tables: Tables, everything: bool) -> list[System]:
         plain = replace(joins(tables)[0], forwarder=False)
         chosen += [System(JOINED, ((2, 1), (2,)), (plain, home))]
         chosen += [System(TRIPLE, ((3,),), (replace(root, forwarder=False),)) for root in roots()]
-    chosen += [replace(system, far=True, group=FAR) for system in chosen if system.group == PAIR]
+    pairs = [system for system in chosen if system.group == PAIR]
+    for owned in (False, True):
+        chosen += [replace(system, far=True, owned=owned, group=FAR) for system in pairs]
     chosen.append(
         System(TWO_LINES, ((2,),), (Level("directory", "direct", "completion"),), lines=2)
     )
@@ -157,7 +162,10 @@ def deeper(tables: Tables) -> list[System]:
                 states=4_000_000,
             ),
             System("2+2 cores, two levels", ((2, 2), (2,)), (join, home), states=4_000_000),
-            *([System(JOINED, ((2, 1), (2,)), (join, home), True, 4_000_000)] * join.operates),
+            *(
+                System(JOINED, ((2, 1), (2,)), (join, home), True, owned, 4_000_000)
+                for owned in (False, True) * join.operates
+            ),
             System(
                 "2+1 cores, three levels", ((2, 1), (2,), (1,)), (join, join, few), states=4_000_000
             ),
@@ -170,7 +178,8 @@ def narrow(tables: Tables) -> Iterator[System]:
     shapes = (((2, 1, 1), (2, 1), (2,)), ((2, 2, 2, 2), (2, 2), (2,)))
     tops = (Level("shadow-tags", "direct"), Level("snoop"))
     for shape, join, root in product(shapes, joins(tables), tops):
-        yield System("random", shape, (join, join, root), far=len(shape[0]) > 3 and join.operates)
+        far = len(shape[0]) > 3 and join.operates
+        yield System("random", shape, (join, join, root), far, far and root.knows == "snoop")
 
 
 def trials(tables: Tables, seed: int, count: int) -> Iterator[System]:
@@ -189,4 +198,5 @@ def trials(tables: Tables, seed: int, count: int) -> Iterator[System]:
             fanout.append((len(fanout[-1]),))
         levels = [replace(draw.choice(joins(tables)), grants=draw.choice((0, 3)))] * (depth - 1)
         far = number % 2 == 1 and all(level.operates for level in levels)
-        yield System("random", tuple(fanout), (*levels, draw.choice(roots())), far)
+        owned = far and number % 4 == 3
+        yield System("random", tuple(fanout), (*levels, draw.choice(roots())), far, owned)

@@ -71,6 +71,7 @@ def _use(use: Use) -> dict[str, object]:
         "writes": use.writes,
         "misses": use.misses,
         "needless": use.needless,
+        "failed_scs": use.failed_scs,
         "waited": use.waited_ps,
     }
 
@@ -127,6 +128,7 @@ INSTRUCTIONS = [
     Column("writes", "writes", units.count),
     Column("misses", "misses", units.count),
     Column("needless", "needless", units.count),
+    Column("failed SCs", "failed_scs", units.count, minor=True),
     Column("waited", "waited", units.duration),
 ]
 COLUMNS = [*LINES, *INSTRUCTIONS]

@@ -24,7 +24,7 @@ from uncore.result.sharing import costs
 
 NAMED = 4  # objects of the sum
 DRAWN = 12  # objects of a picture
-COUNTS = ("reads", "writes", "misses", "needless")
+COUNTS = ("reads", "writes", "misses", "needless", "failed_scs")
 Row = dict[str, Any]
 
 
@@ -150,5 +150,8 @@ COLUMNS = [
     ),
     Column("reads", "reads", "{:.2f}".format, about="an operation, atomics among them"),
     Column("writes", "writes", "{:.2f}".format, about="an operation, atomics among them"),
+    Column(
+        "failed SCs", "failed_scs", "{:.2f}".format, minor=True, about="that failed, an operation"
+    ),
     Column("lines", "lines", about="cache lines that it lies on"),
 ]

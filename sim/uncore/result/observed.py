@@ -48,6 +48,7 @@ class Use(Struct, frozen=True, kw_only=True):
     waited_ps: Annotated[int, Meta(description="time harts stood still for it")]
     needless_ps: Annotated[int, Meta(description="of that, for needless misses")]
     critical_ps: Annotated[int, Meta(description="time of the run's critical path")] = 0
+    failed_scs: Annotated[int, Meta(description="SCs for the line that failed")] = 0
     read: Annotated[Bytes, Meta(description="bytes read: (offset in the line, size)")]
     written: Annotated[Bytes, Meta(description="bytes written")]
 
@@ -94,6 +95,7 @@ class Others(Struct, frozen=True, kw_only=True):
     waited_ps: Annotated[int, Meta(description="as in Use")] = 0
     needless_ps: Annotated[int, Meta(description="as in Use")] = 0
     critical_ps: Annotated[int, Meta(description="as in Use")] = 0
+    failed_scs: Annotated[int, Meta(description="as in Use")] = 0
     transfers: Annotated[dict[str, int], Meta(description="as in Line")] = {}
     invalidations: Annotated[int, Meta(description="as in Line")] = 0
 
@@ -115,6 +117,7 @@ class Object(Struct, frozen=True, kw_only=True):
     waited_ps: Annotated[int, Meta(description="as in Use")]
     needless_ps: Annotated[int, Meta(description="as in Use")]
     critical_ps: Annotated[int, Meta(description="as in Use")]
+    failed_scs: Annotated[int, Meta(description="as in Use")] = 0
 
 
 class Observed(Struct, frozen=True, kw_only=True):

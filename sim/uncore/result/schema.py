@@ -148,6 +148,11 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             about="instructions retired, all threads together",
         ),
     ] = None
+    failed_scs: Annotated[
+        int | UnsetType | None,
+        Meta(description="store-conditionals that failed, all threads"),
+        PointColumn(head="failed SCs", minor=True, axis="store-conditionals that failed"),
+    ] = UNSET
     transactions: Annotated[
         int | None, Meta(description="coherence transactions closed"), PointColumn(each=False)
     ] = None

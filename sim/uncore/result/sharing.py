@@ -39,6 +39,7 @@ class Cost(Struct, frozen=True, kw_only=True):
     writes: int
     misses: int
     needless: int
+    failed_scs: int
     transfers: dict[str, int]
     invalidations: int
     taken: list[tuple[int, int, int]]
@@ -63,6 +64,7 @@ def _cost(line: Line, hart_ps: int) -> Cost:
         writes=line.sum("writes"),
         misses=line.sum("misses"),
         needless=line.sum("needless"),
+        failed_scs=line.sum("failed_scs"),
         transfers=line.transfers,
         invalidations=line.invalidations,
         taken=line.taken,

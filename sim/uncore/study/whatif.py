@@ -276,7 +276,7 @@ def _times(machine: _Machine) -> Iterator[Change]:
             what = f"all of {level}{JOIN}* {SHARE:.0%} nearer"
             yield from machine.changed("distance", what, **values)
     far = any(core.far_atomics for core in machine.job.machine.each_core)
-    other = "near" if far else "far"
+    other = "near" if far else "far-unless-owned"
     yield from machine.changed("atomics", f"atomics {other}", **{"core.atomics": other})
 
 

@@ -34,8 +34,11 @@ def read_core(table: Table, threads: int) -> Core:
     has_l2 = l2.text("size") != "none"
     l1_sets, l1_ways = sets_and_ways(l1)
     l2_sets, l2_ways = sets_and_ways(l2) if has_l2 else (0, 0)
+    atomics = table.word("atomics")
     core = table.part(
         Core,
+        far_atomics=atomics != "near",
+        far_owned=atomics == "far",
         l1_sets=l1_sets,
         l1_ways=l1_ways,
         l2_sets=l2_sets,

@@ -128,8 +128,9 @@ def refuse_far_without_data(
         ):
             raise core.wrong(
                 "atomics",
-                f"'{core.key}.atomics = far': [{resolver.level}.resolver] has no data to do them"
-                f" on; write 'near', or data = \"victim ...\" in [{resolver.level}]",
+                f"'{core.key}.atomics = {core.text('atomics')}': [{resolver.level}.resolver] has no"
+                f" data to do them on; write 'near', or data = \"victim ...\" in"
+                f" [{resolver.level}]",
             )
 
 

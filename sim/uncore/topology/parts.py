@@ -34,6 +34,7 @@ REPLIES = ("direct", "via")
 UNBLOCKS = ("response", "completion")
 DATA = ("none", "victim", "inclusive")
 ORDERS = ("tso", "weak")
+ATOMICS = ("near", "far", "far-unless-owned")
 PLACES = ("slices", "hub", "home")  # of a resolver
 MOST_GRANTS = 1 << 16
 MOST_WAYS = 1 << 20
@@ -84,8 +85,7 @@ class Core:
     )
     far_atomics: bool = field(
         "whether AMOs are done at the resolver or in the core",
-        "core.atomics",
-        words=("far", "near"),
+        Word("core.atomics", words=ATOMICS),
     )
     restart: Ps = field(
         "what an atomic takes longer that met another hart's", "core.restart", default=0
@@ -116,6 +116,10 @@ class Core:
         "entries of each level of a hart's TLB for each larger size of page",
         "core.tlb.large",
         default=32,
+    )
+    far_owned: bool = field(
+        "whether AMOs are done at the resolver even where the core holds the line alone",
+        default=False,
     )
 
 

@@ -17,13 +17,14 @@ enum what {
   CLOCK,
   DELAY,
   RECURSE,
+  LIVELOCK,
   RACE,
   EVERYBODY,
   CHECK
 };
 UC_PARAM(choice, what, ILLEGAL,
          "illegal|outside|device|misaligned|astray|unhandled|deadlock|atomic|compute|clock|delay|"
-         "recurse|race|everybody|check",
+         "recurse|livelock|race|everybody|check",
          "how");
 
 static struct {
@@ -75,6 +76,20 @@ static uint64_t depth(uint64_t n) {
 
 static void recurse(void) { depth(1); }
 
+// What stands between LR and SC takes longer than the line is kept (rule C6.2): another hart's LR
+// takes it, and is too slow in turn. An SC that failed before an operation has no part in it.
+static void livelock(void) {
+  uint64_t failed, other;
+  __asm__ volatile("sc.d %0, zero, (%1)" : "=&r"(failed) : "r"(&other) : "memory");
+  uc_op();
+  do
+    __asm__ volatile("lr.d t0, (%1)\n\t.rept 600\n\tnop\n\t.endr\n\tsc.d %0, t0, (%1)"
+                     : "=&r"(failed)
+                     : "r"(&shared.hot)
+                     : "t0", "memory");
+  while (failed);
+}
+
 // Every hart ends the run, the last one first, some instructions apart.
 static void race(unsigned id, unsigned n) {
   const uint64_t common = 200000;
@@ -90,10 +105,12 @@ void uc_main(unsigned id, unsigned n) {
   if (what == EVERYBODY) outside();
   if (id != n - 1) {
     if (what == ATOMIC) atomic();
+    if (what == LIVELOCK) livelock();
     return;
   }
-  static void (*const ways[])(void) = {illegal,  outside, device,  misaligned, astray, unhandled,
-                                       deadlock, atomic,  compute, clock,      delay,  recurse};
+  static void (*const ways[])(void) = {illegal,   outside,  device,  misaligned, astray,
+                                       unhandled, deadlock, atomic,  compute,    clock,
+                                       delay,     recurse,  livelock};
   if (what == CHECK)
     uc_check(false, "asked to fail");
   else

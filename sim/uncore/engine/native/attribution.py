@@ -28,7 +28,10 @@ MOST_LINES = 64
 MOST_PARTS = 4096  # of an object whose places are kept
 OUTSIDE = -2  # kind: outside the region of interest
 LINE = 64
-COUNTED = ("reads", "writes", "misses", "needless", "waited_ps", "needless_ps", "critical_ps")
+COUNTED = (
+    *("reads", "writes", "misses", "needless", "failed_scs"),
+    *("waited_ps", "needless_ps", "critical_ps"),
+)
 
 Row = dict[str, Any]
 

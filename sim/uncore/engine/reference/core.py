@@ -125,6 +125,7 @@ class Core:
                 return buffer.store(hart, access)
             case "sc" if hart.reservation != access.line:
                 locks.end_attempt(hart)
+                self.system.counts.sc_failed(access.line)
                 return 1, 0
             case "sc":
                 return self.in_cache(hart, access)
@@ -143,12 +144,14 @@ class Core:
         return self.in_cache(hart, access, loads_ahead.again(hart, access))
 
     def atomic(self, hart: Hart, access: Access) -> Done | None:
-        """H5: an AMO or an LR, which may meet a lock."""
+        """H5, C8.10: an AMO or an LR, which may meet a lock, unless it is a far AMO."""
         loads_ahead.atomic(hart)
-        if not locks.may_begin(hart, access.line):
+        locks.unlock(hart)
+        goes_far = far.goes_far(self, access)
+        if not goes_far and not locks.may_begin(hart, access.line):
             return None
         longer = locks.starts_over(hart)
-        if far.goes_far(self, access):
+        if goes_far:
             far.send(hart, access)
             return None
         return self.in_cache(hart, access, longer)

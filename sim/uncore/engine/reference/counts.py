@@ -26,6 +26,8 @@ class Counts:
         self.between = [0] * (1 + len(machine.shape[0]))  # by depth of the common level
         self.stored = [0] * len(machine.resolvers)
         self.memory = 0
+        self.failed_scs = 0
+        self.failed_lately: Counter[int] = Counter()  # by line, since an operation was done
 
     def operated(self, batch: int, latency: int | None) -> None:
         """Operations done in a row, which took so long together, if that was measured."""
@@ -34,6 +36,15 @@ class Counts:
             each = latency // batch
             dropped = max(0, each.bit_length() - KEPT_BITS)
             self.latencies[each >> dropped << dropped] += batch
+
+    def progressed(self, now: int) -> None:
+        """An operation was done."""
+        self.progress = now
+        self.failed_lately.clear()
+
+    def sc_failed(self, line: int) -> None:
+        self.failed_scs += 1
+        self.failed_lately[line] += 1
 
     def probed(self, kind: str) -> None:
         """A copy was asked for; ProbeM and Inv take it away."""

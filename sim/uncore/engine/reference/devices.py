@@ -80,7 +80,7 @@ def _interrupts(
 def semihost(hart: Hart) -> None:
     """The call in a0, with its argument in a1."""
     call, argument = hart.isa.argument(0), hart.isa.argument(1)
-    hart.system.counts.progress = hart.clock.now
+    hart.system.counts.progressed(hart.clock.now)
     if call == WRITE0:
         hart.system.console.say(hart.id, _string(hart, argument))
         hart.isa.set_argument(0, 0)

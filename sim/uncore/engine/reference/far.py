@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 
 def goes_far(core: Core, access: Access) -> bool:
-    """C8.1: an AMO on a line that the core does not hold alone."""
+    """C8.1, C8.9: any AMO, or one on a line that the core does not hold alone; but none while
+    something of the core's is under way for the line."""
     if not (access.is_amo and core.costs.far_atomics):
         return False
-    return "Amo" in core.caches.find(access.line).cell("Amo").actions
+    actions = core.caches.find(access.line).cell("Amo").actions
+    return "stall" not in actions if core.costs.far_owned else "Amo" in actions
 
 
 def ask(core: Core, access: Access) -> int:

@@ -146,6 +146,7 @@ class Hart:
             self.late = 0
         now, counts = int(self.isa.clock), self.system.counts
         if code == MARK["OP"]:
+            counts.progressed(self.clock.now)
             counts.operated(max(1, value), None if self.began is None else now - self.began)
             self.began = None if self.began is None else now
         elif code in (MARK["START"], MARK["ROI_ON"]):

@@ -49,7 +49,6 @@ def unlock(hart: Hart) -> None:
 
 def may_begin(hart: Hart, number: int) -> bool:
     """C6.3: an atomic waits while its line is locked, and for whom the lock has kept off."""
-    unlock(hart)
     line, now = hart.core.caches.find(number), hart.clock.now
     if not line.protocol.may_store(line.state):
         return True  # nothing of the line is here to be locked: it asks for it

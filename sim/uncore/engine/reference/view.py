@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,12 @@ from uncore.engine.reference.message import LINE
 
 if TYPE_CHECKING:
     from uncore.engine.reference.system import System
+
+
+def hottest(counts: Mapping[int, int]) -> list[tuple[int, int]]:
+    """Lines by a count, most first."""
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [(line * LINE, count) for line, count in ranked]
 
 
 class View:
@@ -41,14 +48,15 @@ class View:
     def counters(self) -> dict[str, Any]:
         """Under the names that the native engine gives them."""
         counts, system = self.system.counts, self.system
-        by_line = sorted(counts.by_line.items(), key=lambda item: (-item[1], item[0]))
         return {
             "transactions": counts.transactions,
             "invalidations": counts.invalidations,
             "between": counts.between,
             "stored": counts.stored,
             "memory": counts.memory,
-            "lines": [(line * LINE, count) for line, count in by_line],
+            "lines": hottest(counts.by_line),
+            "failed_scs": counts.failed_scs,
+            "failed_lately": hottest(counts.failed_lately),
             "resolver_busy": [max(resolver.busy) for resolver in system.resolvers],
             "channel_busy": [channel.used for channel in system.fabric.channels],
             "channel_taken": [tuple(one.taken.values()) for one in system.fabric.channels],

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 ABSENT = {
     "transfers": "memHierarchy does not tell where a fill came from",
     "lines": "memHierarchy counts by cache, not by line",
+    "failed_scs": "an AMO is a load-linked and a store-conditional there, which may fail, too",
     "links": "merlin's routers are not the machine's links one for one",
     "resolvers": "memHierarchy does not count how long it is busy",
     "events": "what one step is differs from engine to engine",

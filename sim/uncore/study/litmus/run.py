@@ -51,6 +51,9 @@ SETTINGS = (
     Setting("epyc7601x2", "moesi", policies={"placement": "scatter", "home": "first-touch"}),
     Setting("x8275clx2", "mesif", policies={"placement": "0,1,48,49"}),
     Setting("x5650x2", "mesif", ("core.store_buffer=2",), {"placement": "scatter"}),
+    Setting("ring:8", "mesi", ("core.atomics=far",), {"placement": "scatter"}),
+    Setting("x8275clx2", "mesif", ("core.atomics=far",), {"placement": "siblings"}),
+    Setting("mesh:4x4", "moesi", ("core.atomics=far-unless-owned",)),
 )
 
 Order = Literal["tso", "weak"]

@@ -1,0 +1,31 @@
+// SCs that have failed: how many, and on which lines since the guest's last operation, for who asks
+// why there was none (uncore.engine.outcome).
+#pragma once
+
+#include <cstdint>
+
+#include "storage/line_map.hh"
+#include "time/time.hh"
+
+namespace uncore {
+
+class FailedScs {
+ public:
+  // `progress`: when the guest's last operation was.
+  void failed(uint64_t line, Time progress) {
+    ++all_;
+    if (since_ != progress) by_line_.clear();
+    since_ = progress;
+    ++by_line_[line];
+  }
+  uint64_t all() const { return all_; }
+  bool any_since(Time progress) const { return all_ > 0 && since_ == progress; }
+  const LineMap<uint64_t>& by_line() const { return by_line_; }
+
+ private:
+  uint64_t all_ = 0;
+  Time since_ = 0;
+  LineMap<uint64_t> by_line_;
+};
+
+}  // namespace uncore

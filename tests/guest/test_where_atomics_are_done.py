@@ -1,0 +1,54 @@
+"""Does it turn on near and far which instructions count fastest, and for whom (rules C8.1, C8.9)?
+
+On Graviton2's machine.  An add is LSE's, a compare-and-swap a loop of LR and SC, so LL/SC's.
+"""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.plans import Do, Step, steps
+
+from uncore import api
+from uncore.topology import load
+
+MACHINE = "graviton2"
+NEAR = 4.8  # ns: the file's 12 cycles
+
+
+def owned(atomics: str) -> tuple[int, int]:
+    """ns that an add takes to a counter that its core has just written, and the next add."""
+    plan = [Step(1000, Do.STORE), Step(3000, Do.AMO), Step(5000, Do.AMO)]
+    _, first, next_ = steps(load(MACHINE, [f"core.atomics={atomics}"]), [plan])[0]
+    return first.cost, next_.cost
+
+
+def rate(workload: str, atomics: str, threads: int) -> int:
+    overrides = {"core.atomics": atomics}
+    result = api.run(MACHINE, workload, (threads,), overrides=overrides, seeds=())
+    assert result.points[0].throughput
+    return result.points[0].throughput
+
+
+@pytest.mark.parametrize("atomics", ["near", "far-unless-owned"])
+def test_an_add_to_ones_own_counter_is_cheap_where_the_line_is(atomics: str) -> None:
+    assert all(NEAR - 2 < cost < NEAR + 1 for cost in owned(atomics))
+
+
+def test_an_add_to_ones_own_counter_takes_5_to_12_times_as_long_far() -> None:
+    """The first one longer: its core gives the line up for it."""
+    first, next_ = owned("far")
+    assert first > 1.5 * next_
+    assert 5 < next_ / NEAR < 12
+
+
+@pytest.mark.parametrize(("atomics", "add_wins"), [("near", True), ("far", False)])
+def test_alone_an_add_is_faster_than_a_loop_only_if_it_is_near(
+    atomics: str, add_wins: bool
+) -> None:
+    add, loop = (rate(workload, atomics, 1) for workload in ("counter/atomic", "counter/cas"))
+    assert add > 1.1 * loop if add_wins else loop > 1.5 * add
+
+
+@pytest.mark.parametrize(("atomics", "gain"), [("near", 1.5), ("far", 3)])
+def test_contended_an_add_is_faster_than_a_loop_and_far_by_more(atomics: str, gain: float) -> None:
+    assert rate("counter/atomic", atomics, 16) > gain * rate("counter/cas", atomics, 16)
