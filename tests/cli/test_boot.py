@@ -150,7 +150,7 @@ FILLS = """
 
 @pytest.mark.parametrize(
     "loop, message",
-    [(FLOODS, "more than 64 MiB written to the console"), (FILLS, "--memory gives it 64 MiB")],
+    [(FLOODS, "more than 16 MiB written to the console"), (FILLS, "--memory gives it 64 MiB")],
 )
 def test_kernel_that_would_fill_the_computer_is_stopped(uncore, tmp_path, loop, message):
     source = GUEST.partition("1:")[0] + loop

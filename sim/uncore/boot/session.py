@@ -25,7 +25,7 @@ from uncore.result import canonical
 EVENTS, LOOK = 200_000, 10**9  # at most; ps from one look to the next
 PATIENCE = 20  # looks with harts awake
 ASLEEP = 10  # as many is one with all asleep
-MOST_TEXT = 1 << 27  # letters of the console, by whatever way; the firmware takes half as many
+MOST_TEXT = 1 << 25  # letters of the console, by whatever way; the firmware takes half as many
 
 
 class Stillness(msgspec.Struct, frozen=True):

@@ -138,8 +138,8 @@ def _nodes(path: Path, root: Element, above: dict[Element, Element]) -> Iterator
 def _set(path: Path, element: Element, name: str) -> set[int]:
     """hwloc's bitmaps: words of 32 bits in hexadecimal, the most significant first."""
     text = element.get(name, "")
-    if (words := text.count(",") + 1) > MOST_WORDS:
-        raise UserError(f"{path}: read {words} words of {name}; expected at most {MOST_WORDS}")
+    if (count := text.count(",") + 1) > MOST_WORDS:
+        raise UserError(f"{path}: read {count} words of {name}; expected at most {MOST_WORDS}")
     if not re.fullmatch(r"((0x)?[0-9a-fA-F]{1,8}|(?=,|$))(,((0x)?[0-9a-fA-F]{1,8})?)*", text):
         raise UserError(
             f"{path}: read {name}={text!r} of a {element.get('type')}; expected words of 32 bits in"
