@@ -1,6 +1,6 @@
 """Programs of Linux for the tests: built once, each of one file here and no C library.
 
-ran(*words, harts=2, ...)      -> Point; GuestError where the run goes wrong
+ran(*words, harts=2, ...)      -> Point; GuestError where the run goes wrong; `of`: which program
 outcome(*words, ...)           -> what must not depend on how far cores run ahead
 program(name)                  -> Program
 """
@@ -28,8 +28,11 @@ def program(name: str = "calls") -> Program:
     return compile_for_linux(HERE / f"{name}.c", (), BARE)
 
 
-def job(*words: str, machine: str = "ccx:2x4", harts: int = 2, **chosen: Any) -> Job:
-    return request.make_job(machine, program(), harts, arguments=words, **{"seeds": (1,), **chosen})
+def job(
+    *words: str, machine: str = "ccx:2x4", harts: int = 2, of: str = "calls", **chosen: Any
+) -> Job:
+    chosen = {"seeds": (1,), **chosen}
+    return request.make_job(machine, program(of), harts, arguments=words, **chosen)
 
 
 def ran(*words: str, **chosen: Any) -> Point:
