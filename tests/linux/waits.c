@@ -62,6 +62,20 @@ static int absolute_times(void) {
   return 0;
 }
 
+static long waits_after_time_outs(long times) {
+  const u64 time[2] = {0, 50000};
+  for (long i = 0; i < times; ++i)
+    if (call(N_futex, &word, WAIT, 0, time) != -ETIMEDOUT) fail(9);
+  return call(N_futex, &word, WAIT, 0, 0);
+}
+static int time_outs_leave_no_waiter(void) {
+  start(&threads[0], waits_after_time_outs, 2);
+  pause_for(300000);
+  const long woken = call(N_futex, &word, WAKE, 9);
+  join(&threads[0]);
+  return woken == 1 ? 0 : 1;
+}
+
 static volatile u32 stop;
 static long waits_on_other(long unused) {
   (void)unused;
@@ -274,6 +288,43 @@ static int wakes_near(void) {
   return where == 4 ? 0 : 2;
 }
 
+static volatile u32 ends[8];
+static long spins_on(long where) {
+  pin(1UL << where);
+  while (!ends[where]) {
+  }
+  return 0;
+}
+static long notes_order(long self) {
+  order[__atomic_fetch_add(&many, 1, __ATOMIC_ACQ_REL)] = self;
+  return 0;
+}
+static long start_told(struct thread* t, long self) {
+  t->done = 1, t->run = notes_order, t->argument = self;
+  return start_thread(0x250f00, t->stack + sizeof t->stack, &t->done, t);
+}
+// K6: hart 1 takes from hart 0, whose queue is longer, the second thread and then the first; then
+// from hart 2.
+static int queues_give_their_last(void) {
+  pin(1);
+  start(&threads[3], spins_on, 1);
+  start(&threads[4], spins_on, 2);
+  pause_for(300000);
+  long tids[3];
+  for (long i = 0; i < 3; ++i) tids[i] = start_told(&threads[i], i);
+  const u64 second = 4, either = 3, other_two = 6;
+  call(N_sched_setaffinity, tids[2], 8, &second);
+  call(N_sched_setaffinity, tids[2], 8, &other_two);
+  call(N_sched_setaffinity, tids[0], 8, &either);
+  call(N_sched_setaffinity, tids[1], 8, &either);
+  ends[1] = 1;
+  while (many < 3) {
+  }
+  ends[2] = 1;
+  for (int i = 0; i < 5; ++i) join(&threads[i]);
+  return order[0] == 1 && order[1] == 0 && order[2] == 2 ? 0 : 1;
+}
+
 // ---- robust lists
 
 enum { WAITERS = 0x80000000u, DIED = 0x40000000, OTHERS = 12345 };
@@ -328,7 +379,11 @@ static int hidden_pages_keep_their_bytes(void) {
   if (page[3] != 77 || faulted != (u64)(page + 3)) return 2;
   faulted = 0;
   page[4] = 78;
-  return faulted == 0 && page[4] == 78 ? 0 : 3;
+  if (faulted != 0 || page[4] != 78) return 3;
+  call(N_mprotect, page, 4096, 0);
+  call(N_munmap, page, 4096);
+  call(N_mmap, page, 4096, 3, 0x32, -1, 0);
+  return page[3] == 0 && page[4] == 0 ? 0 : 4;
 }
 
 int run(int count, char** words) {
@@ -349,6 +404,8 @@ int run(int count, char** words) {
       {"sleep_tells_its_rest", sleep_tells_its_rest},
       {"slices_end_on_idle_harts", slices_end_on_idle_harts},
       {"wakes_near", wakes_near},
+      {"queues_give_their_last", queues_give_their_last},
+      {"time_outs_leave_no_waiter", time_outs_leave_no_waiter},
       {"locks_of_the_dead", locks_of_the_dead},
       {"hidden_pages_keep_their_bytes", hidden_pages_keep_their_bytes},
   };
