@@ -150,9 +150,8 @@ def built(mutant: Mutant) -> set[str]:
     """What SCons makes of its file; Python, but for the structs of a machine, is not built."""
     if mutant.file.startswith("workloads/"):
         return {f"build/workloads/{program}.elf" for program in mutant.programs}
-    if mutant.file.startswith("sim/uncore") and "/topology/" not in mutant.file:
-        return set()
-    return {"native"}
+    is_built = mutant.file.startswith("sim/native/") or "/topology/" in mutant.file
+    return {"native"} if is_built else set()
 
 
 def _last(pattern: re.Pattern[str], output: str) -> str:
