@@ -48,6 +48,14 @@ def test_no_random_edit_of_a_state_is_taken_up(uncore, state):
         assert "not a saved run, or a damaged one" in result.err
 
 
+def test_no_digit_of_the_digest_or_the_size_may_differ(uncore, state):
+    first = state.index(b"\n")
+    for at in range(first - 70, first):
+        other = b"1" if state[at : at + 1] != b"1" else b"2"
+        Path("edited").write_bytes(state[:at] + other + state[at + 1 :])
+        assert uncore("run", "--from", "edited").status == 2, at
+
+
 def test_a_forgery_with_nothing_changed_is_taken_up(uncore, state):
     Path("same").write_bytes(forged(state))
     assert uncore("run", "--from", "same").status == 0

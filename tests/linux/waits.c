@@ -82,21 +82,23 @@ static long waits_on_other(long unused) {
   while (!stop) call(N_futex, &other, WAIT, other, 0);
   return 0;
 }
-// The second word is compared before it is changed, as a signed number.
+static int compared(int old, int with, u32 comparison) {
+  other = old;
+  call(N_futex, &other, WAKE, 9);
+  pause_for(60000);
+  const u32 add_nothing = 1u << 28 | comparison << 24 | ((u32)with & 0xfff);
+  return call(N_futex, &word, WAKE_OP, 1, 1, &other, add_nothing);
+}
+// The second word is compared before it is changed, with a signed number.
 static int wake_op_compares(void) {
-  const int values[] = {-3, 5, 9};
-  enum { with = 5 };
+  const int values[] = {-3, -2, -1, 4, 5, 9}, arguments[] = {5, -2};
   start(&threads[0], waits_on_other, 0);
-  for (int comparison = 0; comparison < 6; ++comparison)
-    for (int i = 0; i < 3; ++i) {
-      const int old = values[i];
+  for (int i = 0; i < 6; ++i)
+    for (int k = 0; k < 2; ++k) {
+      const int old = values[i], with = arguments[k];
       const int holds[] = {old == with, old != with, old<with, old <= with, old> with, old >= with};
-      other = old;
-      call(N_futex, &other, WAKE, 9);
-      pause_for(60000);
-      const u32 add_nothing = 1u << 28 | (u32)comparison << 24 | 0 << 12 | with;
-      if (call(N_futex, &word, WAKE_OP, 1, 1, &other, add_nothing) != holds[comparison])
-        return 1 + comparison;
+      for (u32 comparison = 0; comparison < 6; ++comparison)
+        if (compared(old, with, comparison) != holds[comparison]) return 1 + comparison;
     }
   stop = 1;
   call(N_futex, &other, WAKE, 9);

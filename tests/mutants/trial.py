@@ -142,7 +142,7 @@ class Tree:
         return Trial(NOTICED, _last(BEGUN, output) or tests[0])  # the process has ended itself
 
     def _environment(self) -> dict[str, str]:
-        path = os.pathsep.join((str(self.top / "sim"), str(self.top)))
+        path = os.pathsep.join(str(self.top / part) for part in ("sim", "validation", "."))
         return os.environ | {"PYTHONPATH": path}
 
 

@@ -19,8 +19,10 @@ from tests.trace.browser import opened
 from uncore import api
 from uncore.cli import app
 from uncore.drawing import plot, standalone
+from uncore.drawing.table import Column
 from uncore.execution.request import make_job
 from uncore.report import document
+from uncore.report.document.page import Section, table, write
 from uncore.result import Result, save
 from uncore.result.files import load
 from uncore.study.compare.results import compare as comparing
@@ -148,6 +150,14 @@ def test_pages_of_forged_results_run_nothing(tmp_path, monkeypatch, forged):
         check(Path(f"{name}.html").resolve())
     document.of_comparison(Path("c.html"), comparing(load(forged[0]), load(forged[1])), HOSTILE)
     check(Path("c.html").resolve())
+
+
+def test_cells_of_a_report_are_text(tmp_path):
+    rows = [{"name": HOSTILE, "number": 1}]
+    columns = [Column(HOSTILE, "name", about=HOSTILE), Column("number", "number")]
+    sections = [Section(HOSTILE, table(rows, columns), about=HOSTILE)]
+    write(tmp_path / "t.html", HOSTILE, HOSTILE, sections)
+    check(tmp_path / "t.html", HOSTILE)
 
 
 def test_a_stepper_of_hostile_names_runs_nothing(tmp_path):

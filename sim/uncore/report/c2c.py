@@ -1,9 +1,10 @@
 """`uncore lines --format c2c`: the shared lines by the columns of `perf c2c report`, named as it
 names them, so that a simulated table lies beside a measured one.
 
-Interface: `show(result, observed, top, as_json)`; `row(line, nodes)`.  What perf samples is counted here.  A `Hitm`
-is a line that came from another core's cache, for stores too, which perf cannot see; local is a
-core whose nearest memory is the same node.  Columns that a simulation cannot fill are left out.
+Interface: `show(result, observed, top, as_json)`; `row(line, nodes)`.  What perf samples is counted
+here.  A `Hitm` is a line that came from another core's cache, for stores too, which perf cannot
+see; local is a core whose nearest memory is the same node.  Columns that a simulation cannot fill
+are left out.
 """
 
 from __future__ import annotations

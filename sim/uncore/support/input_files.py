@@ -8,7 +8,6 @@ exception.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from uncore.errors import UserError
@@ -17,6 +16,6 @@ from uncore.errors import UserError
 def read_bounded(path: Path, most: int) -> bytes:
     """OSError stays: its caller knows what the file is for."""
     with open(path, "rb") as file:
-        if os.fstat(file.fileno()).st_size <= most and len(data := file.read(most + 1)) <= most:
+        if len(data := file.read(most + 1)) <= most:
             return data
     raise UserError(f"{path}: larger than {most >> 20} MiB, which is the most that is read")
