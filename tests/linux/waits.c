@@ -62,18 +62,25 @@ static int absolute_times(void) {
   return 0;
 }
 
-static long waits_after_time_outs(long times) {
+static long waits_again(long self) {
   const u64 time[2] = {0, 50000};
-  for (long i = 0; i < times; ++i)
-    if (call(N_futex, &word, WAIT, 0, time) != -ETIMEDOUT) fail(9);
-  return call(N_futex, &word, WAIT, 0, 0);
+  if (call(N_futex, &word, WAIT, 0, time) != -ETIMEDOUT) fail(9);
+  pause_for(200000);
+  return waits(self);
 }
+// Whose time was out waits no longer: when it comes again, it comes behind others.
 static int time_outs_leave_no_waiter(void) {
-  start(&threads[0], waits_after_time_outs, 2);
+  start(&threads[0], waits_again, 1);
+  pause_for(100000);
+  start(&threads[1], waits, 0);
   pause_for(300000);
-  const long woken = call(N_futex, &word, WAKE, 9);
-  join(&threads[0]);
-  return woken == 1 ? 0 : 1;
+  for (u32 i = 0; i < 2; ++i) {
+    if (call(N_futex, &word, WAKE, 1) != 1) return 1;
+    pause_for(100000);
+    if (many != i + 1 || order[i] != i) return 2;
+  }
+  join(&threads[0]), join(&threads[1]);
+  return 0;
 }
 
 static volatile u32 stop;
