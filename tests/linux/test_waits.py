@@ -14,6 +14,7 @@ WORDS = re.findall(r'^      {"(\w+)"', SOURCE, re.MULTILINE)
 # Elsewhere times are those of a busy host, places are the host's; QEMU 7.2 reads a handler's mask
 # from another place than Linux does, and knows no robust lists.
 TIMED = {"absolute_times", "alarms_do_not_drift", "handlers_and_futexes", "sleep_tells_its_rest"}
+TIMED |= {"time_outs_leave_no_waiter", "first_wakes_first", "wake_op_compares"}
 PLACED = {"slices_end_on_idle_harts", "wakes_near", "queues_give_their_last"}
 OURS = TIMED | PLACED | {"masks_hold", "locks_of_the_dead"}
 
