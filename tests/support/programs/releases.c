@@ -18,7 +18,7 @@ static void publish(void) {
   atomic_store_explicit(&shared->flag, 1, memory_order_release);
 }
 
-// Nothing but registers and the buffer orders the accesses.
+// Nothing but registers and the LR orders the accesses.
 static uint64_t found_behind_the_flag(void) {
   uint64_t found;
   __asm__ volatile(
