@@ -19,11 +19,10 @@ static void publish(void) {
 // Nothing but the LR orders the accesses.
 static uint64_t found_behind_the_flag(void) {
   uint64_t found;
-  __asm__ volatile(
-      "1:\tlr.d.aq t0, (%1)\n\tbeqz t0, 1b\n\tld %0, 0(%2)"
-      : "=&r"(found)
-      : "r"(&shared->flag), "r"(&shared->word)
-      : "t0", "memory");
+  __asm__ volatile("1:\tlr.d.aq t0, (%1)\n\tbeqz t0, 1b\n\tld %0, 0(%2)"
+                   : "=&r"(found)
+                   : "r"(&shared->flag), "r"(&shared->word)
+                   : "t0", "memory");
   return found;
 }
 
