@@ -47,7 +47,7 @@ PAGE = ("packed.js", "form.js", "figures.js", "playground.js")
 SHAPES = ("bus:8", "ring:16", "mesh:4x4", "mesh:8x8", "ccx:2x4", "ccx:4x8", "ccx:8x8")
 EXACT = 1 << 53  # larger numbers are texts in a page
 PLACEMENTS = ("compact", "scatter")
-ALLOWED = "; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; worker-src blob:; frame-src blob:"
+RUNS, ALLOWED = "'wasm-unsafe-eval' blob:", "; worker-src blob:; frame-src blob:"
 
 
 def shared() -> dict[str, Any]:
@@ -207,7 +207,10 @@ def page(wasm: bytes) -> str:
     engine = "\n".join(map(_text, (*ENGINE, "worker.js")))
     body = standalone.filled(_text("playground.html"), ENGINE=engine, DATA=standalone.data(data))
     script = "".join(map(_text, PAGE))
-    return standalone.page("uncore in the browser", body, _text("playground.css"), script, ALLOWED)
+    style = _text("playground.css")
+    return standalone.page(
+        "uncore in the browser", body, style, script, inner=empty(), runs=RUNS, allowed=ALLOWED
+    )
 
 
 def _text(name: str) -> str:

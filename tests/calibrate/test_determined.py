@@ -33,6 +33,10 @@ def test_nothing_is_said_of_numbers_that_residuals_follow() -> None:
     assert uncertainties(fitted(ONE)) == pytest.approx(dict.fromkeys("abc", ERROR), rel=1e-3)
 
 
+def test_a_number_that_residuals_follow_half_as_much_deviates_twice_as_much() -> None:
+    assert uncertainties(fitted(0.5 * ONE))["a"] == pytest.approx(2 * ERROR, rel=1e-3)
+
+
 def test_a_number_that_nothing_follows_is_named() -> None:
     slopes = ONE * [[1], [0], [1]]
     assert undetermined(fitted(slopes)) == [

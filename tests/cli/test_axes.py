@@ -210,10 +210,10 @@ def test_a_page_of_a_matrix_is_square_and_shows_where_members_begin() -> None:
 def test_page_is_self_contained(swept: Results, tmp_path: Path) -> None:
     pytest.importorskip("plotly")
     page = picture(tmp_path / "p.html", *panels(swept, Wanted(y=("throughput", "p99")))).read_text()
-    assert page.count("Plotly.newPlot(") >= 2
     assert re.findall(r'<(?:script|link)[^>]+(?:src|href)="[^"]*', page) == []
     assert "hold 100ns" in page
-    assert page.count('"modeBarButtonsToRemove": ["sendChartToCloud"]') == 2
+    assert page.count('class="plot"') == 2
+    assert '"modeBarButtonsToRemove":["sendChartToCloud"]' in page
 
 
 def test_load_all_reads_the_results_of_a_run(uncore):

@@ -129,6 +129,36 @@ GUEST = """
 """
 
 
+# Says the same megabytes over and over; touches a page after the other.
+FLOODS = """
+1:  la a1, 1b
+    li a0, 1 << 16
+    li a2, 0
+    li a7, 0x4442434E
+    li a6, 0
+    ecall
+    j 1b
+"""
+FILLS = """
+1:  la a1, 1b
+    li a2, 4096
+2:  add a1, a1, a2
+    sd a1, (a1)
+    j 2b
+"""
+
+
+@pytest.mark.parametrize(
+    "loop, message",
+    [(FLOODS, "more than 16 MiB written to the console"), (FILLS, "--memory gives it 64 MiB")],
+)
+def test_kernel_that_would_fill_the_computer_is_stopped(uncore, tmp_path, loop, message):
+    source = GUEST.partition("1:")[0] + loop
+    Path("Image").write_bytes(guest.assemble(source, tmp_path).text)
+    result = uncore(*"boot ccx:1x1 --json --kernel Image --memory 64MiB".split())
+    assert (result.status, message in result.err) == (1, True), result.err[-500:]
+
+
 @pytest.mark.parametrize(
     "text, code, status, message",
     [

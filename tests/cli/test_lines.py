@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from uncore.execution.rerun import observe
+from uncore.report import c2c
 from uncore.result import load, repeats
+from uncore.result.observed import Line, Use
 
 FALSE_SHARING = ("layout/false_sharing", "--threads", "4", "--set", "ops=500")
 
@@ -143,6 +145,31 @@ def test_shared_lines_have_the_columns_of_perf(uncore):
     assert rows[0]["RmtHitm"] > 0.8 * moved["system"]
     shown = uncore("lines", "r.json", "--format", "c2c").out
     assert "RmtHitm" in shown
+
+
+def test_columns_of_perf_are_sums_of_what_was_counted():
+    """A line of three cores, two of which are near one node, by hand."""
+
+    def use(reads: int, writes: int, misses: int) -> Use:
+        return Use(
+            pc=0, function="", source="", kind=-1, harts=[0], reads=reads, writes=writes,
+            misses=misses, needless=0, waited_ps=0, needless_ps=0, read=[], written=[],
+        )  # fmt: skip
+
+    line = Line(
+        address=64,
+        fields=[(0, 8, "a"), (8, 8, "b"), (16, 8, "a")],
+        transfers={"memory": 7, "ccx data": 11, "system data": 2, "system": 13},
+        taken=[(0, 1, 3), (2, 0, 5), (1, 2, 1)],
+        invalidations=0,
+        uses=[use(20, 0, 4), use(30, 10, 6), use(0, 5, 2)],
+    )
+    assert c2c.row(line, [0, 0, 1]) == {
+        "Address": "0x40", "Symbol": "a, b",
+        "Hitm Total": 9, "LclHitm": 3, "RmtHitm": 6,
+        "Total records": 65, "Total Loads": 50, "Total Stores": 15,
+        "L1Hit": 7, "L1Miss": 8, "L1": 46, "LclHit": 13, "Dram": 7,
+    }  # fmt: skip
 
 
 def test_variable_split_by_the_compiler_is_left_out(uncore):

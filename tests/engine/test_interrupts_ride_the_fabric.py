@@ -78,3 +78,9 @@ def test_a_broadcast_takes_linear_time_only_by_unicast() -> None:
     send = (one_by_one[1] - one_by_one[0]) / 8
     assert one_by_one[3] - one_by_one[2] == pytest.approx(32 * send, rel=0.03)
     assert at_once[3] < 2 * at_once[0]
+
+
+def test_a_multicast_reaches_harts_beyond_the_64th() -> None:
+    """A set has 64 harts a word."""
+    overrides = {"interrupt.multicast": "yes"}
+    assert not point("ccx:9x8", "ipi/broadcast", 72, overrides=overrides, rounds=2)["failures"]

@@ -449,3 +449,40 @@ def test_console_refuses_addresses_outside_memory(address: int, size: int) -> No
 
 def test_console_takes_part_of_a_long_text() -> None:
     assert written(0x80000000, 8 << 20) == (0, 1 << 16)
+
+
+# A timer is set, and then set to a later time before it is due.
+POSTPONES = """
+    la t0, taken
+    csrw stvec, t0
+    li t0, 0x20
+    csrw sie, t0
+    csrsi sstatus, 2
+    rdtime s4
+    li t0, 5000
+    add t0, t0, s4
+    csrw 0x14D, t0
+    li t0, 50000
+    add t0, t0, s4
+    csrw 0x14D, t0
+1:  wfi
+    beqz s1, 1b
+    sub s5, s5, s4
+    li t0, WORDS
+    sd s5, (t0)
+    off 0
+.balign 4
+taken:
+    rdtime s5
+    li s1, 1
+    li t5, -1
+    csrw 0x14D, t5
+    sret
+"""
+
+
+def test_timer_that_is_postponed_interrupts_once_it_is_due() -> None:
+    engine = run(POSTPONES)
+    assert engine.exit_code == 0
+    (passed,) = struct.unpack("<Q", engine.read(WORDS, 8))
+    assert 50_000 <= passed < 52_000  # ns

@@ -76,6 +76,8 @@ def test_a_store_stays_in_the_buffer_for_a_draw(seed: int) -> None:
     ("program", "rule"),
     [
         ("ipi_publishes", "H8.6: a handler sees nothing older than its interrupt"),
+        ("acquires", "H8.8: what follows an LR with acquire is as new as what that has read"),
+        ("releases", "H8.8: what an LR with release reads is as new as what was seen before it"),
         ("forwards", "H8.7: what a hart's own store answers is as new as what that store stores"),
     ],
 )

@@ -246,6 +246,20 @@ def test_memory_nodes_that_tell_no_size_are_described(tmp_path: Path) -> None:
     assert len(describe.loads(text).memories) == 8
 
 
+def test_a_memory_node_behind_its_own_cache_is_near_the_processors_around_it(
+    tmp_path: Path,
+) -> None:
+    """Xeon Phi's cache mode: hwloc puts a MemCache between a node and its processors."""
+    units = nested(("Core", 2, ""), ("PU", 1, ""))
+    node = "<object type='NUMANode' os_index='0' cpuset='0x3' local_memory='1073741824'/>"
+    for layers in range(3):
+        cached = "<object type='MemCache'>" * layers + node + "</object>" * layers
+        path = tmp_path / "lstopo.xml"
+        inner = f"<object type='Machine'>{units}{cached}</object>"
+        path.write_text(f"<topology version='2.0'>{inner}</topology>")
+        assert [one.cpus for one in hwloc.read(path).nodes] == [(0, 1)]
+
+
 def test_a_tree_without_processors_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="processors that are online"):
         sysfs.read(tmp_path)

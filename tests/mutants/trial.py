@@ -142,7 +142,7 @@ class Tree:
         return Trial(NOTICED, _last(BEGUN, output) or tests[0])  # the process has ended itself
 
     def _environment(self) -> dict[str, str]:
-        path = os.pathsep.join((str(self.top / "sim"), str(self.top)))
+        path = os.pathsep.join(str(self.top / part) for part in ("sim", "validation", "."))
         return os.environ | {"PYTHONPATH": path}
 
 
@@ -150,9 +150,8 @@ def built(mutant: Mutant) -> set[str]:
     """What SCons makes of its file; Python, but for the structs of a machine, is not built."""
     if mutant.file.startswith("workloads/"):
         return {f"build/workloads/{program}.elf" for program in mutant.programs}
-    if mutant.file.startswith("sim/uncore") and "/topology/" not in mutant.file:
-        return set()
-    return {"native"}
+    is_built = mutant.file.startswith("sim/native/") or "/topology/" in mutant.file
+    return {"native"} if is_built else set()
 
 
 def _last(pattern: re.Pattern[str], output: str) -> str:

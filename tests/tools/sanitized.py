@@ -23,7 +23,7 @@ VARIANT = "native-sanitize"  # where SConstruct puts it
 SUITES = """
     engine isa litmus deviations protocol determinism differential/native_alone.py
     differential/test_differences_are_found.py guest/test_bad_programs.py
-    cli/test_edited_results.py cli/test_corpus.py
+    guest/test_random_guests.py cli/test_edited_results.py cli/test_corpus.py
 """.split()
 QUICK = ["-m", "not long and not bulk"]
 ON_ALL_CORES = ["-n", "auto", "--dist", "worksteal"]  # of pytest-xdist

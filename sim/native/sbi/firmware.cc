@@ -285,11 +285,16 @@ bool Firmware::is_ram(uint64_t address, uint64_t size) const {
                        parts_.memory.mapped(last, 1));
 }
 
-// Bytes at physical addresses; what is read comes from the job.
+// Bytes at physical addresses; what is read comes from the job. No kernel has so much to say.
 Firmware::Answer Firmware::console(Cpu& cpu, uint64_t function) {
   enum : uint64_t { WRITE, READ, WRITE_BYTE };  // SBI_EXT_DBCN_CONSOLE_...
+  constexpr std::size_t kMostText = std::size_t{16} << 20;
   const uint64_t* const x = cpu.thread->hart.x;
   const uint64_t size = x[kA0], address = x[kA0 + 1];
+  if (parts_.services.console.text.size() > kMostText) {
+    give_up(*cpu.thread, "more than 16 MiB written to the console");
+    return {};
+  }
   if (function == WRITE_BYTE) {
     parts_.services.console.text.push_back(static_cast<char>(x[kA0]));
     return {};

@@ -90,6 +90,8 @@ void release(void* block) {
 
 }  // namespace
 
+const std::size_t Arena::kLeast = sizeof(Head), Arena::kMost = kRoom;
+
 std::optional<Arena> Arena::make() {
 #ifndef __SANITIZE_ADDRESS__
   for (uint32_t number = 0; number < kArenas; ++number)
@@ -102,7 +104,8 @@ std::optional<Arena> Arena::make() {
 }
 
 std::optional<Arena> Arena::again(Place saved, std::span<const std::byte> content) {
-  if (saved.number >= kArenas || content.size() > kRoom || !map(saved.number)) return std::nullopt;
+  const bool fits = content.size() >= kLeast && content.size() <= kMost;
+  if (saved.number >= kArenas || !fits || !map(saved.number)) return std::nullopt;
   auto* const words = reinterpret_cast<uint64_t*>(head(saved.number));
   std::memcpy(words, content.data(), content.size());
   const Module here = module();

@@ -25,9 +25,12 @@ class Arena {
     uint64_t module = 0;
   };
 
+  static const std::size_t kLeast, kMost;  // bytes of a content
+
   // Null where the host has no room for one: sanitizers keep their own memory.
   static std::optional<Arena> make();
-  // The same that was saved; null where its place is taken in this process.
+  // The same that was saved; null where its place is taken in this process, or its size is none of
+  // a content's.
   static std::optional<Arena> again(Place saved, std::span<const std::byte> content);
   Arena(Arena&& other) noexcept;
   ~Arena();

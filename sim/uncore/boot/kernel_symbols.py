@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from uncore.errors import UserError
+from uncore.support.input_files import read_bounded
 
+LARGEST = 1 << 30  # bytes of a file
 KERNEL = 1 << 63  # its half of the addresses
 PROGRAMS = "(programs)"
 OUTSIDE = -2  # the kind of what is neither in an operation nor between two
@@ -45,7 +47,7 @@ class Symbols:
 
 def _read(path: Path) -> list[Found]:
     try:
-        data = path.read_bytes()
+        data = read_bounded(path, LARGEST)
     except OSError as error:
         raise UserError(
             f"--symbols {path}: {error.strerror}; name a file that can be read"

@@ -27,12 +27,13 @@ class Begun(NamedTuple):
 
 def begin(boot: Boot, saved: bool) -> Begun:
     """`saved`: it is to be."""
+    still = Stillness(memory=boot.memory)
     if not saved:
-        return Begun(None, start(boot))
+        return Begun(None, start(boot), still)
     arena = _native.Arena.make()
     if arena is None:
         raise UserError("--state: this build, or this host, has no room for a run to be saved")
-    return Begun(arena, arena.start(*parts(boot)))
+    return Begun(arena, arena.start(*parts(boot)), still)
 
 
 def save(begun: Begun, session: Session, path: Path) -> None:

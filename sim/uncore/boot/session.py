@@ -18,11 +18,14 @@ from typing import Any
 import msgspec
 
 from uncore._native import Run
+from uncore.boot.kernel_run import LARGE
+from uncore.errors import GuestError
 from uncore.result import canonical
 
 EVENTS, LOOK = 200_000, 10**9  # at most; ps from one look to the next
 PATIENCE = 20  # looks with harts awake
 ASLEEP = 10  # as many is one with all asleep
+MOST_TEXT = 1 << 25  # letters of the console, by whatever way; the firmware takes half as many
 
 
 class Stillness(msgspec.Struct, frozen=True):
@@ -30,12 +33,14 @@ class Stillness(msgspec.Struct, frozen=True):
 
     looks: int = 0  # that saw the same
     said: int = 0  # letters of the console
+    memory: int = 0  # bytes that the kernel was given; 0: it is not known
 
 
 class Session:
     def __init__(self, run: Run, still: Stillness | None = None) -> None:
         """`still`: as the one found it that began it."""
         self.run = run
+        self.memory = still.memory if still else 0
         self.console = str(run.console)
         self.still = still or Stillness()
 
@@ -49,7 +54,7 @@ class Session:
 
     def type(self, text: str) -> None:
         self.run.type(text, self._next_look())
-        self.still = Stillness(0, len(self.console))
+        self.still = Stillness(0, len(self.console), self.memory)
 
     def goes_on(self, until: int | None = None) -> bool:
         """To the next look, to a time to come, or as far as a fraction of a second goes.
@@ -60,7 +65,18 @@ class Session:
         self.console = str(self.run.console)
         if self.run.now > look or self.run.now == since:
             self._look()
+        self._refuse_growth()
         return going
+
+    def _refuse_growth(self) -> None:
+        """A kernel may fill no more of this computer than it was given."""
+        if len(self.console) > MOST_TEXT:
+            raise GuestError(f"the kernel wrote more than {MOST_TEXT >> 20} MiB to its console")
+        if self.memory and self.run.touched > self.memory + LARGE:
+            raise GuestError(
+                f"the kernel touched {self.run.touched >> 20} MiB, and --memory gives it"
+                f" {self.memory >> 20} MiB"
+            )
 
     def _next_look(self) -> int:
         """It does not depend on how far cores run ahead."""
@@ -72,7 +88,7 @@ class Session:
         prompts = self.run.listens and not self.console.endswith("\n")
         if prompts and letters == self.still.said:
             looks = self.still.looks + (ASLEEP if self.run.sleeps else 1)
-        self.still = Stillness(looks, letters)
+        self.still = Stillness(looks, letters, self.memory)
 
     def outcome(self) -> dict[str, Any]:
         harts, counters = self.run.harts(), self.run.counters()

@@ -1,35 +1,63 @@
-"""Pages that are one file and request nothing: reports, steppers, lessons, the playground.
+"""Pages that are one file and request nothing: plots, reports, steppers, lessons, the playground.
 
-    page(title, body, style="", script="", allowed="") -> str
+    page(title, body, style="", script="", ...) -> str
     filled("<b>@NAME@</b>", NAME="x") -> str      other marks stay
     drawn(svg, label) -> str                      a picture by plot.py, in the page's own colours
 
-The page's policy forbids every request, so that a mistake here is an error there and no leak.
+Every HTML file that uncore writes is made by `page`.  Its policy forbids every request, and runs
+the scripts that are given here, by their digests, and no other: so a mistake here, or a name in a
+file of somebody else's, is an error there and no leak.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-SCRIPTS = "; script-src 'unsafe-inline'"  # of the page itself
+DIGEST = re.compile("'sha256-[^']+'")
 
 
-def page(title: str, body: str, style: str = "", script: str = "", allowed: str = "") -> str:
-    """A page of `body`; its script finds a button `theme`; `allowed` extends the policy."""
+def page(
+    title: str,
+    body: str,
+    style: str = "",
+    script: str = "",
+    libraries: Sequence[str] = (),
+    inner: str = "",
+    runs: str = "",
+    allowed: str = "",
+) -> str:
+    """A page of `body`, which is HTML, as `title` is not; a button `theme` in it works.
+
+    `libraries` are scripts that stand before its own; `inner` is a page that this one shows in a
+    frame; `runs` and `allowed` extend the policy, of scripts and beyond.
+    """
+    scripts = [*libraries]
     if script:
-        script = f"<script>\n'use strict';\n(() => {{\n{_text('theme.js')}{script}}})();\n</script>"
+        theme = _text("theme.js") if 'id="theme"' in body else ""
+        scripts.append(f"\n'use strict';\n(() => {{\n{theme}{script}}})();\n")
+    sources = [*map(_digest, scripts), *DIGEST.findall(inner), *runs.split()]
+    policy = f"; script-src {' '.join(sources)}" if sources else ""
     return filled(
         _text("standalone.html"),
-        ALLOWED=(allowed or SCRIPTS) if script else allowed,
-        TITLE=title,
+        ALLOWED=policy + allowed,
+        TITLE=escape(title),
         STYLE=f"<style>\n{_text('standalone.css')}{style}</style>",
-        BODY=body + script,
+        BODY=body + "".join(f"<script>{text}</script>" for text in scripts),
     )
+
+
+def _digest(script: str) -> str:
+    """The policy's word for a script."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
 
 
 def filled(text: str, **values: str) -> str:

@@ -10,9 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import singledispatch
+from html import escape
 from pathlib import Path
 from typing import Any
 
+from uncore.drawing import standalone
 from uncore.drawing.panels import MARGIN, Bars, Curves, Grid, HeatMap, Panel, Scatter, style
 from uncore.support.output_files import write_whole
 
@@ -22,6 +24,12 @@ MARKERS = {
 }
 # Nothing of a page calls another: this button would give the picture away.
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["sendChartToCloud"]}
+STYLE = ".plot { height: 600px }"
+SCRIPT = """const plots = document.querySelectorAll('.plot');
+@FIGURES@.forEach(([traces, layout], i) =>
+  Plotly.newPlot(plots[i], traces, layout, { ...@CONFIG@, responsive: true }),
+);
+"""
 LINES = {"solid": "solid", "dashdot": "dashdot", "dotted": "dot", "dashed": "dash"}
 
 Parts = tuple[list[dict[str, Any]], dict[str, Any]]  # traces, layout
@@ -29,24 +37,28 @@ Parts = tuple[list[dict[str, Any]], dict[str, Any]]  # traces, layout
 
 def write(path: Path, panels: Sequence[Panel]) -> None:
     """The panels, one below the other."""
-    from plotly import io  # noqa: PLC0415 (slow to load)
+    from plotly.offline import get_plotlyjs  # noqa: PLC0415 (slow to load)
 
-    pages = []
-    for number, panel in enumerate(panels):
+    figures = []
+    for panel in panels:
         traces, layout = figure(panel)
-        layout = {"title": {"text": panel.title}, "plot_bgcolor": "white", **layout}
-        page = io.to_html(
-            {"data": traces, "layout": layout},
-            config=CONFIG,
-            include_plotlyjs=number == 0,
-            full_html=False,
-            default_height="600px",
-            validate=False,
-        )
-        pages.append(page)
-    title = panels[0].title
-    head = f'<!doctype html><html><head><meta charset="utf-8"><title>{title}</title></head><body>'
-    write_whole(path, "\n".join([head, *pages, "</body></html>\n"]))
+        title = {"title": {"text": panel.title}, "plot_bgcolor": "white"}
+        figures.append(_plain([traces, title | layout]))
+    body = "<main>" + '<div class="plot"></div>' * len(figures) + "</main>"
+    data = {"FIGURES": figures, "CONFIG": CONFIG}
+    texts = {name: standalone.data(value) for name, value in data.items()}
+    script = standalone.filled(SCRIPT, **texts)
+    page = standalone.page(panels[0].title, body, STYLE, script, [get_plotlyjs()])
+    write_whole(path, page)
+
+
+def _plain(value: Any) -> Any:
+    """Texts as they are: plotly reads a part of HTML in them, links too."""
+    if isinstance(value, str):
+        return escape(value, quote=False)
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
 @singledispatch

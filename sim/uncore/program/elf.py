@@ -20,6 +20,7 @@ from uncore.program import abi
 
 _WRITE_INSTEAD = "; write the path of an ELF that `uncore` has compiled, or of a C file"
 LARGEST_IMAGE = 1 << 30  # code and static data, of which only touched lines cost anything
+LARGEST_CODE = 1 << 28  # of a program of Linux: it is decoded as a whole
 # Structures of the System V ABI; _EHDR from e_entry on.
 _EHDR = struct.Struct("<QQQI6H")  # entry phoff shoff flags ehsize phsize phnum shsize shnum names
 _PHDR = struct.Struct("<IIQQQQQQ")  # type flags offset vaddr paddr filesz memsz align
@@ -220,7 +221,16 @@ def _check_linux(elf: Elf, name: str) -> None:
                 f"{name}: loads {segment.size} bytes at {segment.address:#x}, which is not where"
                 " Linux puts a program; link it without a script of its own"
             )
-    if not any(elf.entry in s and s.rights & 4 for s in elf.segments):
+    code = [s for s in elf.segments if s.rights & 4]
+    span = max((s.address + s.size for s in code), default=0) - min(
+        (s.address for s in code), default=0
+    )
+    if span > LARGEST_CODE:
+        raise UserError(
+            f"{name}: its code spans {span >> 20} MiB, expected at most {LARGEST_CODE >> 20}; link"
+            " it with its code in one place, and data in segments that are not executable"
+        )
+    if not any(elf.entry in s for s in code):
         raise UserError(f"{name}: its entry {elf.entry:#x} is not in its code{_WRITE_INSTEAD}")
 
 

@@ -1,9 +1,10 @@
 """`uncore lines --format c2c`: the shared lines by the columns of `perf c2c report`, named as it
 names them, so that a simulated table lies beside a measured one.
 
-Interface: `show(result, observed, top, as_json)`.  What perf samples is counted here.  A `Hitm`
-is a line that came from another core's cache, for stores too, which perf cannot see; local is a
-core whose nearest memory is the same node.  Columns that a simulation cannot fill are left out.
+Interface: `show(result, observed, top, as_json)`; `row(line, nodes)`.  What perf samples is counted
+here.  A `Hitm` is a line that came from another core's cache, for stores too, which perf cannot
+see; local is a core whose nearest memory is the same node.  Columns that a simulation cannot fill
+are left out.
 """
 
 from __future__ import annotations
@@ -25,18 +26,19 @@ DATA = " data"  # ends the class of what a level's own data supplied
 def show(result: Result, observed: Observed, top: int, as_json: bool) -> None:
     machine = msgspec.convert(result.job["machine"], Machine)
     nodes = nearest_memories(machine, [machine.harts_of(core)[0] for core in range(machine.cores)])
-    rows = [_row(line, nodes) for line in observed.lines]
-    total = sum(row["Hitm Total"] for row in rows) or 1
-    shown = sorted(rows, key=lambda row: (-row["Hitm Total"], row["Address"]))[:top]
+    rows = [row(line, nodes) for line in observed.lines]
+    total = sum(one["Hitm Total"] for one in rows) or 1
+    shown = sorted(rows, key=lambda one: (-one["Hitm Total"], one["Address"]))[:top]
     shared = [
-        {"Index": index, **row, "Tot Hitm": row["Hitm Total"] * 10**6 // total}
-        for index, row in enumerate(shown)
+        {"Index": index, **one, "Tot Hitm": one["Hitm Total"] * 10**6 // total}
+        for index, one in enumerate(shown)
     ]
     title = f"Shared Data Cache Line Table ({observed.threads} threads; counted, not sampled)"
     emit(shared, as_json, COLUMNS, title)
 
 
-def _row(line: Line, nodes: list[int]) -> Row:
+def row(line: Line, nodes: list[int]) -> Row:
+    """A line by its columns; `nodes`: the memory that each core is nearest to."""
     local = sum(times for a, b, times in line.taken if nodes[a] == nodes[b])
     remote = sum(times for a, b, times in line.taken if nodes[a] != nodes[b])
     missed = sum(use.misses for use in line.uses if use.writes)

@@ -15,10 +15,12 @@ import msgspec
 
 from uncore.errors import UserError
 from uncore.result.schema import SCHEMA, Result, Results
+from uncore.support.input_files import read_bounded
 from uncore.support.output_files import write_whole
 
 KEY = "uncore.result"  # the entry of a Parquet file's metadata
 SEVERAL = "uncore.results/1"
+LARGEST = 1 << 30  # bytes of a file
 
 
 class _Several(msgspec.Struct, kw_only=True):
@@ -84,10 +86,11 @@ def _check(result: Result, path: Path) -> None:
 
 def _document(path: Path) -> bytes:
     if path.suffix != ".parquet":
-        return path.read_bytes()
+        return read_bounded(path, LARGEST)
     import polars  # noqa: PLC0415 (slow to load)
 
+    file = io.BytesIO(read_bounded(path, LARGEST))
     try:
-        return polars.read_parquet_metadata(path)[KEY].encode()
+        return polars.read_parquet_metadata(file)[KEY].encode()
     except (polars.exceptions.PolarsError, KeyError):
         raise ValueError(f"no '{KEY}' in its metadata") from None

@@ -6,19 +6,24 @@ plain("Zen\x1b[2J")    ->  "Zen\\x1b[2J": no control character, no half of one, 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
+ODD = re.compile(r"[^\n\t -~]")  # some of these are printable too, in other alphabets
+
 
 def plain(text: str) -> str:
     """Lines and tabs stay."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c in "\n\t" else _escaped(c) for c in text)
+    return _replaced(text, _escaped)
 
 
 def plain_json(text: str) -> str:
     """The same of JSON, which escapes some of them itself, and others in another way."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c in "\n\t" else _in_json(c) for c in text)
+    return _replaced(text, _in_json)
+
+
+def _replaced(text: str, by: Callable[[str], str]) -> str:
+    return ODD.sub(lambda odd: odd[0] if odd[0].isprintable() else by(odd[0]), text)
 
 
 def _escaped(letter: str) -> str:

@@ -20,11 +20,13 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from uncore.errors import UserError, nearest
+from uncore.support.input_files import read_bounded
 from uncore.support.paths import TOPOLOGIES
 from uncore.topology.positions import key_lines
 from uncore.topology.shorthand import written_out
 from uncore.topology.units import UnitError
 
+LARGEST = 1 << 20  # bytes of a file
 MOST_FILES = 32  # of one machine
 DEEPEST = 16  # parts of an overriding key
 
@@ -120,7 +122,7 @@ def display(path: Path) -> str:
 def read_file(path: Path, asked_at: Place) -> Branch:
     name = display(path)
     try:
-        text = path.read_bytes().decode()
+        text = read_bounded(path, LARGEST).decode()
     except OSError as error:
         what = name if asked_at.line else "it"  # the place is the file itself
         raise wrong(asked_at, f"cannot read {what}: {error.strerror}") from None

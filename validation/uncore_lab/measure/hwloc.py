@@ -15,15 +15,22 @@ from xml.etree import ElementTree
 
 from uncore.errors import UserError
 from uncore.host.computer import Cache, Computer, Cpu, Node
+from uncore.support.input_files import read_bounded
+from uncore.topology.schema import MOST_HARTS
 
 Element = ElementTree.Element
 
+LARGEST = 1 << 26  # bytes of a file
+MOST_OBJECTS, DEEPEST = 1 << 17, 64
+MOST_WORDS = 1 << 11  # of a set: 65,536 processors
+LINE = 64  # bytes
+MOST_DIGITS = 18  # of a number, which so is no larger than hwloc's own
 CACHES = {"L1Cache": 1, "L2Cache": 2, "L3Cache": 3}
 
 
 def read(path: Path) -> Computer:
     try:
-        root = ElementTree.parse(path).getroot()
+        root = ElementTree.fromstring(read_bounded(path, LARGEST))
     except OSError as error:
         raise UserError(f"{path}: cannot read it: {error.strerror}") from None
     except ElementTree.ParseError as error:
@@ -33,12 +40,30 @@ def read(path: Path) -> Computer:
             f"{path}: read <{root.tag} version={root.get('version')!r}>; expected the XML of hwloc"
             " 2 or later: lstopo --of xml > FILE"
         )
+    _check_size(path, root)
     return _computer(path, root)
+
+
+def _check_size(path: Path, root: Element) -> None:
+    """No real topology comes near these bounds, and work grows with their product."""
+    objects, depth, level = 0, 0, [root]
+    while level:
+        objects, depth = objects + len(level), depth + 1
+        if objects > MOST_OBJECTS or depth > DEEPEST:
+            raise UserError(
+                f"{path}: more than {MOST_OBJECTS} elements, or {DEEPEST} inside each other;"
+                " expected what lstopo --of xml says of one computer"
+            )
+        level = [inner for element in level for inner in element]
 
 
 def _computer(path: Path, root: Element) -> Computer:
     above = {child: parent for parent in root.iter() for child in parent}
-    units = [unit for unit in _of(root, "PU") if unit.get("os_index", "").isdigit()]
+    units = [unit for unit in _of(root, "PU") if unit.get("os_index", "").isdecimal()]
+    if long := [n for unit in units if len(n := unit.get("os_index", "")) > MOST_DIGITS]:
+        raise UserError(f"{path}: read os_index={long[0][:40]!r}; expected a processor's number")
+    if len(units) > MOST_HARTS:
+        raise UserError(f"{path}: {len(units)} processors; expected at most {MOST_HARTS}")
     if not units:
         raise UserError(f"{path}: has no object of type PU: it describes no processor")
     numbers = {_number(unit.get("os_index")) for unit in units}
@@ -53,7 +78,7 @@ def _computer(path: Path, root: Element) -> Computer:
         clock="",
         cpus=tuple(sorted((_cpu(unit, above) for unit in units), key=lambda cpu: cpu.number)),
         offline=tuple(sorted(set().union(*complete) - numbers)),
-        caches=tuple(_caches(root)),
+        caches=tuple(_caches(path, root)),
         nodes=tuple(sorted(_nodes(path, root, above), key=lambda node: node.number)),
         source=f"hwloc {path.name}",
     )
@@ -64,7 +89,7 @@ def _of(root: Element, kind: str) -> Iterator[Element]:
 
 
 def _number(text: str | None) -> int:
-    return int(text) if text and text.isdecimal() else 0
+    return int(text) if text and text.isdecimal() and len(text) <= MOST_DIGITS else 0
 
 
 def _processors(element: Element) -> tuple[int, ...]:
@@ -84,11 +109,17 @@ def _cpu(unit: Element, above: dict[Element, Element]) -> Cpu:
     return Cpu(_number(unit.get("os_index")), package, die, _processors(core))
 
 
-def _caches(root: Element) -> Iterator[Cache]:
+def _caches(path: Path, root: Element) -> Iterator[Cache]:
     for kind, level in CACHES.items():
         for element in _of(root, kind):
+            size = _number(element.get("cache_size"))
             ways = _number(element.get("cache_associativity"))
-            yield Cache(level, _number(element.get("cache_size")), ways, _processors(element))
+            if size % LINE or ways * LINE > size > 0:
+                raise UserError(
+                    f"{path}: read cache_size={size}, cache_associativity={ways} of an {kind};"
+                    f" expected a multiple of {LINE}, and room for a line in each way"
+                )
+            yield Cache(level, size, ways, _processors(element))
 
 
 def _nodes(path: Path, root: Element, above: dict[Element, Element]) -> Iterator[Node]:
@@ -107,6 +138,8 @@ def _nodes(path: Path, root: Element, above: dict[Element, Element]) -> Iterator
 def _set(path: Path, element: Element, name: str) -> set[int]:
     """hwloc's bitmaps: words of 32 bits in hexadecimal, the most significant first."""
     text = element.get(name, "")
+    if (count := text.count(",") + 1) > MOST_WORDS:
+        raise UserError(f"{path}: read {count} words of {name}; expected at most {MOST_WORDS}")
     if not re.fullmatch(r"((0x)?[0-9a-fA-F]{1,8}|(?=,|$))(,((0x)?[0-9a-fA-F]{1,8})?)*", text):
         raise UserError(
             f"{path}: read {name}={text!r} of a {element.get('type')}; expected words of 32 bits in"

@@ -32,7 +32,7 @@ def write(path: Path, title: str, about: str, sections: Iterable[Section]) -> No
 <main>
 {parts}
 </main>"""
-    write_whole(path, standalone.page(escape(title), body, STYLE.read_text()))
+    write_whole(path, standalone.page(title, body, STYLE.read_text()))
 
 
 def _place(head: str) -> str:

@@ -19,10 +19,12 @@ from msgspec import Meta, Struct, field
 from msgspec.structs import fields
 
 from uncore.errors import UserError, nearest
+from uncore.support.input_files import read_bounded
 from uncore.topology.positions import key_lines
 
 Value = str | int | float
 Number = int | float
+LARGEST = 1 << 24  # bytes of a file
 AT = re.compile(r"(.*?)(?: - at `(?:key in `)?\$?(.*?)`*)?")
 UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
 
@@ -94,7 +96,7 @@ def _at(file: Path, lines: Mapping[tuple[str | int, ...], int], path: tuple[str,
 
 def read(file: Path) -> Written:
     try:
-        text = file.read_bytes().decode()
+        text = read_bounded(file, LARGEST).decode()
         values = tomllib.loads(text)
         lines = key_lines(text)
     except OSError as error:

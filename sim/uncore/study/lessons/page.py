@@ -27,6 +27,7 @@ from uncore.study.lessons.moment import at
 from uncore.study.lessons.text import Exercise, Lesson, Predict, Run, Watch, read
 from uncore.support.output_files import write_whole
 from uncore.trace import MEASURED, Window, record
+from uncore.trace.stepper.page import empty
 from uncore.trace.stepper.page import page as stepper
 
 HERE = Path(__file__).parent
@@ -38,16 +39,18 @@ def write(path: Path, name: str, home: str = "") -> None:
     lesson = read(name)
     with tempfile.TemporaryDirectory() as folder:  # in which its commands find each other's files
         body = "\n".join(shown(part, lesson, Path(folder)) for part in lesson.parts)
-    title, (frame, style, script) = escape(lesson.title), map(_text, ("html", "css", "js"))
+    frame, style, script = map(_text, ("html", "css", "js"))
     text = standalone.filled(
         frame,
-        TITLE=title,
+        TITLE=escape(lesson.title),
         HOME=f'<a href="{escape(home)}">all lessons</a>' if home else "",
         BODY=body,
         AGAIN=escape(f"uncore lesson page {name} --output {path.name}"),
     )
-    frames = f"{standalone.SCRIPTS}; frame-src blob:"
-    write_whole(path, standalone.page(title, text, style, script, frames))
+    page = standalone.page(
+        lesson.title, text, style, script, inner=empty(), allowed="; frame-src blob:"
+    )
+    write_whole(path, page)
 
 
 def _text(kind: str) -> str:

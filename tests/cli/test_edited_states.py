@@ -1,0 +1,92 @@
+"""Is a saved state that was changed refused with a message, and never a crash or another result?"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import zlib
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.tools import drawn
+
+from uncore import _native
+from uncore.engine.native import state_file
+
+pytestmark = pytest.mark.skipif(
+    _native.Arena.make() is None, reason="sanitizers keep their own memory"
+)
+
+EDITS = 200
+RUN = "run bus:2 lock/ticket --threads 2 --repeat 1 --seed 1 --set ops=2 --save-at begin --state it"
+
+
+@pytest.fixture
+def state(uncore) -> bytes:
+    assert uncore(*RUN.split()).status == 0
+    return Path("it").read_bytes()
+
+
+def forged(state: bytes, **changes: object) -> bytes:
+    """The state with another head, and the digest and size that belong to it."""
+    head, _, packed = state.partition(b"\n")[2].partition(b"\n")
+    content = msgspec.json.encode(msgspec.json.decode(head) | changes) + b"\n" + packed
+    digest = hashlib.sha256(content).hexdigest()
+    return f"{state_file.SCHEMA} {digest} {len(content)}\n".encode() + content
+
+
+def test_no_random_edit_of_a_state_is_taken_up(uncore, state):
+    rng = random.Random(45)
+    for _ in range(EDITS):
+        changed = drawn.edited(rng, state)
+        if changed == state:
+            continue
+        Path("edited").write_bytes(changed)
+        result = uncore("run", "--from", "edited")
+        assert (result.status, result.out) == (2, ""), result
+        assert "not a saved run, or a damaged one" in result.err
+
+
+def test_no_digit_of_the_digest_or_the_size_may_differ(uncore, state):
+    first = state.index(b"\n")
+    for at in range(first - 70, first):
+        other = b"1" if state[at : at + 1] != b"1" else b"2"
+        Path("edited").write_bytes(state[:at] + other + state[at + 1 :])
+        assert uncore("run", "--from", "edited").status == 2, at
+
+
+def test_a_forgery_with_nothing_changed_is_taken_up(uncore, state):
+    Path("same").write_bytes(forged(state))
+    assert uncore("run", "--from", "same").status == 0
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"size": 1 << 40}, "damaged"),
+        ({"size": (1 << 20) + 1}, "damaged"),
+        ({"size": 0}, "damaged"),
+        ({"size": -1}, "damaged"),
+        ({"at": "now"}, "damaged"),
+        ({"made_by": ["another", "native"]}, "another copy of uncore"),
+        ({"command": "boot"}, "write uncore boot --from"),
+    ],
+)
+def test_a_forged_head_is_refused(uncore, state, changes, message):
+    Path("forged").write_bytes(forged(state, **changes))
+    result = uncore("run", "--from", "forged")
+    assert (result.status, message in result.err) == (2, True), result.err
+
+
+def test_memory_that_unpacks_to_more_than_the_head_says_is_refused(uncore, state):
+    bomb = zlib.compress(bytes(1 << 26), level=9)
+    head = state.partition(b"\n")[2].partition(b"\n")[0]
+    Path("bomb").write_bytes(forged(b"\n" + head + b"\n" + bomb, size=1 << 20))
+    result = uncore("run", "--from", "bomb")
+    assert (result.status, "damaged" in result.err) == (2, True), result.err
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/null", ".", "/proc/self/mem"])
+def test_what_is_no_file_of_a_state_is_refused(uncore, path):
+    assert uncore("run", "--from", path).status == 2

@@ -1,0 +1,133 @@
+"""Is a file that asks for too much refused at once, with a message and no memory taken?"""
+
+from __future__ import annotations
+
+import resource
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+MEMORY = 3 << 30  # bytes of addresses: what the command has without any file, and some room
+SECONDS = 60
+CODE = bytes.fromhex("130500009308d00573000000")  # exit(0)
+TREE = 'name = "x"\nextends = "families/base"\ntree = "{}"\n'
+XML = '<?xml version="1.0"?>{}<topology version="2.0">{}</topology>'
+PU = '<object type="PU" os_index="{}"/>'
+
+
+def elf(*segments: tuple[int, int, int]) -> bytes:
+    """A program of these segments: rights, address, size in memory; the first has the code."""
+    head, table = 64, 56 * len(segments)
+    size = head + table + len(CODE)
+    entry = segments[0][1] + head + table
+    data = b"\x7fELF\2\1\1" + bytes(9)
+    data += struct.pack(
+        "<HHIQQQIHHHHHH", 2, 243, 1, entry, head, 0, 5, 64, 56, len(segments), 64, 0, 0
+    )
+    for rights, address, room in segments:
+        data += struct.pack("<IIQQQQQQ", 1, rights, 0, address, address, size, room, 4096)
+    return data + CODE
+
+
+def laughs() -> str:
+    """Entities each of which is ten of the one before."""
+    entities = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 12))
+    return XML.format(f'<!DOCTYPE t [<!ENTITY a0 "ha">{entities}]>', '<object type="&a11;"/>')
+
+
+def cache(size: int, ways: int) -> str:
+    told = f'cache_size="{size}" cache_associativity="{ways}"'
+    return XML.format("", f'<object type="L3Cache" {told}>{PU.format(0)}</object>')
+
+
+HWLOC = {
+    "entities": (laughs, "amplification"),
+    "an entity of a file": (
+        lambda: XML.format('<!DOCTYPE t [<!ENTITY a SYSTEM "/etc/passwd">]>', "<info>&a;</info>"),
+        "undefined entity",
+    ),
+    "depth": (lambda: XML.format("", "<object>" * 100_000 + "</object>" * 100_000), "inside each"),
+    "processors": (lambda: XML.format("", "".join(map(PU.format, range(5000)))), "5000 processors"),
+    "elements": (lambda: XML.format("", "<object/>" * 200_000), "more than 131072 elements"),
+    "a number": (lambda: XML.format("", PU.format("9" * 5000)), "expected a processor's number"),
+    "a set": (
+        lambda: XML.format("", f'<object type="Machine" complete_cpuset="{"1," * 10**6}1"/>')
+        .replace("</topology>", PU.format(0) + "</topology>"),
+        "1000001 words",
+    ),
+    "a cache of odd bytes": (lambda: cache(77, 0), "multiple of 64"),
+    "ways": (lambda: cache(1 << 20, 10**9), "room for a line"),
+}  # fmt: skip
+MACHINES = {
+    "harts": (lambda: TREE.format("core:4096 thread:4096"), "expected at most 4096"),
+    "levels": (lambda: TREE.format(" ".join(f"l{n}:2" for n in range(5000))), "tree"),
+    "members": (lambda: TREE.format(f"core:({','.join(['1'] * 99_999)})"), "tree"),
+    "depth": (lambda: "a = " + "[" * 100_000, "nested too deep"),
+    "bytes": (lambda: "# \n" * 10**6, "larger than 1 MiB"),
+}
+RESULTS = {
+    "depth": (lambda: "[" * 10**6, "not a result"),
+    "a number": (lambda: '{"schema":' + "9" * 10**6 + "}", "not a result"),
+}
+PROGRAMS = {
+    "code of 128 GiB": (lambda: elf((7, 0x10000, 1 << 37)), "its code spans 131072 MiB"),
+    "code far apart": (
+        lambda: elf((5, 0x10000, 4096), (5, 1 << 36, 4096)), "its code spans 65535 MiB",
+    ),
+    "beyond addresses": (lambda: elf((7, 0x10000, 1 << 63)), "not where Linux puts a program"),
+}  # fmt: skip
+KINDS: dict[str, tuple[dict[str, tuple[Callable[[], str | bytes], str]], str]] = {
+    "m.xml": (HWLOC, "measure --topology out.toml --hwloc m.xml"),
+    "m.toml": (MACHINES, "show ./m.toml"),
+    "r.json": (RESULTS, "scaling r.json"),
+    "x.elf": (PROGRAMS, "run ccx:1x4 ./x.elf --threads 1 --repeat 1"),
+}
+CASES = [
+    pytest.param(name, words, *case, id=f"{name}-{what}")
+    for name, (cases, words) in KINDS.items()
+    for what, case in cases.items()
+]
+
+
+def limited() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def told(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "uncore", *words.split()]
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=SECONDS, preexec_fn=limited
+    )
+
+
+@pytest.mark.parametrize("name, words, content, message", CASES)
+def test_a_file_that_asks_for_too_much_is_refused(tmp_path, name, words, content, message):
+    data = content()
+    (tmp_path / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+    done = told(words, tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "boot ccx:1x1 --kernel /dev/zero",
+        "run --from /dev/zero",
+        "show /dev/zero.toml",
+        "measure --topology out.toml --hwloc /dev/zero",
+    ],
+)
+def test_a_file_without_an_end_is_refused(tmp_path, words):
+    done = told(words, tmp_path)
+    assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
+
+
+def test_data_of_a_program_may_be_large_where_nobody_touches_it(tmp_path):
+    (tmp_path / "x.elf").write_bytes(elf((5, 0x10000, 4096), (6, 1 << 30, 100 << 30)))
+    done = told("run ccx:1x4 ./x.elf --threads 1 --repeat 1", tmp_path)
+    assert done.returncode == 0, done.stderr

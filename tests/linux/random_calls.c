@@ -1,0 +1,100 @@
+// Random system calls with random and hostile arguments from four threads: `random_calls SEED`.
+// A handler returns from every fault; how the calls end is nobody's concern here.
+#include "raw.h"
+
+enum { THREADS = 4, CALLS = 150, PAGE = 4096 };
+static struct thread threads[THREADS];
+static const short numbers[] = {
+    17,  19,  23,  24,  25,  29,  48,  56,  57,  61,  62,  63,  64,  65,  66,  67,  73,  78,  79,
+    80,  98,  98,  98,  98,  99,  101, 102, 103, 113, 114, 115, 119, 120, 121, 122, 123, 124, 125,
+    126, 131, 132, 135, 137, 160, 165, 167, 168, 169, 172, 173, 174, 175, 176, 177, 178, 179, 214,
+    215, 216, 222, 226, 227, 228, 229, 233, 258, 261, 278, 283, 291, 293, 435, 439,
+};
+static const short rare[] = {93, 94, 129, 130, 139, 220, 222, 63, 64};  // may end the run
+static char* pages;  // two that may be written, one that may be read, one that may not, a hole
+static u32 word;
+
+static u64 draw(u64* state) {
+  *state ^= *state << 13, *state ^= *state >> 7, *state ^= *state << 17;
+  return *state;
+}
+static u64 hostile(u64* state) {
+  const u64 what = draw(state), small = draw(state) % 64;
+  switch (what % 20) {
+    case 0:
+      return 0;
+    case 1:
+      return ~0UL - small;
+    case 2:
+      return 1UL << small;
+    case 3:
+      return (1UL << small) - 1;
+    case 4:
+      return draw(state);
+    case 5:
+      return (u64)pages + 2 * PAGE - small;  // over the end of what may be written
+    case 6:
+      return (u64)pages + 3 * PAGE - small;
+    case 7:
+      return (u64)pages + 4 * PAGE + small;
+    case 8:
+      return (u64)pages + small % 5 * PAGE;
+    case 9:
+      return (u64)&word;
+    case 10:
+      return (u64)threads + small;
+    case 11:
+      return 1000 + small % 8;  // thread ids
+    case 12:
+      return (u64)hostile;  // code
+    case 13:
+      return (1UL << 38) - small;
+    case 14:
+      return small * PAGE;
+    case 15:
+      return (u64)pages + draw(state) % (2 * PAGE);
+    default:
+      return small;
+  }
+}
+static void nothing(int number) { (void)number; }
+static void skips(int number, void* info, u64* context) {
+  (void)number, (void)info;
+  context[22] += 4;  // the pc
+}
+static void handle(void) {
+  const u64 fault[4] = {(u64)skips, 4 | 0x40000000, 0, 0}, other[4] = {(u64)nothing, 0, 0, 0};
+  for (long number = 1; number < 32; ++number)
+    call(N_rt_sigaction, number, number == 4 || number == 7 || number == 11 ? fault : other, 0, 8);
+}
+static long calls_at_random(long seed) {
+  u64 state = (u64)seed * 0x9E3779B97F4A7C15 + 1;
+  for (int i = 0; i < 10; ++i) draw(&state);
+  for (int i = 0; i < CALLS; ++i) {
+    const u64 which = draw(&state);
+    const long number = which % 64 ? numbers[which / 64 % (sizeof numbers / sizeof *numbers)]
+                                   : rare[which / 64 % (sizeof rare / sizeof *rare)];
+    if (which >> 40 & 1)  // what an argument points to
+      *(volatile u64*)(pages + draw(&state) % PAGE / 8 * 8) = hostile(&state);
+    u64 a[6];
+    for (int k = 0; k < 6; ++k) a[k] = hostile(&state);
+    call6(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    const u64 no_time[2] = {0, 1000};
+    if (number == 98) call(N_nanosleep, no_time, 0), call(N_futex, &word, 1, 9);
+  }
+  return 0;
+}
+
+int run(int count, char** words) {
+  long seed = 0;
+  for (const char* s = count > 1 ? words[1] : "0"; *s; ++s) seed = seed * 10 + (*s - '0');
+  pages = (char*)call(N_mmap, 0, 5 * PAGE, 3, 0x22, -1, 0);
+  call(N_mprotect, pages + 2 * PAGE, PAGE, 1);
+  call(N_mprotect, pages + 3 * PAGE, PAGE, 0);
+  call(N_munmap, pages + 4 * PAGE, PAGE);
+  handle();
+  for (long i = 0; i < THREADS; ++i) start(&threads[i], calls_at_random, seed * THREADS + i);
+  const u64 long_time[2] = {0, 5000000};
+  for (int i = 0; i < 100; ++i) call(N_nanosleep, long_time, 0);
+  return 0;
+}

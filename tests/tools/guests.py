@@ -1,0 +1,158 @@
+"""Can any guest crash the simulator, hang it or show a traceback?  `python -m tests.tools.guests`.
+
+    python -m tests.tools.guests [KIND...] [--runs N] [--seconds S] [--seed N] [--long]
+
+    calls     a program: random system calls with hostile arguments from four threads
+    kernel    a kernel on four harts: random calls of the firmware, CSRs, devices, translations
+    elf       an edited ELF of a program, read and run
+
+A guest is drawn from its seed alone.  It runs in a process of its own, a batch of them after the
+other; whatever is neither an end nor an UncoreError, a signal of the host too, is a finding, told
+with its kind and seed: `--seed` runs it again.
+
+Interface for tests: KINDS, each a function of a seed.
+Exit status: 0 when nothing was found, else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import resource
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tests.linux.programs import job, program
+from tests.tools import drawn
+from tests.tools.random_kernel import kernel
+
+from uncore.engine import native
+from uncore.errors import UncoreError
+from uncore.program import Program
+
+BATCH = 10  # guests of a process
+EVENTS, STEPS = 5_000, 80  # a guest is given up after so many steps of so many events
+SLEEPY, BUSY = 10**9, 2 * 10**6  # ps of a step: of a program that sleeps, of a kernel that may spin
+PATIENCE = 60  # seconds of one guest: longer is a hang
+ROOM = 6 << 30  # bytes of memory that a process may have; sanitizers need more addresses
+MEMORY = 256 << 20  # that a guest may touch
+SECONDS = {False: 20, True: 600}  # of each kind, by --long
+
+
+def program_of_calls(seed: int) -> Any:
+    return native.start(job(str(seed), harts=4, machine="ccx:2x2", of="random_calls"))
+
+
+def elf(seed: int) -> str:
+    rng = random.Random(seed)
+    whole = program("waits")
+    data = drawn.edited(rng, whole.data)
+    made = job("first_wakes_first", harts=2)
+    return _ran(native.start(replace(made, program=Program("x", Path("x.elf"), data))))
+
+
+def instructions(run: Any) -> int:
+    """How many a guest executes until it ends or is given up."""
+    _ran(run, BUSY)
+    return sum(hart["instructions"] for hart in run.harts())
+
+
+def _ran(run: Any, span: int = SLEEPY) -> str:
+    """How it ended."""
+    for _ in range(STEPS):
+        if not run.step(EVENTS, span):
+            break
+        if run.touched > MEMORY:
+            return "memory"
+    return str(run.end)
+
+
+KINDS: dict[str, Callable[[int], str]] = {
+    "calls": lambda seed: _ran(program_of_calls(seed)),
+    "kernel": lambda seed: _ran(kernel(seed), BUSY),
+    "elf": elf,
+}
+
+
+def survive(kind: str, seed: int) -> str:
+    """How the guest ended, or the message; anything else is a finding."""
+    try:
+        return KINDS[kind](seed)
+    except UncoreError as error:
+        return type(error).__name__
+
+
+def _batch(kind: str, seeds: Sequence[int], tell: int) -> None:
+    """In a child: writes each seed before it begins, and the end behind it."""
+    with os.fdopen(tell, "w", buffering=1) as out:
+        for seed in seeds:
+            out.write(f"{seed} ")
+            out.flush()
+            signal.alarm(PATIENCE)
+            try:
+                out.write(f"{survive(kind, seed)}\n")
+            except BaseException:
+                out.write("traceback\n")
+                traceback.print_exc()
+                os._exit(1)
+
+
+def tried(kind: str, seeds: Sequence[int]) -> list[tuple[int, str]]:
+    """Seeds and how each ended; of a finding the last is `died`, with the signal or status."""
+    reads, writes = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reads)
+        if "LD_PRELOAD" not in os.environ:
+            resource.setrlimit(resource.RLIMIT_AS, (ROOM, ROOM))
+        _batch(kind, seeds, writes)
+        os._exit(0)
+    os.close(writes)
+    with os.fdopen(reads) as told:
+        lines = [line.split() for line in told.read().splitlines()]
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    ends = [(int(line[0]), line[1] if len(line) > 1 else f"died {status}") for line in lines]
+    if status and not any("died" in end for _, end in ends):
+        ends.append((seeds[len(ends)] if len(ends) < len(seeds) else seeds[-1], f"died {status}"))
+    return ends
+
+
+def run(kind: str, seed: int, runs: int, seconds: float) -> bool:
+    """False: something was found."""
+    begun, counts = time.monotonic(), dict[str, int]()
+    last = seed + runs if runs else sys.maxsize
+    while seed < last and time.monotonic() - begun < seconds:
+        ends = tried(kind, range(seed, min(seed + BATCH, last)))
+        for number, end in ends:
+            counts[end] = counts.get(end, 0) + 1
+            if end in ("traceback", "MemoryError") or end.startswith("died"):
+                print(f"{kind}: seed {number}: {end}", flush=True)
+                return False
+        seed += BATCH
+    told = ", ".join(f"{count} {end}" for end, count in sorted(counts.items()))
+    print(f"{kind:<8} {sum(counts.values()):7} guests: {told}", flush=True)
+    return True
+
+
+def main(words: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="tests.tools.guests")
+    parser.add_argument("kinds", nargs="*", choices=[*KINDS, []], metavar="KIND")
+    parser.add_argument("--runs", type=int, default=0, help="of each kind; 0: by --seconds")
+    parser.add_argument("--seconds", type=float, help="of each kind")
+    parser.add_argument("--seed", type=int, default=1, help="of the first")
+    parser.add_argument("--long", action="store_true", help="ten minutes of each kind")
+    arguments = parser.parse_args(words)
+    seconds = arguments.seconds or (float("inf") if arguments.runs else SECONDS[arguments.long])
+    kinds = arguments.kinds or [*KINDS]
+    return 0 if all([run(kind, arguments.seed, arguments.runs, seconds) for kind in kinds]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,186 @@
+"""Kernels drawn at random, for tests.tools.guests.
+
+kernel(seed) -> Run     a kernel of four harts that has not begun
+
+Each hart goes through a list of records: registers, and an instruction that it stores to a place of
+its own and executes there.  A trap goes on with the next record, in physical addresses; so what one
+record does to satp, interrupts or pages does not keep the others from being executed.
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tests.isa import guest
+
+from uncore import boot as system
+from uncore.boot.device_tree import APLIC, FILES, RAM
+from uncore.boot.images import Kernel
+from uncore.job.placement import place
+from uncore.topology import load
+
+HARTS, RECORDS = 4, 120
+RECORD = 128  # bytes: a0 to a7, t1, the instruction
+CODE = 0x1000  # bytes of each hart's code
+AT, LISTS, ROOT = RAM + 0x8000, RAM + 0x10000, RAM + 0x80000  # offsets of the image
+SIZE, MEMORY = 1 << 20, 16 << 20
+UART, CLINT, ORDERS = 0x10000000, 0x02000000, 0x02100000
+READY = 0xCF  # of a page: valid, read, write, execute, accessed, dirty
+EXTENSIONS = (0x10, 0x54494D45, 0x735049, 0x52464E43, 0x52464E43, 0x48534D, 0x4442434E)
+OFF = 0x53525354
+CSRS = (
+    0x100, 0x104, 0x106, 0x10A, 0x140, 0x141, 0x142, 0x143, 0x144, 0x14D, 0x150, 0x151,
+    0x15C, 0xDB0, 0x001, 0x002, 0x003, 0xC00, 0xC01, 0xC02, 0x300, 0x304, 0x344, 0x320, 0xB00,
+    0xF14,
+)  # fmt: skip
+SATP = 0x180
+A0, A1, T1, T2 = 10, 11, 6, 7
+ECALL, EBREAK, SRET, MRET, WFI = 0x73, 0x100073, 0x10200073, 0x30200073, 0x10500073
+
+HART = """
+.balign {code}
+hart{h}:
+    la t0, taken{h}
+    csrw stvec, t0
+next{h}:
+    li t0, {at}
+    ld s1, (t0)
+    li s2, {end}
+    bgeu s1, s2, done{h}
+    addi s2, s1, {record}
+    sd s2, (t0)
+    lwu t2, 72(s1)
+    la t3, slot{h}
+    sw t2, (t3)
+    fence.i
+    ld a0, (s1)
+    ld a1, 8(s1)
+    ld a2, 16(s1)
+    ld a3, 24(s1)
+    ld a4, 32(s1)
+    ld a5, 40(s1)
+    ld a6, 48(s1)
+    ld a7, 56(s1)
+    ld t1, 64(s1)
+    .balign 64
+slot{h}:
+    .word 0x13
+    j next{h}
+    .balign 4
+taken{h}:
+    csrw satp, zero
+    csrw sie, zero
+    j hart{h}
+done{h}:
+    li a0, 0
+    li a1, 0
+    li a7, {off}
+    li a6, 0
+    bnez zero, done{h}
+    {last}
+"""
+
+
+@cache
+def _code() -> bytes:
+    """Of all harts: the last thing that hart 0 does is to switch off."""
+    parts = [
+        HART.format(
+            h=h, code=CODE, at=AT + 64 * h, end=_list(h) + RECORDS * RECORD, record=RECORD, off=OFF,
+            last="ecall" if h == 0 else "1: wfi\n    j 1b",
+        )
+        for h in range(HARTS)
+    ]  # fmt: skip
+    with TemporaryDirectory() as folder:
+        return guest.assemble("".join(parts), Path(folder)).text
+
+
+def _list(hart: int) -> int:
+    return LISTS + hart * RECORDS * RECORD
+
+
+def _value(rng: random.Random) -> int:
+    """As an address, a size, a mask or a number."""
+    small, bit = rng.randrange(64), 1 << rng.randrange(64)
+    pool = (
+        0, small, small, bit, bit - 1, 2**64 - 1 - small, rng.getrandbits(64),
+        RAM + small, RAM + MEMORY - small, RAM + (1 << 30) - small, ROOT + 8 * small,
+        RAM + rng.randrange(HARTS) * CODE, AT + 64 * small, FILES + small * 0x1000,
+        UART + small % 8,
+        APLIC + rng.choice((0, 4, 0x1BC0, 0x1C00, 0x1D00, 0x1E00, 0x1F00, 0x2000, 0x3004)),
+        CLINT + 4 * small, CLINT + 0x4000 + 8 * small, CLINT + 0xBFF8, ORDERS + 4 * small,
+        small << 12, 0x40000000 + (small << 12),
+    )  # fmt: skip
+    return rng.choice(pool) % 2**64
+
+
+def _csr(rng: random.Random, number: int) -> int:
+    """csrrw, csrrs or csrrc of t1, or with five bits of its own."""
+    kind = rng.choice((1, 2, 3, 5, 6, 7))
+    return number << 20 | T1 << 15 | kind << 12 | T2 << 7 | 0x73
+
+
+def _memory(rng: random.Random) -> int:
+    """An access of any size at a0."""
+    size = rng.randrange(4)
+    atomic = rng.choice((0, 1, 2, 3, 4, 8, 12, 16, 20, 24, 28)) << 27 | rng.randrange(4) << 25
+    return rng.choice((
+        A0 << 15 | rng.randrange(7) << 12 | T2 << 7 | 0x03,
+        T1 << 20 | A0 << 15 | size << 12 | 0x23,
+        atomic | T1 << 20 | A0 << 15 | rng.choice((2, 3)) << 12 | T2 << 7 | 0x2F,
+        A1 << 20 | A0 << 15 | 0x09 << 25 | 0x73,  # sfence.vma
+        A0 << 15 | T2 << 7 | 0x67,  # jalr
+    ))  # fmt: skip
+
+
+def _record(rng: random.Random) -> bytes:
+    registers = [_value(rng) for _ in range(9)]
+    match rng.randrange(20):
+        case n if n < 8:
+            instruction = ECALL
+            registers[7] = rng.choice((*EXTENSIONS, _value(rng)))
+            registers[6] = rng.choice((0, 1, 2, 3, _value(rng)))
+        case n if n < 12:
+            instruction = _csr(rng, rng.choice((*CSRS, rng.randrange(1 << 12))))
+        case 12:
+            instruction = _csr(rng, SATP)
+            registers[8] = rng.choice((8 << 60 | ROOT >> 12, 8 << 60 | ROOT >> 12, registers[8]))
+            registers[8] |= rng.randrange(4) << 44
+        case n if n < 18:
+            instruction = _memory(rng)
+        case 18:
+            instruction = rng.choice((EBREAK, SRET, MRET, WFI, 0x100F, 0x0FF0000F))
+        case _:
+            instruction = rng.getrandbits(32) | 3
+    if registers[7] == OFF:
+        registers[7] = 0
+    return struct.pack("<9QI", *registers, instruction).ljust(RECORD, b"\0")
+
+
+def _image(seed: int) -> bytes:
+    rng = random.Random(seed)
+    image = bytearray(_code().ljust(SIZE, b"\0"))
+    for hart in range(HARTS):
+        records = [_record(rng) for _ in range(RECORDS)]
+        if hart == 0:
+            for other in range(1, HARTS):
+                start = [other, RAM + other * CODE, 0, 0, 0, 0, 0, 0x48534D, 0]
+                records[other] = struct.pack("<9QI", *start, ECALL).ljust(RECORD, b"\0")
+        struct.pack_into("<Q", image, AT - RAM + 64 * hart, _list(hart))
+        begin = _list(hart) - RAM
+        image[begin : begin + RECORDS * RECORD] = b"".join(records)
+    for gigabyte in range(512):  # an address is itself, or somewhere else
+        at = gigabyte if rng.random() < 0.9 else rng.randrange(512)
+        struct.pack_into("<Q", image, ROOT - RAM + 8 * gigabyte, at << 28 | READY)
+    return bytes(image)
+
+
+def kernel(seed: int) -> Any:
+    machine = load("ccx:2x2")
+    image = Kernel(_image(seed), 0, SIZE)
+    return system.start(system.Boot(machine, place(machine, "compact"), image, memory=MEMORY))
