@@ -20,7 +20,7 @@ def moved(point: Point, what: str) -> int:
 def test_fields_on_lines_of_their_own_do_not_disturb_each_other() -> None:
     near, far = (run("layout/false_sharing", 8, ops=1000, distance=d) for d in (8, 64))
     assert moved(near, "count") > 100
-    assert moved(far, "count") + moved(far, "limit") < 0.05 * moved(near, "count")
+    assert moved(far, "count") + moved(far, "limit") < 0.06 * moved(near, "count")
     assert far.elapsed_ps < 0.8 * near.elapsed_ps
 
 

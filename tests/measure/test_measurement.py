@@ -88,7 +88,7 @@ def test_contended_points_are_those_of_the_machine(found) -> None:
     assert all(len(p.ops_per_second) == 2 and not p.failures for p in found.throughput)
     assert by_name["lock/mcs"][3].cpus == list(range(8))  # no siblings before all cores
     rate = {p.threads: p.ops_per_second[-1] for p in by_name["counter/cas"]}
-    assert rate[8] < 0.8 * rate[4]  # leaving the complex
+    assert rate[8] < 0.9 * rate[4]  # leaving the complex
 
 
 def test_threads_that_are_named_are_the_ones_that_run(tmp_path) -> None:

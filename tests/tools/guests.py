@@ -47,12 +47,12 @@ SECONDS = {False: 20, True: 600}  # of each kind, by --long
 
 
 def program_of_calls(seed: int) -> Any:
-    return native.start(job(str(seed), harts=4, machine="ccx:2x2", of="random_calls"))
+    return native.start(job(str(seed), harts=4, machine="ccx:2x2", guest="random_calls"))
 
 
 def elf(seed: int) -> str:
     rng = random.Random(seed)
-    whole = program("waits")
+    whole = program("wakes")
     data = drawn.edited(rng, whole.data)
     made = job("first_wakes_first", harts=2)
     return _ran(native.start(replace(made, program=Program("x", Path("x.elf"), data))))

@@ -8,7 +8,7 @@
 #include "loop.h"
 #include "uncore.h"
 
-UC_WORKLOAD("A writer and readers of two fields in one line, or on lines of their own, in a row");
+UC_WORKLOAD("A writer and readers of two fields in one line, or on lines of their own");
 UC_PARAM(u64, distance, 8, "bytes", "from the written field to the one that is read: 8 to 4096");
 UC_PARAM(u64, batch, 32, "accesses", "between two looks at the clock");
 UC_PARAM(u64, fields_node, 0, "node", "memory node of both fields");

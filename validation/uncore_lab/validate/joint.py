@@ -29,7 +29,7 @@ from uncore_lab.validate.score import Score, free_numbers, score
 Place = tuple[str, int]  # file and line of a number: what machines share
 
 ROUNDS = 25  # of a pair: enough, because a handoff repeats itself
-TURNS = 4  # evaluations: numbers in files are near their best
+TURNS = 10  # evaluations, derivatives not counted
 
 
 @dataclass(frozen=True)
