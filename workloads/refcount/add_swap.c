@@ -6,7 +6,7 @@
 // loses it to every reader that comes.
 #include "get_put.h"
 
-UC_WORKLOAD("Reference count raised by addition, lowered by compare-and-swap: glibc's readers");
+UC_WORKLOAD("Reference count raised by adding, lowered by compare-and-swap: glibc's readers");
 
 static uint32_t count_get(struct count* count) {
   return atomic_fetch_add_explicit(&count->references, 1, memory_order_acquire) + 1;

@@ -8,7 +8,7 @@
 // Linux gives up after a hundred attempts and takes the lock; nobody does here.
 #include "get_put.h"
 
-UC_WORKLOAD("Linux's lockref on x86: a failed attempt gives what to expect, with a pause or none");
+UC_WORKLOAD("Linux's lockref on x86: a failed attempt tells what to expect, paused or not");
 UC_PARAM(bool, pause, 1, "", "pause after a failed attempt, as until Linux 6.2");
 
 // What the change left.
