@@ -10,7 +10,7 @@ from uncore import topology
 from uncore.errors import UserError
 from uncore.study.matrix import Matrix
 from uncore_lab.figures import hardware as figures
-from uncore_lab.figures.simulate import of_seeds
+from uncore_lab.figures.simulate import handoffs
 
 # A bus, rings of one socket and two, meshes, Zen 1 to 4, two homes on a side, Arm, kinds of cores.
 KINDS = (
@@ -32,9 +32,7 @@ def test_matrix_as_measured_is_validations(name: str) -> None:
     machine, hardware = topology.load(name), figures.read(name)
     shown = uncore.matrix(name, smt=False, as_measured=True)
     between = [machine.harts_of(core)[0] for core in range(machine.cores)]
-    validated = np.mean(
-        [ns[np.ix_(between, between)] for ns in of_seeds(machine, hardware)], axis=0
-    )
+    validated = handoffs(machine, hardware)[np.ix_(between, between)]
     lower = np.tril_indices(len(between), k=-1)
     assert list(shown.harts) == between
     assert np.array(shown.ns)[lower] == pytest.approx(validated[lower], abs=2e-3)

@@ -5,6 +5,8 @@ contention/          throughput of one contended line over threads
 interrupts/          interrupts between processors
 scaling/             curves of kernels over tasks
 locks/               what n threads get from one lock
+measurements/        files of `uncore measure`
+families.toml        what is fitted together
 bench/               sets of figures of papers, commits and posts (published_sets.py)
 
 hardware.py          the files of machines, and matrices

@@ -2,7 +2,6 @@
 
     handoffs(machine, hardware) -> ns by hart, lower triangle
     handoffs(machine, hardware, cores, rounds)    of some cores only; NaN elsewhere
-    of_seeds(machine, hardware) -> [ns by hart]   a matrix for each seed; their mean is the above
 
 One run plays all pairs of cores, one hart of each, as on the measured machines, where the siblings
 of the two players slept; a second run plays two siblings.  Every pair of siblings of a kind of core
@@ -39,27 +38,10 @@ def handoffs(
     rounds: int = ROUNDS,
     seeds: Sequence[int] = SEEDS,
 ) -> Matrix:
-    return mean(of_seeds(machine, hardware, cores, rounds, seeds))
-
-
-def mean(matrices: Sequence[Matrix]) -> Matrix:
-    ns: Matrix = np.mean(matrices, axis=0)
+    """The mean over seeds; without any, one run in lockstep."""
+    each: list[tuple[int, ...]] = [(seed,) for seed in seeds] or [()]
+    ns: Matrix = np.mean([_of(machine, hardware, cores, rounds, one) for one in each], axis=0)
     return ns
-
-
-def of_seeds(
-    machine: Machine,
-    hardware: Hardware,
-    cores: Sequence[int] = (),
-    rounds: int = ROUNDS,
-    seeds: Sequence[int] = SEEDS,
-) -> list[Matrix]:
-    """Without seeds, one in lockstep."""
-    return [_of(machine, hardware, cores, rounds, chosen) for chosen in _each(seeds)]
-
-
-def _each(seeds: Sequence[int]) -> list[tuple[int, ...]]:
-    return [(seed,) for seed in seeds] or [()]
 
 
 def _of(
