@@ -20,6 +20,7 @@ from tests.support import clang
 from uncore.execution.execute import execute
 from uncore.execution.request import make_job
 from uncore.support.paths import CHECKOUT
+from uncore_lab.measure.record import load
 
 OUTCOMES = Path(__file__).with_name("outcomes.py")
 
@@ -100,13 +101,34 @@ def test_built_by_another_compiler() -> None:
     assert kernels_outcome(UNCORE_NATIVE="native-clang") == kernels_outcome()
 
 
-@pytest.mark.bulk
-def test_from_a_wheel(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel's contents, as pip would install them."""
     assert CHECKOUT
+    folder = tmp_path_factory.mktemp("wheel")
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*pip, "--wheel-dir", str(tmp_path), str(CHECKOUT)], check=True)
-    (wheel,) = tmp_path.glob("*.whl")
-    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
-    found, package = outcomes(PYTHONPATH=str(tmp_path / "site"))
-    assert package.startswith(str(tmp_path))
+    subprocess.run([*pip, "--wheel-dir", str(folder), str(CHECKOUT)], check=True)
+    (wheel,) = folder.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(folder / "site")
+    return folder / "site"
+
+
+@pytest.mark.bulk
+def test_from_a_wheel(unpacked: Path) -> None:
+    found, package = outcomes(PYTHONPATH=str(unpacked))
+    assert package.startswith(str(unpacked))
     assert found == usual()
+
+
+@pytest.mark.bulk
+def test_a_wheel_measures_a_bare_computer(unpacked: Path, tmp_path: Path) -> None:
+    """One command, no other program in reach, and one file to bring back."""
+    measure = ["-m", "uncore", "measure", "--quick", "--threads", "2", "--output", "back.json"]
+    bare = {"PYTHONPATH": str(unpacked), "PATH": "", "HOME": str(tmp_path / "home")}
+    run = subprocess.run(
+        [sys.executable, *measure], env=bare, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["back.json"]
+    brought = load(tmp_path / "back.json")
+    assert brought.handoffs and brought.throughput

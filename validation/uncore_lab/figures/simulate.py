@@ -2,6 +2,7 @@
 
     handoffs(machine, hardware) -> ns by hart, lower triangle
     handoffs(machine, hardware, cores, rounds)    of some cores only; NaN elsewhere
+    by_seed(machine, hardware, ...)          a matrix of each seed
 
 One run plays all pairs of cores, one hart of each, as on the measured machines, where the siblings
 of the two players slept; a second run plays two siblings.  Every pair of siblings of a kind of core
@@ -39,9 +40,19 @@ def handoffs(
     seeds: Sequence[int] = SEEDS,
 ) -> Matrix:
     """The mean over seeds; without any, one run in lockstep."""
-    each: list[tuple[int, ...]] = [(seed,) for seed in seeds] or [()]
-    ns: Matrix = np.mean([_of(machine, hardware, cores, rounds, one) for one in each], axis=0)
+    ns: Matrix = np.mean(by_seed(machine, hardware, cores, rounds, seeds), axis=0)
     return ns
+
+
+def by_seed(
+    machine: Machine,
+    hardware: Hardware,
+    cores: Sequence[int] = (),
+    rounds: int = ROUNDS,
+    seeds: Sequence[int] = SEEDS,
+) -> list[Matrix]:
+    each: list[tuple[int, ...]] = [(seed,) for seed in seeds] or [()]
+    return [_of(machine, hardware, cores, rounds, one) for one in each]
 
 
 def _of(

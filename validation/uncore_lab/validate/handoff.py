@@ -29,7 +29,7 @@ from uncore.topology.distance import boundaries
 from uncore.topology.machine import Machine
 from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.hardware import BOUND_QUALITIES, Hardware, Matrix
-from uncore_lab.figures.simulate import handoffs
+from uncore_lab.figures.simulate import by_seed
 from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.nulls import Nulls
@@ -52,7 +52,8 @@ WORST = Bar("class medians: worst error", CLASS_WORST, CLASS_WORST, "%")
 PROSE = (
     "Two threads hand one line over with compare-and-swap; the figure is half a round trip. Errors"
     " are in per cent of the measured figure. `mean`, `worst`: errors of classes (the pairs of one"
-    " distance), by their medians; `free`: how many numbers were fitted on this machine. `pairs`:"
+    " distance), by their medians; `seeds`: how far seeds are apart; `free`: how many numbers were"
+    " fitted on this machine. `pairs`:"
     " mean over pairs; `by median`: the error of guessing each pair by its level's measured median."
     " `structured`: levels whose pairs differ in a way that repeats itself: a reading is guessed"
     " better (by a tenth of the error or more) from the other readings of the same cores than from"
@@ -70,8 +71,13 @@ class Compared:
     machine: Machine
     hardware: Hardware
     measured: Matrix
-    simulated: Matrix
+    each: Sequence[Matrix]  # of the seeds, simulated
     score: Score
+
+    @property
+    def simulated(self) -> Matrix:
+        mean: Matrix = np.mean(self.each, axis=0)
+        return mean
 
     @property
     def nulls(self) -> Nulls | None:
@@ -81,7 +87,8 @@ class Compared:
     @property
     def row(self) -> dict[str, Any]:
         row: dict[str, Any] = msgspec.to_builtins(self.score)
-        return row | self.guesses
+        widest = max(row["apart_ns"] / row["simulated_ns"] for row in self.classes)
+        return row | {"seeds_pct": round(50 * widest, 2)} | self.guesses
 
     @property
     def guesses(self) -> dict[str, float | None]:
@@ -91,8 +98,7 @@ class Compared:
     @property
     def classes(self) -> list[Row]:
         """The rows of handoffs.csv: of all pairs, whatever a matrix lacks."""
-        masks = self.hardware.masks(self.machine)
-        medians = {label: float(np.median(self.simulated[mask])) for label, mask in masks.items()}
+        medians, seeds = self._medians(self.simulated), [self._medians(ns) for ns in self.each]
         return [
             {
                 "machine": self.machine.id,
@@ -100,9 +106,14 @@ class Compared:
                 "measured_ns": figure.ns,
                 "simulated_ns": medians[label],
                 "error_pct": round(100 * (medians[label] / figure.ns - 1), 2),
+                "apart_ns": round(float(np.ptp([median[label] for median in seeds])), 3),
             }
             for label, figure in self.hardware.classes.items()
         ]
+
+    def _medians(self, ns: Matrix) -> dict[str, float]:
+        masks = self.hardware.masks(self.machine)
+        return {label: float(np.median(ns[mask])) for label, mask in masks.items()}
 
     @property
     def pairs(self) -> Row:
@@ -185,10 +196,10 @@ def compare(machine: Machine, hardware: Hardware, matrix: Path | None) -> Compar
         measured = figures.measured_matrix(matrix, machine)
     else:
         measured = figures.carried_matrix(hardware, machine)
-    simulated = handoffs(machine, hardware)
+    each = by_seed(machine, hardware)
     source = MATRIX if matrix else CARRIED
-    scored = score(machine, hardware, measured, simulated, source)
-    return Compared(machine, hardware, measured, simulated, scored)
+    scored = score(machine, hardware, measured, np.mean(each, axis=0), source)
+    return Compared(machine, hardware, measured, each, scored)
 
 
 def _chosen(request: Request) -> list[str]:
@@ -248,6 +259,7 @@ HEADS = {  # of a score: head, and what it is; errors are relative to the measur
     "free_numbers": ("free numbers", "numbers of the machine file that were fitted to them"),
     "class_mean_err_pct": ("class mean %", "mean error of class medians"),
     "class_worst_err_pct": ("class worst %", "error of the worst class"),
+    "seeds_pct": ("seeds +- %", "half of what the medians of seeds are apart, in the widest class"),
     "pair_mean_err_pct": ("pair mean %", "mean error of pairs"),
     "pair_err_const_pct": ("if median %", "the same if each pair were its class's measured median"),
     "structured": ("structured", "levels whose pairs differ in a way that repeats itself"),
