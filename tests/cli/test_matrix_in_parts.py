@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -82,3 +83,15 @@ def test_stopped_parts_keep_measured_pairs(workers: int) -> None:
     assert 6 <= len(begun) < 8 * 7
     for measured_row, other in zip(stopped.ns, whole.ns, strict=True):
         assert all(math.isnan(v) or v == w for v, w in zip(measured_row, other, strict=True))
+
+
+def test_matrix_interrupted_before_its_first_table_is_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def execute(*_: Any, interrupted: Callable[[BaseException], None], **__: Any) -> list[Any]:
+        interrupted(KeyboardInterrupt())
+        return []
+
+    monkeypatch.setattr(matrices, "execute", execute)
+    with pytest.raises(KeyboardInterrupt):
+        measured()

@@ -10,6 +10,7 @@ RUN = ("run", "ccx:2x2", "lock/ticket", "--engine", "toy")
 
 MISTAKES = {
     "no command of that name": (("rnu", "ccx:2x2"), "rnu"),
+    "a command by another name": (("report", "r.json"), "that is uncore run --report FILE.html"),
     "an option that does not exist": ((*RUN, "--thread", "2"), "--thread"),
     "an unknown machine": (("run", "ccz:2x2", *RUN[2:]), "ccz:2x2"),
     "an unknown workload": (("run", "ccx:2x2", "lock/tickt"), "lock/ticket"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import fields
 
@@ -92,3 +93,11 @@ def test_table_of_run_explains_each_column() -> None:
     heads = [column.head for column in columns.columns(Point) if column.head]
     assert [column.head for column in COLUMNS if column.head != "4 of 5 machines"] == heads
     assert all(column.about for column in COLUMNS)
+
+
+def test_last_of_an_option_given_twice_counts(uncore) -> None:
+    """A shell's alias or a history's line is changed at its end; lists of values grow as before."""
+    flags = ("--json", "--repeat", "1", "--threads=2", "--threads", "1", "--json")
+    ran = uncore("run", *flags, "ccx:1x4", "lock/tas", "--set", "ops=3", "--set", "hold=2ns")
+    (row,) = json.loads(ran.out)
+    assert (ran.status, row["threads"], row["ops"]) == (0, 1, 3)

@@ -146,7 +146,7 @@ def _note_points() -> None:
 def _import_all() -> None:
     """Once for all children; none of it starts a thread."""
     matplotlib.use("agg")
-    for module in {path.partition(":")[0] for path, *_ in COMMANDS.values()} | LATE:
+    for module in {command.path.partition(":")[0] for command in COMMANDS.values()} | LATE:
         importlib.import_module(module)
     gc.freeze()
 

@@ -14,9 +14,12 @@ import sys
 from collections.abc import Sequence
 
 from cyclopts import (
+    UNSET,
     App,
     CycloptsError,
+    Group,
     MissingArgumentError,
+    RepeatArgumentError,
     UnknownCommandError,
     UnusedCliTokensError,
 )
@@ -29,12 +32,26 @@ from uncore.cli.status import INTERRUPTED, MISTAKE, OK
 from uncore.drawing import width
 from uncore.errors import UncoreError, UserError, nearest
 from uncore.support import plugins
+from uncore.support.plugins import Task
 from uncore.support.printable import plain
 from uncore.support.signals import interruptible
 
 ABOUT = """A cache-coherence and topology simulator.
 
 `--install-completion` has the shell complete commands and options."""
+FIRST = "`uncore demo`; then `uncore run ccx lock/ticket lock/mcs --threads 1..16`."
+ASKED = {  # what people type who look for a command that has another name
+    "report": "run --report FILE.html, or any other command that has --report",
+    "plot": "run --plot FILE.png, or any other command that has --plot",
+    "simulate": "run",
+    "bench": "run",
+    "perf": "lines",
+    "c2c": "lines --format c2c",
+    "topology": "show",
+    "latency": "matrix",
+    "verify": "check",
+    "kernel": "boot",
+}
 PAGE = """# Commands and their options
 
 `uncore COMMAND --help` prints each; [cli.md](cli.md) says what they mean together.
@@ -54,9 +71,7 @@ def main(words: Sequence[str] | None = None) -> None:
     try:
         with interruptible():
             _refuse_surrogates(words)
-            status = _app(words)(
-                words, exit_on_error=False, print_error=False, result_action="return_value"
-            )
+            status = _called(_app(words), words)
             sys.stdout.flush()
     except UncoreError as error:
         show_unfinished(error)
@@ -73,6 +88,20 @@ def main(words: Sequence[str] | None = None) -> None:
         status = _say(f"{error.filename or 'standard output'}: {error.strerror}", MISTAKE)
         _drop_output()
     sys.exit(status if isinstance(status, int) else OK)
+
+
+def _called(app: App, words: list[str]) -> object:
+    """The command's status; of an option that stands twice and has one value the last counts."""
+    try:
+        return app(words, exit_on_error=False, print_error=False, result_action="return_value")
+    except RepeatArgumentError as error:
+        option, flag = error.token.keyword, error.token.implicit_value is not UNSET
+        named = [at for at, word in enumerate(words) if word.partition("=")[0] == option]
+        if len(named) == 1:  # once by each of two names
+            raise
+        first, *_ = named
+        past = first + (1 if flag or "=" in words[first] else 2)
+        return _called(app, words[:first] + words[past:])
 
 
 def _arguments(words: list[str]) -> list[str]:
@@ -111,12 +140,21 @@ def _escape_letters() -> None:
 def _app(words: list[str]) -> App:
     """The application, with other packages' commands unless the first word is a command of uncore:
     looking them up takes a tenth of the time in which `uncore run` starts."""
-    app = App(name="uncore", help=ABOUT, version=__version__)
+    app = App(
+        name="uncore", help=ABOUT, version=__version__, group_commands=Group("Else", sort_key=99)
+    )
     others = {} if words and words[0] in COMMANDS else plugins.commands()
-    for name, (path, about, *tables) in {**COMMANDS, **others}.items():
+    tasks = {task: Group(task, sort_key=place) for place, task in enumerate(Task)}
+    tasks[Task.START] = Group(Task.START, help=FIRST, sort_key=-1)
+    for place, (name, command) in enumerate({**COMMANDS, **others}.items()):
         explained = words[:1] == [name] and not HELP.isdisjoint(words)
         app.command(
-            path, name=name, help=about, help_epilogue=_heads(tables) if explained else None
+            command.path,
+            name=name,
+            group=tasks[command.task],
+            sort_key=place,
+            help=command.about,
+            help_epilogue=_heads(command.tables) if explained else None,
         )
     if words[:1] == [COMPLETION]:
         app.register_install_completion_command(COMPLETION)
@@ -129,12 +167,12 @@ def document() -> str:
     first, *sections = pages.split("\n## uncore ")
     commands = {**COMMANDS, **plugins.commands()}
     for number, section in enumerate(sections):
-        _, _, *tables = commands[section.partition("\n")[0]]
+        tables = commands[section.partition("\n")[0]].tables
         sections[number] = section.rstrip() + (f"\n\n{_heads(tables)}" if tables else "") + "\n"
     return "\n## uncore ".join([first, *sections])
 
 
-def _heads(tables: list[str]) -> str:
+def _heads(tables: Sequence[str]) -> str:
     """Explanations of a command's columns."""
     explained = [f"* `{column.head}`: {column.about}" for column in heads.explained(tables)]
     wide = f"`{WIDE}`: columns that do not fit stand beside the others all the same."
@@ -146,6 +184,8 @@ def _worded(error: CycloptsError) -> str:
     command = " ".join(("uncore", *(error.command_chain or ())))
     if isinstance(error, UnknownCommandError) and error.unused_tokens:
         word, commands = error.unused_tokens[0], {**COMMANDS, **plugins.commands()}
+        if word in ASKED:
+            return f"there is no command '{word}'; that is uncore {ASKED[word]}"
         return f"there is no command '{word}'.{nearest(word, commands)} See uncore --help"
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
         return f"{command} takes no '{error.unused_tokens[0]}' here; see {command} --help"

@@ -1,6 +1,6 @@
 """What other installed packages add to this one; the laboratory, `uncore_lab`, is such a package.
 
-    commands() -> {name: (path, help, ..)} entry points of the group `uncore.commands`: each a table
+    commands() -> {name: Command}          entry points of the group `uncore.commands`: each a table
                                            like `uncore.cli.commands.COMMANDS`
     measured(machine) -> Measured          those of `uncore.measured`: each a function that knows
                                            median handoffs of real machines by distance class, and
@@ -18,14 +18,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from uncore.topology.machine import Machine
 
-# Name -> where its function is, what it is for, and where its columns are that explain themselves.
-Commands = Mapping[str, tuple[str, ...]]
+
+class Task(StrEnum):
+    """What somebody wants who looks for a command, in the order of `uncore --help`."""
+
+    START = "Start here"
+    PROGRAM = "My program: what it costs, where, and what would help"
+    MACHINE = "My machine: described, measured, predicted, searched for"
+    SYSTEM = "An operating system"
+    TEACH = "Seeing what happens"
+    TRUST = "How far to trust it, and other engines"
+
+
+class Command:
+    """An entry of a table of commands.
+
+    `path`: MODULE:FUNCTION.  `tables`: MODULE:NAME of the columns that its --help explains.
+    """
+
+    def __init__(self, task: Task, path: str, about: str, *tables: str) -> None:
+        self.task, self.path, self.about, self.tables = task, path, about, tables
+
+
+Commands = Mapping[str, Command]
 
 
 @dataclass(frozen=True)
@@ -40,7 +62,7 @@ class Measured:
 Known = Callable[["Machine"], Measured | None]
 
 
-def commands() -> dict[str, tuple[str, ...]]:
+def commands() -> dict[str, Command]:
     """The tables of all packages as one."""
     tables: Iterator[Commands] = _loaded("uncore.commands")
     return {name: command for table in tables for name, command in table.items()}

@@ -1,39 +1,46 @@
 """The laboratory's commands, as a table like `uncore.cli.commands.COMMANDS`."""
 
-from uncore.support.plugins import Commands
+from uncore.support.plugins import Command, Commands, Task
 
 _HERE = "uncore_lab.commands"
 
 COMMANDS: Commands = {
-    "predict": (
+    "predict": Command(
+        Task.MACHINE,
         f"{_HERE}.predict:predict",
         "Handoffs of a machine that nobody measured, with intervals, from its relatives' numbers.",
         "uncore_lab.predict:COLUMNS",
     ),
-    "validate": (
+    "validate": Command(
+        Task.TRUST,
         f"{_HERE}.validate:validate",
         "Simulated against measured, with errors; exit status 1 past the stated bounds.",
         "uncore_lab.validate.handoff:COLUMNS",
     ),
-    "ktr": (
+    "ktr": Command(
+        Task.SYSTEM,
         f"{_HERE}.validate:ktr",
         "A DragonFly kernel trace: each event's intervals, and the simulated one beside them.",
     ),
-    "willitscale": (
+    "willitscale": Command(
+        Task.SYSTEM,
         f"{_HERE}.validate:willitscale",
         "will-it-scale's programs in a kernel that was booted, beside the machine's own curves.",
         "uncore_lab.validate.booted:COLUMNS",
     ),
-    "claims": (
+    "claims": Command(
+        Task.TRUST,
         f"{_HERE}.claims:claims",
         "What articles measured, asked of the simulator: expected, got, verdict, and why.",
     ),
-    "measure": (
+    "measure": Command(
+        Task.MACHINE,
         f"{_HERE}.measure:measure",
         "What lines, atomics, spin locks, wake-ups and interrupts cost on this computer.\n\n"
         "With --topology alone nothing is measured.",
     ),
-    "calibrate": (
+    "calibrate": Command(
+        Task.MACHINE,
         f"{_HERE}.calibrate:calibrate",
         "Fits a machine file's free numbers to a measured matrix, and says which it cannot fit.",
     ),

@@ -11,116 +11,139 @@ Commands hold no knowledge of their own: they turn words into a Job, execute it 
 to a report.
 """
 
-from uncore.support.plugins import Commands
+from uncore.support.plugins import Command, Commands, Task
 
 _HERE = "uncore.cli.commands"
 
 COMMANDS: Commands = {
-    "list": (
+    "list": Command(
+        Task.START,
         f"{_HERE}.machines:list_",
         "Topologies, workloads and engines, each with one line.",
     ),
-    "engines": (
+    "engines": Command(
+        Task.TRUST,
         f"{_HERE}.engines:engines",
         "What is installed, and what each engine can do here.",
     ),
-    "show": (
+    "show": Command(
+        Task.START,
         f"{_HERE}.machines:show",
         "A machine as a tree, its numbers with their sources, and a drawing; or a workload.",
     ),
-    "run": (
+    "run": Command(
+        Task.START,
         f"{_HERE}.run:run",
         "Run workloads on machines: all combinations of the values given, as one table.",
         "uncore.report.curve:COLUMNS",
         "uncore.report.lines:COLUMNS",
     ),
-    "sweep": (
+    "sweep": Command(
+        Task.PROGRAM,
         f"{_HERE}.run:run",
         "Another name of run.",
         "uncore.report.curve:COLUMNS",
         "uncore.report.lines:COLUMNS",
     ),
-    "boot": (
+    "boot": Command(
+        Task.SYSTEM,
         f"{_HERE}.boot:boot",
         "An operating system's kernel on a machine: its console, until it powers off.",
     ),
-    "trace": (
+    "trace": Command(
+        Task.TEACH,
         f"{_HERE}.trace:trace",
         "What happened in a run, event by event: a table of it, or a trace for Perfetto.",
         "uncore.report.traced:COLUMNS",
     ),
-    "watch": (
+    "watch": Command(
+        Task.TEACH,
         f"{_HERE}.watch:watch",
         "A run as a page to step through: messages on the machine, states, a chart, in words.",
     ),
-    "matrix": (
+    "matrix": Command(
+        Task.MACHINE,
         f"{_HERE}.matrix:matrix",
         "The latency between all pairs of harts, as measured by a CAS ping-pong.",
         "uncore.study.matrix:COLUMNS",
     ),
-    "demo": (
+    "demo": Command(
+        Task.START,
         f"{_HERE}.demo:demo",
         "The demonstration: core-to-core matrix and lock scaling of a 2x EPYC 7601.",
     ),
-    "lines": (
+    "lines": Command(
+        Task.PROGRAM,
         f"{_HERE}.results:lines",
         "The lines a run waited for: what they hold, who took them, and what they cost.",
         "uncore.report.objects:COLUMNS",
         "uncore.report.costs:COLUMNS",
         "uncore.report.c2c:COLUMNS",
     ),
-    "conflicts": (
+    "conflicts": Command(
+        Task.PROGRAM,
         f"{_HERE}.results:conflicts",
         "Which kinds of operations meet on a line: the question of the scalable commutativity"
         " rule.",
         "uncore.report.conflicts:COLUMNS",
     ),
-    "scaling": (
+    "scaling": Command(
+        Task.PROGRAM,
         f"{_HERE}.results:scaling",
         "Scaling laws of a saved result: three speed-ups, serialisation, a fit and its prediction.",
         "uncore.report.scaling:COLUMNS",
     ),
-    "compare": (
+    "compare": Command(
+        Task.PROGRAM,
         f"{_HERE}.results:compare",
         "Two workloads or two machines, side by side: their ratio, and what makes the difference.",
         "uncore.report.compare:COLUMNS",
     ),
-    "whatif": (
+    "whatif": Command(
+        Task.PROGRAM,
         f"{_HERE}.whatif:whatif",
         "What each change of program or machine would be worth: exact runs, best first.",
         "uncore.report.whatif:COLUMNS",
     ),
-    "explore": (
+    "explore": Command(
+        Task.MACHINE,
         f"{_HERE}.explore:explore",
         "Search machines: choices, objectives and bounds in a file; the best compromises.",
     ),
-    "lesson": (
+    "lesson": Command(
+        Task.TEACH,
         f"{_HERE}.lesson:lesson",
         "Lessons: lists them, makes one's page, checks one's exercise.",
         "uncore.cli.commands.lesson:COLUMNS",
     ),
-    "check": (
+    "check": Command(
+        Task.TRUST,
         f"{_HERE}.check:check",
         "Walk the protocol's tables exhaustively and at random; exit status 1 on a violation.",
         "uncore.report.proofs:COLUMNS",
     ),
-    "litmus": (
+    "litmus": Command(
+        Task.TRUST,
         f"{_HERE}.litmus:litmus",
         "Outcomes of litmus tests against the memory model; exit status 1 on a forbidden one.",
     ),
-    "fences": (
+    "fences": Command(
+        Task.PROGRAM,
         f"{_HERE}.fences:fences",
         "Which memory orders a program needs: each weakened alone, and run from many seeds.",
     ),
-    "diff-engines": (
+    "diff-engines": Command(
+        Task.TRUST,
         f"{_HERE}.engines:diff_engines",
         "Two engines' transaction logs, record by record; exit status 1 on the first difference.",
     ),
-    "export": (
+    "export": Command(
+        Task.TRUST,
         f"{_HERE}.engines:export",
         "Write a job as a folder that another simulator runs by itself.",
     ),
-    "crosscheck": (
+    "crosscheck": Command(
+        Task.TRUST,
         f"{_HERE}.engines:crosscheck",
         "One job on several engines: what must agree, what should, what differs and why.",
         "uncore.report.crosscheck:COLUMNS",

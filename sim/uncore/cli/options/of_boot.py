@@ -28,7 +28,10 @@ class Booted:
         None
     )
     files: Annotated[Path | None, Parameter(help="folder whose content it finds in /files")] = None
-    harts: Annotated[int, Parameter(help="harts that it runs on; 0: all of the machine")] = 1
+    harts: Annotated[
+        int,
+        Parameter(help="harts that it runs on; 0: all that machine and kernel have room for"),
+    ] = 0
     nodes: Annotated[
         int,
         Parameter(help="memory nodes that it is told of, neighbours as one; 0: the machine's"),
@@ -90,7 +93,7 @@ class Moment:
 
 
 def _harts(room: tuple[int, ...], requested: int, most: int) -> tuple[int, ...]:
-    harts = requested or len(room)
+    harts = requested or min(len(room), most)
     if not 0 < harts <= len(room):
         raise UserError(f"--harts {requested}: the machine has {len(room)}; write 1 to {len(room)}")
     if harts > most:
