@@ -63,6 +63,24 @@ def test_steps_end_at_their_limits() -> None:
     assert max(seen) <= 0.5
 
 
+def test_steps_of_the_answer_hide_no_slope_from_a_stride_across_them() -> None:
+    """A number that moves an answer by jumps of a tenth looks undetermined beside one."""
+    stairs = Part(["a"], lambda steps: np.floor(10 * steps + 0.5) / 10)
+    near, far = solve([stairs], prior=0.01), solve([stairs], prior=0.01, stride=0.2)
+    assert near.jacobian == pytest.approx(0) and far.jacobian == pytest.approx(1)
+
+
+def test_a_stride_past_a_limit_goes_down_instead() -> None:
+    seen: list[float] = []
+
+    def straight(steps: np.ndarray) -> np.ndarray:
+        seen.append(steps[0])
+        return 2 * np.asarray(steps)
+
+    solution = solve([Part(["a"], straight, [0.1])], stride=0.5)
+    assert solution.jacobian == pytest.approx(2) and max(seen) <= 0.1
+
+
 def test_a_class_of_many_pairs_weighs_what_one_of_few_does() -> None:
     measured = np.full((9, 9), 100.0)
     few, many = np.zeros((2, 9, 9), dtype=bool)

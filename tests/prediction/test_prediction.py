@@ -133,6 +133,20 @@ def test_the_nearest_lend_and_the_median_decides() -> None:
     assert lend(number(), {"ns": 1.0, "core": 0.25}, [seen("odd", "arm n1", 9.0, 3.0)]) is None
 
 
+def test_relatives_as_near_weigh_more_the_nearer_they_are_in_time() -> None:
+    """A year between two generations halves a weight, six make it a seventh."""
+    borrower = replace(number(), descent=("intel", "ring", "icelake"))
+
+    def lent(**ns: float) -> float:
+        known = [seen(name, f"intel ring {name}", value, 3.0) for name, value in ns.items()]
+        loan = lend(borrower, {"ns": 1.0, "core": 0.25}, known)
+        assert loan
+        return loan.value
+
+    assert lent(tigerlake=20.0, haswell=10.0) == pytest.approx(17.78, abs=0.01)  # 1/2 and 1/7
+    assert lent(tigerlake=20.0, unheard=10.0) == pytest.approx(13.33, abs=0.01)  # 1/2 and 1
+
+
 def test_a_number_follows_the_clock_in_which_relatives_agree() -> None:
     known = [seen(f"m{ghz}", "x86 a b", 30.0 / ghz, ghz) for ghz in (2.0, 3.0, 4.0, 5.0)]
     assert spread("core.atomic", known).deviations["core"] < 1e-9

@@ -28,6 +28,7 @@ Vector = NDArray[np.float64]
 
 STEP = 0.03  # of a logarithm
 PAIRS = 0.3  # weight of a class's pairs together, beside its median
+HIDDEN = 0.3  # of a derivative over a wider stride: less, and steps hide it
 REACH = float(np.log(20))  # no number becomes more, or less than the reciprocal, of what it was
 ENOUGH = 12  # evaluations, derivatives not counted
 
@@ -105,8 +106,10 @@ def solve(
     prior: float = 0,
     begin: Vector | None = None,
     most: int = ENOUGH,
+    stride: float = STEP,
 ) -> Solution:
-    """`prior`: of how many residuals' worth it is to leave a number where it was, per e-fold."""
+    """`prior`: of how many residuals' worth it is to leave a number where it was, per e-fold.
+    `stride`: over which a derivative of the answer is taken that steps hide within STEP."""
     from scipy.optimize import least_squares  # noqa: PLC0415 (slow to load)
 
     system = _System(parts)
@@ -123,8 +126,13 @@ def solve(
         ftol=1e-6,
         max_nfev=most,
     )
-    data = slice(len(result.fun) - len(zero))
-    return Solution(system.keys, first + result.x, result.jac[data], result.fun[data], prior)
+    data, steps = slice(len(result.fun) - len(zero)), first + result.x
+    jacobian = result.jac[data]
+    if stride > STEP:
+        wide = system.jacobian(steps, stride)
+        hidden = np.linalg.norm(jacobian, axis=0) < HIDDEN * np.linalg.norm(wide, axis=0)
+        jacobian = np.where(hidden, wide, jacobian)
+    return Solution(system.keys, steps, jacobian, result.fun[data], prior)
 
 
 class _System:
@@ -143,12 +151,14 @@ class _System:
     def residuals(self, steps: Vector) -> Vector:
         return np.concatenate(self._of_parts(steps))
 
-    def jacobian(self, steps: Vector) -> Vector:
+    def jacobian(self, steps: Vector, stride: float = STEP) -> Vector:
+        """Differences over `stride` upwards, or downwards where a number would pass its limit."""
+        signs = np.where(steps + stride > self.highest + STEP, -1.0, 1.0)
         rows = []
         for part, own, base in zip(self.parts, self.own, self._of_parts(steps), strict=True):
             slopes = np.zeros((len(base), len(self.keys)))
-            for column, unit in zip(own, STEP * np.eye(len(own)), strict=True):
-                slopes[:, column] = (part.residuals(steps[own] + unit) - base) / STEP
+            for column, unit in zip(own, np.diag(stride * signs[own]), strict=True):
+                slopes[:, column] = (part.residuals(steps[own] + unit) - base) / unit.sum()
             rows.append(slopes)
         return np.vstack(rows)
 

@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 from uncore import topology
 from uncore.drawing.progress import progress
 from uncore.errors import UserError
@@ -29,7 +31,7 @@ from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.hardware import Matrix
 from uncore_lab.figures.sample import Sample
 from uncore_lab.fitting.numbers import RATIO, Free, clocks, free, highest, settings, stepped
-from uncore_lab.fitting.solve import Part, Target, Vector, present, solve
+from uncore_lab.fitting.solve import STEP, Part, Target, Vector, present, solve
 
 OBSERVED = Path(__file__).with_name("observed.toml")
 HEAD = """\
@@ -39,6 +41,7 @@ HEAD = """\
 
 ERROR = 0.02  # of a class median, as far as the model's form can reach it
 DETERMINED = 0.3  # standard deviation of a logarithm
+STRIDE = 0.1  # of a logarithm: where steps of an atomic's length (C4.1) hide how a number counts
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,9 @@ def fitted(name: str, start: Mapping[str, Free] | None = None) -> dict[str, floa
     frees = free(name) if start is None else start
     if not frees:
         return {}
-    found = solve([_part(name, frees)], prior=ERROR)
-    sure = found.deviations(ERROR) < DETERMINED
+    found = solve([_part(name, frees)], prior=ERROR, stride=STRIDE)
+    ended = found.steps > np.array(highest(frees)) - 2 * STEP  # at a limit, not where figures say
+    sure = (found.deviations(ERROR) < DETERMINED) & ~ended
     numbers = stepped(frees, found.steps)
     return {key: value for (key, value), known in zip(numbers.items(), sure, strict=True) if known}
 

@@ -4,7 +4,8 @@
     spreads(observations) -> [Spread]               which clock a number follows: the finding
 
 A number takes the median of its nearest relatives, in the unit in which relatives differ least.
-Nearness is by descent (topology/lineage.py), each part of a machine by its own.  How sure it is
+Nearness is by descent (topology/lineage.py), each part of a machine by its own; among relatives as
+near, one whose generation is nearer in time weighs more (years.toml).  How sure it is
 comes from pairs of machines that are as far apart, whatever the number (their logarithms differ by
 sqrt(2) standard deviations), and from how much more or less than others this kind of number
 differs.
@@ -15,16 +16,23 @@ cannot know it.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from math import log, sqrt
+from pathlib import Path
 from statistics import median
+
+import msgspec
+import numpy as np
 
 from uncore.topology.lineage import Descent, nearness
 from uncore_lab.fitting.numbers import NS, RATIO, UNITS, Free
 from uncore_lab.predict.observe import Observation
 
+YEARS = Path(__file__).with_name("years.toml")
 FARTHEST = 3  # words that two descents may differ in and still be told apart by it
 NEAR = 1  # words' difference of near relatives: one family, or one generation of it
 BETTER = 0.7  # of the file's unit's spread: another unit must be so much better to be taken
@@ -65,7 +73,7 @@ def lend(free: Free, clocks: Mapping[str, float], known: Sequence[Observation]) 
     closest = max(nearness(o.descent, free.descent) for o in alike)
     lenders = [o for o in alike if nearness(o.descent, free.descent) == closest]
     unit = _unit(free, clocks, lenders, known)
-    amount = median(o.values[unit] for o in lenders)
+    amount = _median([(o.values[unit], _weight(o.descent, free.descent)) for o in lenders])
     away = _away(free.descent, closest)
     single = _deviation(free.slot, unit, away, known)
     return Loan(
@@ -99,6 +107,30 @@ def _unit(
         return written
     best = min((u for u in usable if u in deviations), key=lambda u: deviations[u])
     return best if deviations[best] < BETTER * deviations[written] else written
+
+
+def _median(weighed: Iterable[tuple[float, float]]) -> float:
+    """The weighted median: where half of the weight is reached, a value's own in its middle."""
+    ordered = sorted(weighed)
+    values, weights = (np.array(column) for column in zip(*ordered, strict=True))
+    reached = (np.cumsum(weights) - weights / 2) / weights.sum()
+    return float(np.interp(0.5, reached, values))
+
+
+def _weight(descent: Descent, other: Descent) -> float:
+    """Halved by a year between two generations, a third after two; 1 where a year is not known."""
+    one, two = _year(descent), _year(other)
+    return 1 / (1 + abs(one - two)) if one and two else 1.0
+
+
+def _year(descent: Descent) -> int | None:
+    """The first product's, of the most special word that has one."""
+    return next((_years()[word] for word in reversed(descent) if word in _years()), None)
+
+
+@cache
+def _years() -> dict[str, int]:
+    return msgspec.convert(tomllib.loads(YEARS.read_text()), dict[str, int])
 
 
 # ---- How far relatives differ --------------------------------------------------------------------
