@@ -33,6 +33,7 @@ DIFFERS = (
     "caches work in cycles of the core's clock, and take some for every step",
 )
 PROBES: frozenset[str] = frozenset()
+CAN = frozenset({"chance"})  # of it the late starts (V3), for which the program waits
 locate, missing = find.locate, find.missing
 HARTS = 256
 README = """# {workload} on {machine}, {threads} harts, for SST
@@ -68,7 +69,7 @@ def export(job: Job, directory: Path, options: Options) -> None:
     runs.refuse(job)
     configuration = paths.SST / folder.CONFIGURATION
     described = system.describe(job, options.sst_mesh)
-    folder.write(job, directory, boot.elf(job), described, configuration, README)
+    folder.write(job, directory, boot.elf(job, CAN), described, configuration, README)
 
 
 def _command(directory: Path, options: Options) -> list[str]:
