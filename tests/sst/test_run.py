@@ -16,7 +16,6 @@ from uncore import engine
 from uncore.engine.options import take
 from uncore.engine.sst import find
 from uncore.engine.sst.options import Options
-from uncore.study.compare import outside
 
 missing = engine.missing("sst") if "sst" in engine.names() else "not in this copy"
 pytestmark = pytest.mark.skipif(bool(missing), reason=f"engine sst: {missing}")
@@ -83,20 +82,11 @@ def test_requests_and_lost_copies_are_counted_as_ours_are() -> None:
 
 
 def test_whole_comparison_has_rows_of_it(tmp_path: Path) -> None:
-    """A small part of `crosscheck --all`: its files, of a machine."""
-    jobs = [job for job in outside.jobs(["sst"]) if (job.machine, job.harts) == ("bus:4", 4)]
-    made = list(outside.rows(jobs))
-    assert len(made) == len(outside.PROGRAMS)
-    assert [words for _, crossed, _ in made for words in crossed.broken()] == []
-    outside.write(tmp_path, made, ["sst"])
-    assert {row["version"] for row in outside.load(tmp_path / "engines.csv")} == {installed.version}
+    outside_runs.compared("sst", tmp_path)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_harts_start_late_by_a_seed(seed: int) -> None:
-    drawn, lockstep = (run("ring:4", "lock/ticket", 4, seeds=seeds) for seeds in ((seed,), ()))
-    assert drawn.failures == [] and drawn.thread_ops == lockstep.thread_ops
-    assert drawn.elapsed_ps > lockstep.elapsed_ps
+def test_harts_start_late_by_a_seed() -> None:
+    outside_runs.late("sst")
 
 
 @pytest.mark.parametrize("threads", [2, 4, 16])
