@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 import pytest
 
 from uncore.cli.app import main
+from uncore.study.compare import model_state, outside
 
 WORDS = ["crosscheck", "ring:2", "lock/ticket", "--set", "ops=5"]
 
@@ -39,3 +42,68 @@ def test_invalid_engines_to_compare_are_refused(
         main([*WORDS, "--engines", engines])
     assert ended.value.code == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.fixture
+def compared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """`reference` in an outside engine's place, two jobs, and a folder with an old file."""
+    monkeypatch.setattr(outside, "ENGINES", ("reference",))
+    monkeypatch.setattr(outside, "MACHINES", {2: ("ring:2",)})
+    monkeypatch.setattr(outside, "PROGRAMS", {"lock/ticket": {"ops": "5"}})
+    columns = outside.COLUMNS["engines"]
+    for name in ("reference", "gem5"):
+        old = dict.fromkeys(columns, "9") | {"engine": name, "model": "deadbeef"}
+        outside._save(tmp_path / f"{name}-old.csv", columns, [old])
+    rows = [row for path in sorted(tmp_path.glob("*.csv")) for row in outside.load(path)]
+    outside._save(tmp_path / "engines.csv", columns, rows)
+    state = {"state": "deadbeef", "part": "C1", "digest": "0"}
+    outside._save(tmp_path / "model.csv", [*state], [state])
+    return tmp_path
+
+
+def test_whole_comparison_is_written_as_data_and_a_picture(
+    compared: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture = compared / "ratios.svg"
+    with pytest.raises(SystemExit) as ended:
+        main(["crosscheck", "--all", "--output", str(compared), "--plot", str(picture), "--json"])
+    assert ended.value.code == 0
+    (row,) = msgspec.json.decode(capsys.readouterr().out)["rows"]
+    written, kept = outside.load(compared / "engines.csv")
+    assert written == {name: str(row.get(name, "")) for name in outside.COLUMNS["engines"]}
+    assert (written["engine"], written["ratio"], written["harts"]) == ("reference", "1", "2")
+    assert kept["engine"] == "gem5"
+    now = model_state.parts()
+    parts = {(row["state"], row["part"]) for row in outside.load(compared / "model.csv")}
+    assert parts == {("deadbeef", "C1"), *((written["model"], part) for part in now)}
+    assert "lock/ticket" in picture.read_text()
+
+
+def test_job_that_an_engine_refuses_has_no_row(compared: Path) -> None:
+    told: list[str] = []
+    jobs = [outside.Compared("engines", "reference", "ring:2", "lock/ticket", 3, {})]
+    assert list(outside.rows(jobs, refused=told.append)) == []
+    assert told and told[0].startswith("reference ring:2 lock/ticket 3: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "write a machine and a workload, or --all"),
+        (("ring:2", "lock/ticket", "--output", "."), "or --all with its options"),
+        (("--all", "--output", "/nowhere"), "a folder for the files: /nowhere"),
+        (("--all", "--engines", "sst"), "no SST in /nowhere"),
+    ],
+)
+def test_comparison_without_jobs_engines_or_folder_is_refused(
+    words: tuple[str, ...],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("UNCORE_SST", "/nowhere")
+    monkeypatch.setenv("UNCORE_GEM5", "/nowhere")
+    with pytest.raises(SystemExit) as ended:
+        main(["crosscheck", *words])
+    assert ended.value.code == 2
+    assert message in " ".join(capsys.readouterr().err.split())

@@ -1,10 +1,13 @@
-"""gem5's Python modules, played: whatever a configuration makes, sets, connects and calls is noted.
+"""gem5's Python modules, played by what a version's sources declare (the folder declared).
 
-    played = Played(newer=False)        a gem5 since 24.1?
+    played = Played("24.0.0.1")         a version whose declarations are here
     played.run(folder / "configuration.py")
-    played.made, .objects, .order       types in order; the objects; what was called
+    played.objects, .calls              what was made, in order; which of its methods were called
 
-It knows the types that the folder's document names, and nothing of what they do.
+An object takes a parameter, a port or a part that is declared of its type, with a value of its
+kind; anything else is an error where it is set.  When gem5 would make its own objects of them, all
+that is required must be set, every port connected, and every object owned by another.  What an
+object does is not played.
 """
 
 from __future__ import annotations
@@ -12,85 +15,286 @@ from __future__ import annotations
 import json
 import runpy
 import sys
-from functools import partial
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
+HERE = Path(__file__).parent / "declared"
+VERSIONS = sorted(path.stem for path in HERE.glob("*.json"))
 
-class Made:
-    """Any SimObject: has every attribute, and remembers what is set."""
+WHOLE = set("Int Int32 UInt8 UInt32 UInt64 Unsigned Cycles Addr Tick Counter HostSocket".split())
+TEXT = set("String Latency Clock Frequency Voltage MemorySize MemoryBandwidth Time".split())
+# Names under which these types take objects that are no parameters: sim/gem5 reaches them so.
+PARTS = {
+    "Root": {"system"},
+    "System": set("ruby platform iobus loader cpu code memory core_clock clk_domain".split()),
+    "RubySystem": {"network", "controller"},
+    "HiFive": {"rtc"},
+}
+# Ports that nothing need be connected to (gem5's C++ asks whether they are).
+OPEN = {
+    "BaseCPU": {"model_reset", "cpu_idle_pins"},
+    "BaseTLB": {"cpu_side_ports", "mem_side_port"},  # of other instruction sets
+    "BaseXBar": {"default"},
+    "Clint": {"reset"},
+    "MessageBuffer": {"in_port", "out_port"},  # who joins the network is declared: JOINS
+    "RubyController": {"memory_out_port"},
+    "RubyPort": {"interrupt_out_port"},
+    "RubyPortProxy": {"mem_request_port", "pio_response_port"},
+}
+NEEDED = {"Directory_Controller": {"memory_out_port"}, "Memory_Controller": {"memory_out_port"}}
+JOINS = {"To": "out_port", "From": "in_port"}
 
-    _params: tuple[str, ...] = ()
 
-    def __init__(self, played: Played, kind: str, path: str) -> None:
-        self.__dict__.update(played=played, kind=kind, path=path, parts={})
+class Port:
+    """A reference to an object's port; setting one to another connects both."""
 
-    def __getattr__(self, name: str) -> Made:
-        return self.parts.setdefault(name, Made(self.played, "", f"{self.path}.{name}"))
+    def __init__(self, owner: SimObject, name: str) -> None:
+        self.owner, self.name, self.role = owner, name, owner.merged("ports")[name]
 
-    def __setattr__(self, name: str, value: object) -> None:
-        self.parts[name] = value
+    def connect(self, other: object) -> None:
+        if not isinstance(other, Port):
+            raise TypeError(f"{self} is set to {other!r}: not a port")
+        if {_side(self.role), _side(other.role)} not in (
+            {"Request", "Response"},
+            {"Source", "Sink"},
+        ):
+            raise TypeError(f"{self} and {other} do not fit: {self.role}, {other.role}")
+        for port, peer in ((self, other), (other, self)):
+            peers = port.owner.peers.setdefault(port.name, [])
+            if peers and not port.role.startswith("Vector"):
+                raise ValueError(f"{port} is connected already")
+            peers.append(peer)
 
-    def __call__(self, *arguments: object) -> Made:
-        self.played.order.append(self.path.rpartition(".")[2])
-        return self
+    def __str__(self) -> str:
+        return f"{self.owner.name}.{self.name}"
 
 
-class NewerMade(Made):
-    _params = ("block_size",)
+def _side(role: str) -> str:
+    return next(side for side in ("Request", "Response", "Source", "Sink") if side in role)
+
+
+class AddrRange:
+    def __init__(
+        self, start: int, size: int, masks: Iterable[int] = (), intlvMatch: int = 0
+    ) -> None:
+        masks = list(masks)
+        assert size > 0 and start >= 0 and 0 <= intlvMatch < 1 << len(masks)
+
+
+class SimObject:
+    """Any of gem5's objects; a class of its own, with `own`, for each type that is declared."""
+
+    own: dict[str, Any]
+    played: Played
+    _params: dict[str, str]  # gem5's name for all that it takes
+
+    def __init__(self, made_with: Iterable[str] = ()) -> None:
+        self.__dict__.update(
+            values={}, peers={}, given=set(made_with), name=type(self).__name__, owner=None
+        )
+
+    @classmethod
+    @cache
+    def merged(cls, part: str) -> Any:
+        """What the type and its bases declare."""
+        merged: dict[str, str] = {}
+        for base in reversed(cls.__mro__):
+            merged |= base.__dict__.get("own", {}).get(part, {})
+        return merged
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self.values:
+            return self.values[name]
+        if name in self.merged("ports"):
+            return Port(self, name)
+        if name in self.merged("methods"):
+            return lambda *arguments: self._call(name)
+        if name in self.merged("objects"):
+            kind, *made_with = self.merged("objects")[name].split()
+            self.values[name] = self._own(name, self.played.types[kind](made_with))
+            return self.values[name]
+        raise AttributeError(f"{self.name}: {type(self).__name__} has no {name}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        params = self.merged("params")
+        if name in self.merged("ports"):
+            return Port(self, name).connect(value)
+        if name in params:
+            self._check(name, params[name], value)
+        elif name not in PARTS.get(type(self).__name__, ()):
+            raise AttributeError(f"{self.name}: {type(self).__name__} has no parameter {name}")
+        self.values[name] = self._own(name, value)
+
+    def _call(self, method: str) -> None:
+        self.played.calls.append(method)
+        for path in self.merged("methods")[method]:
+            *way, last = path.split(".")
+            owner = self
+            for step in way:
+                owner = getattr(owner, step)
+            owner.given.add(last)
+
+    def _own(self, name: str, value: Any) -> Any:
+        """An object belongs to the first that names it."""
+        for number, part in enumerate(_several(value)):
+            if isinstance(part, SimObject) and part.owner is None and part is not self:
+                number_ = str(number) if isinstance(value, list) else ""
+                part.__dict__.update(owner=self, name=f"{self.name}.{name}{number_}")
+        return value
+
+    def _check(self, name: str, declared: str, value: Any) -> None:
+        kind = declared.rstrip("!")
+        if isinstance(value, list) and not kind.endswith("*"):
+            raise TypeError(f"{self.name}.{name}: several values for one {kind}")
+        for one in _several(value):
+            if not self.played.fits(kind.rstrip("*"), one):
+                raise TypeError(f"{self.name}.{name}: {one!r} is no {kind}")
+
+    # ---- when gem5 makes its own
+
+    def parts(self) -> Iterator[SimObject]:
+        """What belongs to this one, also by default."""
+        for name in self.merged("objects"):
+            if name not in self.given:
+                getattr(self, name)
+        for value in self.values.values():
+            yield from (
+                part
+                for part in _several(value)
+                if isinstance(part, SimObject) and part.owner is self
+            )
+
+    def lacks(self) -> Iterator[str]:
+        """What keeps gem5 from making it, in words."""
+        sets = {name for base in type(self).__mro__ for name in _own_sets(base)}
+        for name, kind in self.merged("params").items():
+            if kind.endswith("!") and not {name} & (self.values.keys() | self.given | sets):
+                yield f"{self.name}.{name} is required and not set"
+            if joins := JOINS.get(kind.rstrip("!").rpartition(":")[2]):
+                buffer = self.values.get(name)
+                if buffer is not None and joins not in buffer.peers:
+                    yield f"{self.name}.{name}.{joins} is not connected"
+        names = [base.__name__ for base in type(self).__mro__]
+        may = {port for name in names for port in OPEN.get(name, ())} - NEEDED.get(names[0], set())
+        for port in self.merged("ports").keys() - may:
+            if port not in self.peers:
+                yield f"{self.name}.{port} is not connected"
+
+
+def event(cause: str) -> SimpleNamespace:
+    return SimpleNamespace(getCause=lambda: cause, getCode=lambda: 0)
+
+
+def _own_sets(base: type) -> Iterable[str]:
+    sets: Iterable[str] = base.__dict__.get("own", {}).get("sets", ())
+    return sets
+
+
+def _several(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+@cache
+def _declared(version: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((HERE / f"{version}.json").read_text())
+    return document
 
 
 class Played:
-    """The modules m5, m5.objects, m5.params and _m5.core."""
+    """The modules m5, m5.objects, m5.params and _m5.core.
 
-    def __init__(self, newer: bool = False) -> None:
-        self.newer = newer
-        self.made: list[str] = []
-        self.order: list[str] = []
-        self.objects: list[Made] = []
+    `long`: controllers have their protocol's name before their own, as since 24.1."""
+
+    def __init__(self, version: str, long: bool = False) -> None:
+        self.long = long
+        self.enums: dict[str, list[str]] = _declared(version)["enums"]
+        self.declared: dict[str, Any] = _declared(version)["types"]
+        self.types: dict[str, type[SimObject]] = {}
+        self.objects: list[SimObject] = []
+        self.calls: list[str] = []
 
     def run(self, script: Path) -> None:
         m5, objects, params = (ModuleType(name) for name in ("m5", "m5.objects", "m5.params"))
-        simulator: Any = m5
-        simulator.objects = objects
-        for name in ("instantiate", "simulate", "curTick"):
-            setattr(m5, name, Made(self, "", name))
-        vars(params).update(AddrRange=dict, NULL=None)
+        protocol = json.loads(script.with_name("system.json").read_text())["protocol"]
+        vars(objects).update(self._types(protocol))
+        slices = iter(["simulate() limit reached", "the end"])
+        vars(m5).update(
+            objects=objects,
+            instantiate=self.instantiate,
+            simulate=lambda ticks: event(next(slices)),
+            curTick=lambda: 5,
+        )
+        vars(params).update(AddrRange=AddrRange, NULL=None)
         core = ModuleType("_m5.core")
         vars(core).update(setLogLevel=lambda level: None, LogLevel=SimpleNamespace(WARN=2))
         own = ModuleType("_m5")
         vars(own).update(core=core)
-        protocol = json.loads(script.with_name("system.json").read_text())["protocol"]
-        for kind in _kinds(script.with_name("system.json")):
-            full = self.newer and kind.endswith("_Controller")
-            setattr(objects, f"{protocol}_{kind}" if full else kind, partial(self.make, kind))
         with pytest.MonkeyPatch.context() as patch:
             for module in (m5, objects, params, own, core):
                 patch.setitem(sys.modules, module.__name__, module)
             runpy.run_path(str(script))
-        self.order.remove("curTick")
-        self.order = [name for name in self.order if not name.startswith("get")]
+        assert script.with_name("progress.txt").read_text() == "5\n"
 
-    def make(self, kind: str) -> Made:
-        self.made.append(kind)
-        self.objects.append((NewerMade if self.newer else Made)(self, kind, kind))
-        return self.objects[-1]
+    def instantiate(self) -> None:
+        (root,) = [made for made in self.objects if type(made).__name__ == "Root"]
+        waiting, lacks, reached = [root], list[str](), set[int]()
+        while waiting:
+            made = waiting.pop()
+            reached.add(id(made))
+            lacks += made.lacks()
+            waiting += made.parts()
+        lacks += [
+            f"{made.name} belongs to nothing" for made in self.objects if id(made) not in reached
+        ]
+        if lacks:
+            raise RuntimeError("\n".join(lacks))
+
+    def fits(self, kind: str, value: object) -> bool:
+        """Does gem5 take this value for a parameter of the kind?"""
+        kind = kind.partition(":")[0]
+        if kind in WHOLE:
+            return type(value) is int
+        if kind == "Bool":
+            return type(value) is bool
+        if kind in TEXT:
+            return isinstance(value, str)
+        if kind == "AddrRange":
+            return isinstance(value, AddrRange)
+        if kind in self.enums:
+            return value in self.enums[kind]
+        return value is None or any(base.__name__ == kind for base in type(value).__mro__)
+
+    def _types(self, protocol: str) -> dict[str, type[SimObject]]:
+        """What m5.objects holds for a build with one protocol."""
+        named = {}
+        for name in self.declared:
+            of, _, short = name.rpartition(":")
+            if of in ("", protocol):
+                full = f"{of}_{short}" if of and self.long else short
+                named[full] = self.types[short] = self._type(name, short)
+        return named
+
+    def _type(self, name: str, short: str) -> type[SimObject]:
+        if short not in self.types:
+            own = self.declared[name]
+            bases = tuple(self._type(base, base) for base in own["bases"])
+            self.types[short] = type(
+                short,
+                bases or (SimObject,),
+                {"own": own, "played": self, "__init__": _making(self)},
+            )
+            self.types[short]._params = self.types[short].merged("params")
+        return self.types[short]
 
 
-def _kinds(path: Path) -> set[str]:
-    """Every type that a document names."""
-    kinds: set[str] = set()
+def _making(played: Played) -> Any:
+    def made(self: SimObject, made_with: Iterable[str] = ()) -> None:
+        SimObject.__init__(self, made_with)
+        played.objects.append(self)
 
-    def look(value: Any) -> None:
-        if isinstance(value, dict):
-            kinds.update(value[key] for key in ("type", "new") if isinstance(value.get(key), str))
-            value = list(value.values())
-        if isinstance(value, list):
-            for item in value:
-                look(item)
-
-    look(json.loads(path.read_text()))
-    return kinds
+    return made

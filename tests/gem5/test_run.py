@@ -6,6 +6,7 @@ Every program checks itself: lost updates, torn records and late wake-ups fail i
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 import pytest
 from tests.support import outside_runs
@@ -63,6 +64,14 @@ def test_a_handoff_within_a_complex_does_not_wait_for_memory() -> None:
         for engine in ("gem5", "native")
     )
     assert theirs == pytest.approx(ours, rel=0.1)
+
+
+def test_whole_comparison_has_rows_of_it(tmp_path: Path) -> None:
+    outside_runs.compared("gem5", tmp_path)
+
+
+def test_harts_start_late_by_a_seed() -> None:
+    outside_runs.late("gem5")
 
 
 def test_the_same_run_gives_the_same_point() -> None:

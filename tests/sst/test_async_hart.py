@@ -8,6 +8,7 @@ update, a torn record or a late wake-up fails it.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ import pytest
 from uncore._native import DelayedMachine
 
 from uncore import api
-from uncore.engine import initial_memory
+from uncore.engine import initial_memory, seeded
 from uncore.engine.sst import read
+from uncore.engine.sst.engine import CAN
 from uncore.engine.sst.parameters import Parts
 from uncore.errors import GuestError
 from uncore.execution.request import make_job
@@ -41,6 +43,8 @@ INTERRUPTS = {
     "ipi/pingpong": {"rounds": "5", "pairs": "one"},
     "ipi/shootdown": {"ops": "5"},
 }
+BEGIN = re.compile(r"^uc: hart=\d+ .* begin=(\d+) ", re.MULTILINE)
+WAITS = 5  # accesses of the loop in which the program waits
 RETRIES = re.compile(r" retries=(\d+) ")
 
 
@@ -52,7 +56,7 @@ def machine(a_job: Job, folder: Path, delays: list[int] | None = None, **changed
     """The job's harts, with the parameters that SST gets; `changed` are others."""
     count = a_job.threads[0]
     program = folder / "program.elf"
-    program.write_bytes(initial_memory.elf(a_job))
+    program.write_bytes(initial_memory.elf(a_job, CAN))
     harts = []
     for number in range(count):
         named = Parts(a_job.machine).hart(number, count, "", a_job.watchdog)
@@ -117,6 +121,24 @@ def test_harts_at_different_distances_agree_with_each_other(tmp_path: Path) -> N
 def test_equal_runs_print_equal_text(tmp_path: Path) -> None:
     a_job = job("refcount/atomic", 4, ops="20")
     assert machine(a_job, tmp_path).run(LIMIT) == machine(a_job, tmp_path).run(LIMIT)
+
+
+@pytest.mark.parametrize("workload", PROGRAMS)
+def test_program_waits_for_its_late_starts(workload: str, tmp_path: Path) -> None:
+    """V3: each hart enters the region as much later as it draws, and does the same there."""
+    together = job(workload, 4, **PROGRAMS[workload])
+    early = begins(machine(together, tmp_path).run(LIMIT))
+    for seed in (1, 2):
+        drawn = replace(together, seeds=(seed,))
+        text = machine(drawn, tmp_path).run(LIMIT)
+        for hart, begin in enumerate(begins(text)):
+            late = begin - early[hart] - seeded.start(drawn, hart) / 1000
+            assert 0 <= late <= WAITS * 2 * ACCESS / 1000
+        assert read.point(drawn, text, tmp_path)["failures"] == []
+
+
+def begins(text: str) -> list[int]:
+    return [int(time) for time in BEGIN.findall(text)]
 
 
 def test_longer_store_buffer_hides_delay_of_stores(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from msgspec import UNSET
+from msgspec.structs import replace
 from tests.differential.jobs import SHARED_L2
 from tests.support.outside_errors import PLAY, cannot_be_found, crashes, kept, refuses
 
@@ -180,7 +181,7 @@ def test_the_program_makes_no_progress(played: Path) -> None:
         api.run(*PLAY, engine="sst")
 
 
-def test_run_that_ends_well_is_one_point_without_a_seed(played: Path) -> None:
+def test_run_that_ends_well_is_a_point_for_each_seed(played: Path) -> None:
     records = [f"uc: hart={n} ops=3 begin={10 + n} end={40 + n} failures=0" for n in range(2)]
     harts = [
         f"uncore: hart={n} instructions=60 operations=3 retries={n} latencies=500:2,700:1,"
@@ -190,10 +191,13 @@ def test_run_that_ends_well_is_one_point_without_a_seed(played: Path) -> None:
         "\n".join([*records, "uncore: exit hart=0 code=0 time=50000", *harts, ""])
     )
     sst_that(played, f"cat {played}/printed")
-    (point,) = api.run(*PLAY, engine="sst").outcome.points
+    (point,) = api.run(*PLAY, engine="sst", seeds=()).outcome.points
     assert (point.ops, point.elapsed_ps, point.instructions) == (6, 31_000, 120)
     assert point.latency and point.latency.p50 == 500
     assert point.seed is UNSET
+    drawn = api.run(*PLAY, engine="sst").outcome.points
+    assert [replace(point, seed=UNSET) for point in drawn] == [point] * 3
+    assert [point.seed for point in drawn] == [1, 2, 3]
 
 
 L2 = dict(text.split("=", 1) for text in SHARED_L2)
@@ -209,7 +213,6 @@ L2 = dict(text.split("=", 1) for text in SHARED_L2)
             {"placement": "0,16", "overrides": L2},
             "module8 .* write --with socket.resolver.slices=1",
         ),
-        ("bus:2", {"seeds": [1]}, "--seed 1: sst draws nothing by our seeds; write --seed none"),
         ("bus:2", {"overrides": {"core.atomics": "far"}}, "core.atomics=near"),
         ("bus:2", {"overrides": {"interrupt.multicast": "yes"}}, "interrupt.multicast=no"),
     ],

@@ -19,6 +19,10 @@ def test_engine_that_follows_the_model_counts_the_same() -> None:
     outside_runs.counted("reference", within=0.0)
 
 
+def test_harts_start_late_by_a_seed() -> None:
+    outside_runs.late("reference")
+
+
 def test_each_run_is_one_point_in_lockstep() -> None:
     points = [
         outside_runs.run(engine, "bus:4", "lock/ticket", 2) for engine in ("native", "reference")

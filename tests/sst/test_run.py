@@ -6,6 +6,7 @@ Every program checks itself: lost updates, torn records and late wake-ups fail i
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 import pytest
 from tests.support import outside_runs
@@ -78,6 +79,14 @@ def test_a_shared_level_keeps_requests_from_the_home() -> None:
 
 def test_requests_and_lost_copies_are_counted_as_ours_are() -> None:
     outside_runs.counted("sst", within=0.3)
+
+
+def test_whole_comparison_has_rows_of_it(tmp_path: Path) -> None:
+    outside_runs.compared("sst", tmp_path)
+
+
+def test_harts_start_late_by_a_seed() -> None:
+    outside_runs.late("sst")
 
 
 @pytest.mark.parametrize("threads", [2, 4, 16])

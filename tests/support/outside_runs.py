@@ -3,6 +3,7 @@
     run(engine, machine, workload, threads) -> Point     a small run, in lockstep as theirs are
     agree(engine, machine, workload)                     the program does what it does on `native`
     counted(engine, within)                              requests and lost copies, near `native`'s
+    compared(engine, folder), late(engine)               rows of a table; starts by a seed
     matched(engine, threads, protocol)                   times on topologies/matching
 
 Every program checks itself: lost updates, torn records and late wake-ups fail it.
@@ -10,11 +11,14 @@ Every program checks itself: lost updates, torn records and late wake-ups fail i
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from uncore import api
 from uncore.execution import request
 from uncore.result import Point
+from uncore.study.compare import outside
 from uncore.study.compare.crosscheck import crosscheck
 from uncore.support import paths
 
@@ -50,6 +54,26 @@ def counted(engine: str, within: float) -> None:
     assert ours.transactions and ours.invalidations
     assert theirs.transactions == pytest.approx(ours.transactions, rel=within)
     assert theirs.invalidations == pytest.approx(ours.invalidations, rel=within)
+
+
+def compared(engine: str, folder: Path) -> None:
+    """A small part of `crosscheck --all`: its files, of one machine."""
+    jobs = [job for job in outside.jobs([engine]) if (job.machine, job.harts) == ("bus:4", 4)]
+    made = list(outside.rows(jobs))
+    assert [words for _, crossed, _ in made for words in crossed.broken()] == []
+    outside.write(folder, made, [engine])
+    rows = outside.load(folder / "engines.csv")
+    assert [row["program"] for row in rows] == list(outside.PROGRAMS)
+    assert all(row["version"] and row["protocol"] and float(row["ratio"]) for row in rows)
+
+
+def late(engine: str) -> None:
+    """V3: another time for each seed, and the same work."""
+    lockstep = run(engine, "ring:4", "lock/ticket", 4)
+    drawn = [run(engine, "ring:4", "lock/ticket", 4, seeds=(seed,)) for seed in (1, 2)]
+    assert len({point.elapsed_ps for point in (lockstep, *drawn)}) == 3
+    for point in drawn:
+        assert point.failures == [] and point.thread_ops == lockstep.thread_ops
 
 
 def matched(engine: str, threads: int, protocol: str = "mesi") -> None:

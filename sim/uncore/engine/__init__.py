@@ -182,6 +182,18 @@ def about(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
     return str((locate and locate(**_given(name, engine_options))) or module.ABOUT)
 
 
+def version(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
+    """That of an outside engine that is here; "" of ours."""
+    locate = getattr(load(name), "locate", None)
+    return str(getattr(locate and locate(**_given(name, engine_options)), "version", ""))
+
+
+def protocol(job: Job, engine_options: EngineOptions = NO_OPTIONS) -> str:
+    """The one of its own that an outside engine runs the job with; "" of ours."""
+    chosen = getattr(load(job.engine), "protocol_of", None)
+    return str(chosen(job, **_given(job.engine, engine_options))) if chosen else ""
+
+
 def identity(name: str, engine_options: EngineOptions = NO_OPTIONS) -> list[str]:
     """What another version of the engine has otherwise: equal ones give equal outcomes."""
     locate = getattr(load(name), "locate", None)

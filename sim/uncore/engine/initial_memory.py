@@ -9,8 +9,9 @@ runs it.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from uncore.engine import seeded
 from uncore.errors import UserError
 from uncore.topology.route import nearest_memories
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from uncore.program.elf import Segment
     from uncore.program.program import Image
 
+PS = 10**12
 TIMEBASE = 1_000_000_000  # Hz: our engines' CSR time counts nanoseconds
 
 
@@ -33,16 +35,22 @@ def memory(job: Job, can: Collection[str] = ()) -> Image:
 def elf(job: Job, can: Collection[str] = (), **counter: int) -> bytes:
     """The same for a loader of files: an ELF that prints its records and tables at the end.
 
-    `counter`: `clock` and `timebase_hz`, where uc_now() reads another one than CSR time.
+    `counter`: `clock` and `timebase_hz`, where uc_now() reads another one than CSR time.  Where the
+    job has a seed, the program waits for its harts' late starts (V3).
     """
-    return job.program.patched_elf(**_boot(job, can) | counter, near=_near(job), report=True)
+    boot = _boot(job, can) | counter
+    late = [
+        round(seeded.start(job, hart) * boot["timebase_hz"] / PS)
+        for hart in range(job.threads[0] if job.seed is not None else 0)
+    ]
+    return job.program.patched_elf(**boot, near=_near(job), late=late, report=True)
 
 
 def _near(job: Job) -> list[int]:
     return nearest_memories(job.machine, job.harts[: job.threads[0]])
 
 
-def _boot(job: Job, can: Collection[str]) -> dict[str, object]:
+def _boot(job: Job, can: Collection[str]) -> dict[str, Any]:
     refuse_what_is_missing(job, can)
     return {
         "harts": job.threads[0],
@@ -67,10 +75,6 @@ def refuse_what_is_missing(job: Job, can: Collection[str]) -> None:
         raise UserError(
             f"{job.machine.id}: atomics are far: {job.engine} has them in the core's cache"
             " only; write core.atomics=near"
-        )
-    if job.seed is not None and "chance" not in can:
-        raise UserError(
-            f"--seed {job.seed}: {job.engine} draws nothing by our seeds; write --seed none"
         )
     if (job.free or job.apart) and "whatif" not in can:
         raise UserError(

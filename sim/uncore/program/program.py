@@ -22,6 +22,7 @@ from uncore.errors import UserError, nearest
 from uncore.program import abi, elf, types
 from uncore.program import line_table as lines
 from uncore.program.elf import Segment, Symbol
+from uncore.program.late import late_starts
 from uncore.program.parameter import TYPES, Parameter
 
 T = TypeVar("T")
@@ -181,9 +182,11 @@ class Program:
         multicast: bool = False,
         report: bool = False,
         near: Sequence[int] = (),
+        late: Sequence[int] = (),
         values: Mapping[str, object] = NOTHING,
     ) -> Image:
-        """What differs from the ELF: the boot block, each hart's nearest node, the parameters."""
+        """What differs from the ELF: the boot block, each hart's nearest node, late starts in ticks
+        of the clock, the parameters."""
         boot = {"harts": harts, "nodes": nodes, "node_size": node_size, "clock": clock}
         boot |= {"timebase_hz": timebase_hz, "report": int(report)}
         boot |= {"multicast": int(multicast)}
@@ -191,6 +194,7 @@ class Program:
         words = [abi.MAGIC, *(abi.pack(boot[name]) for name in abi.FIELDS["uc_boot"][1:])]
         image = [(start, b"".join(words))]
         image += [(self._record(hart, "node"), abi.pack(node)) for hart, node in enumerate(near)]
+        image += late_starts(self, late, clock) if late else []
         for name, value in values.items():
             parameter = self.parameter(name)
             image.append((parameter.address, abi.pack(parameter.parse(value))))

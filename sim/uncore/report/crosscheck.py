@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from uncore.drawing.formats import count, duration
+from uncore.drawing.panels import Grid
 from uncore.drawing.table import Column, emit, print_json, say
 from uncore.study.compare.crosscheck import COUNTED, Crossed
+from uncore.study.compare.outside import Made
 
 
 def show(found: Sequence[Crossed], reasons: Mapping[str, Sequence[str]], as_json: bool) -> None:
@@ -31,6 +33,42 @@ def show(found: Sequence[Crossed], reasons: Mapping[str, Sequence[str]], as_json
             say(f"  - {word}")
 
 
+def show_all(made: Sequence[Made], as_json: bool) -> None:
+    """A row a job, and what must agree."""
+    broken = [words for _, crossed, _ in made for words in crossed.broken()]
+    rows = [row for *_, row in made]
+    if as_json:
+        print_json({"rows": rows, "broken": broken})
+        return
+    emit(rows, False, ALL)
+    say("must agree: " + ("; ".join(broken) or "yes"))
+
+
+def panels(made: Sequence[Made]) -> list[Grid]:
+    """Each engine's ratios: machines and harts against programs."""
+    by_panel: dict[str, dict[str, dict[str, float | None]]] = {}
+    for job, crossed, _ in made:
+        title = f"{job.engine} over native" + (", matching conventions" * (job.file == "matching"))
+        line = by_panel.setdefault(title, {}).setdefault(f"{job.machine}, {job.harts}", {})
+        line[job.workload] = crossed.ratio(crossed.sides[1])
+    grids = []
+    for title, lines in by_panel.items():
+        programs = list(dict.fromkeys(program for line in lines.values() for program in line))
+        values = [[line.get(program) for program in programs] for line in lines.values()]
+        words = ("workload", "machine, harts", "time per operation")
+        grids.append(Grid(values, programs, list(lines), title, *words))
+    return grids
+
+
+ALL = [
+    Column("engine", "engine", left=True, key=True),
+    Column("machine", "machine", left=True, key=True),
+    Column("workload", "program", left=True, key=True),
+    Column("harts", "harts", key=True),
+    Column("ratio", "ratio", about="of time/op, over native's"),
+    Column("native s", "native_s", about="seconds of this host"),
+    Column("engine s", "engine_s", about="seconds of this host"),
+]
 COLUMNS = [
     Column("threads", "threads", key=True),
     Column("engine", "engine", left=True, key=True),

@@ -17,18 +17,29 @@ from uncore.cli.options import (
     JobWords,
     Json,
     Lockstep,
+    Plot,
     Threads,
     note,
 )
 from uncore.cli.status import FAILED, OK
+from uncore.drawing.plot import picture
 from uncore.drawing.progress import progress
 from uncore.drawing.table import Column, emit
+from uncore.engine import EngineOptions
 from uncore.errors import UserError
+from uncore.job import Job
+from uncore.job.option_values import check_endings
 from uncore.report import agreement as agreement_report
 from uncore.report import crosscheck as crosscheck_report
 from uncore.study.compare import agreement
 from uncore.study.compare import crosscheck as crossing
+from uncore.study.compare import outside as comparison
+from uncore.support import paths
 
+Output = Annotated[
+    Path | None,
+    Parameter(help="with --all: the folder of its files; none: validation/results of a checkout"),
+]
 DEFAULT = ("native", "reference", "sst")  # engines that crosscheck compares
 
 
@@ -74,9 +85,19 @@ def export(
 
 
 def crosscheck(
-    machine: str,
-    workload: str,
+    machine: str = "",
+    workload: str = "",
     *,
+    all_: Annotated[
+        bool,
+        Parameter(
+            name="--all",
+            negative="",
+            help="no job of yours: the whole comparison with the outside engines that are here",
+        ),
+    ] = False,
+    output: Output = None,
+    plot: Plot = None,
     engines: Annotated[
         str,
         Parameter(
@@ -90,19 +111,53 @@ def crosscheck(
     engine_words: EngineWords = ENGINE_WORDS,
     json: Json = False,
 ) -> int:
-    job = job_words.job(machine, workload, threads, chance)
     engine_options = engine_words.engine_options()
-    installed = (name for name in DEFAULT if not engine.missing(name, engine_options))
-    names = [name.strip() for name in engines.split(",")] if engines else list(installed)
-    if len(names) < 2 or len(set(names)) < len(names):
-        raise UserError(f"--engines {engines}: write at least two different ones")
-    if not job_words.slow:
-        for name in names:
-            engine.refuse_slow(replace(job, engine=name))
+    if all_:
+        return _crosscheck_all(engines, output, plot, engine_options, json)
+    if not workload or plot or output:
+        raise UserError("crosscheck: write a machine and a workload, or --all with its options")
+    job = job_words.job(machine, workload, threads, chance)
+    names = _to_compare(engines, job, job_words.slow, engine_options)
     with progress(len(job.threads) * len(names), "comparing", "runs") as advance:
         comparisons = crossing.crosscheck(job, names, lambda: advance(1), engine_options)
     crosscheck_report.show(comparisons, crossing.reasons(names), json)
     return FAILED if any(crossed.broken() for crossed in comparisons) else OK
+
+
+def _to_compare(engines: str, job: Job, slow: bool, options: EngineOptions) -> list[str]:
+    """Those that the user names, or those of ours and SST that are here."""
+    installed = (name for name in DEFAULT if not engine.missing(name, options))
+    names = [name.strip() for name in engines.split(",")] if engines else list(installed)
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise UserError(f"--engines {engines}: write at least two different ones")
+    if not slow:
+        for name in names:
+            engine.refuse_slow(replace(job, engine=name))
+    return names
+
+
+def _crosscheck_all(
+    engines: str, output: Path | None, plot: Path | None, options: EngineOptions, json: bool
+) -> int:
+    check_endings({"--plot": plot})
+    named = engines.split(",") if engines else comparison.ENGINES
+    names = [name for name in named if engines or not engine.missing(name, options)]
+    for name in names:
+        engine.usable(name, engine_options=options)
+    folder = output or (paths.CHECKOUT and paths.CHECKOUT / "validation/results")
+    if not names or not folder or not folder.is_dir():
+        raise UserError(
+            f"crosscheck --all: expected SST or gem5 here (`uncore engines`), and a folder for the"
+            f" files: {folder or '--output FOLDER'}"
+        )
+    jobs = comparison.jobs(names)
+    with progress(len(jobs), "comparing", "jobs") as advance:
+        made = list(comparison.rows(jobs, lambda: advance(1), note, options))
+    comparison.write(folder, made, names)
+    crosscheck_report.show_all(made, json)
+    if plot:
+        note(f"picture: {picture(plot, *crosscheck_report.panels(made))}")
+    return FAILED if any(crossed.broken() for _, crossed, _ in made) else OK
 
 
 def diff_engines(

@@ -43,6 +43,7 @@ DIFFERS = (
     "an interrupt has no way: it is there when the CLINT is written",
 )
 PROBES: frozenset[str] = frozenset()
+CAN = frozenset({"chance"})  # of it the late starts (V3), for which the program waits
 locate, missing = find.locate, find.missing
 HARTS = 64
 README = """# {workload} on {machine}, {threads} harts, for gem5
@@ -67,25 +68,31 @@ def run(job: Job, probes: Probes, tick: Tick, options: Options) -> dict[str, Any
     """One point."""
     gem5 = locate(options)
     assert gem5, "asked for before `missing` was"
-    protocol = choose(job, gem5)
-    find.room(gem5, controllers(job, protocol))
+    chosen = choose(job, gem5)
+    find.room(gem5, controllers(job, chosen))
     command = [str(gem5.program), "-q", "--listener-mode=off", folder.CONFIGURATION]
-    reads = partial(read.point, protocol=protocol)
+    reads = partial(read.point, protocol=chosen)
     writes = partial(export, options=options)
     return runs.point(job, "gem5", writes, lambda directory: command, reads, tick)
 
 
 def export(job: Job, directory: Path, options: Options) -> None:
     """The run folder."""
-    protocol = choose(job, locate(options))
+    chosen = protocol_of(job, options)
     clock = abi.CONSTANTS["UC_CLOCK_CYCLE"]  # common to all harts
-    program = boot.elf(job, clock=clock, timebase_hz=system.hertz(job))
+    program = boot.elf(job, CAN, clock=clock, timebase_hz=system.hertz(job))
     readme = README.replace("OLDEST", ".".join(map(str, find.OLDEST)))
-    readme = readme.replace("PROTOCOL", protocol)
-    readme = readme.replace("CONTROLLERS", str(controllers(job, protocol)))
-    described = system.describe(job, protocol)
+    readme = readme.replace("PROTOCOL", chosen)
+    readme = readme.replace("CONTROLLERS", str(controllers(job, chosen)))
+    described = system.describe(job, chosen)
     folder.write(job, directory, program, described, paths.GEM5 / folder.CONFIGURATION, readme)
-    write_whole(directory / system.CODE, boot.text(job).data)
+    text = boot.text(job)
+    write_whole(directory / system.CODE, program[text.offset : text.offset + len(text.data)])
+
+
+def protocol_of(job: Job, options: Options) -> str:
+    """Of the installed gem5's, or of all."""
+    return choose(job, locate(options))
 
 
 def choose(job: Job, gem5: find.Gem5 | None) -> str:

@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from uncore.engine import seeded
 from uncore.engine.reference.message import Message
+from uncore.engine.seeded import HOLD, LOAD, REQUEST, STORE
 
 if TYPE_CHECKING:
     from uncore.job import Job
-
-WORD = 1 << 64
-START, REQUEST, HOLD, LOAD, STORE = 1, 2, 3, 4, 5  # what is drawn
 
 
 class Chance:
@@ -24,17 +23,16 @@ class Chance:
 
     def __init__(self, job: Job) -> None:
         """V1: a run without a seed draws nothing: all its draws are from 0 to 0."""
-        self.seed, self.most, self.harts = job.seed or 0, job.chance, job.threads[0]
+        self.job, self.most = job, job.chance
         self.last_amo: Counter[int] = Counter()  # when it left, by core
 
     def draw(self, most: int, what: int, whom: int, count: int) -> int:
         """V2: a number from 0 to `most`."""
-        stream = mix(mix(mix(self.seed) + what) + whom)
-        return mix(stream + count) * (most + 1) // WORD
+        return seeded.draw(self.job.seed or 0, most, what, whom, count)
 
     def start(self, hart: int) -> int:
         """V3: how late a hart begins."""
-        return self.draw(self.most.start * self.harts, START, hart, 0)
+        return seeded.start(self.job, hart)
 
     def leaves(self, request: Message, then: int) -> int:
         """V4.1: when a core's request leaves that would have left at a time."""
@@ -60,11 +58,3 @@ class Chance:
     def stays(self, hart: int, count: int) -> int:
         """V7: how long a store stays in its buffer."""
         return self.draw(self.most.store, STORE, hart, count)
-
-
-def mix(x: int) -> int:
-    """SplitMix64's next number (Steele, Lea and Flood 2014)."""
-    x = (x + 0x9E3779B97F4A7C15) % WORD
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % WORD
-    x = (x ^ x >> 27) * 0x94D049BB133111EB % WORD
-    return x ^ x >> 31

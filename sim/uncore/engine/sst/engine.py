@@ -17,6 +17,7 @@ from uncore.engine.outside import run_folder as folder
 from uncore.engine.sst import find, read
 from uncore.engine.sst import simulation as system
 from uncore.engine.sst.options import Options
+from uncore.engine.sst.parameters import Parts
 from uncore.support import paths
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ DIFFERS = (
     "caches work in cycles of the core's clock, and take some for every step",
 )
 PROBES: frozenset[str] = frozenset()
+CAN = frozenset({"chance"})  # of it the late starts (V3), for which the program waits
 locate, missing = find.locate, find.missing
 HARTS = 256
 README = """# {workload} on {machine}, {threads} harts, for SST
@@ -68,7 +70,12 @@ def export(job: Job, directory: Path, options: Options) -> None:
     runs.refuse(job)
     configuration = paths.SST / folder.CONFIGURATION
     described = system.describe(job, options.sst_mesh)
-    folder.write(job, directory, boot.elf(job), described, configuration, README)
+    folder.write(job, directory, boot.elf(job, CAN), described, configuration, README)
+
+
+def protocol_of(job: Job, options: Options) -> str:
+    """Of memHierarchy's."""
+    return Parts(job.machine).protocol
 
 
 def _command(directory: Path, options: Options) -> list[str]:

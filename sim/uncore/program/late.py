@@ -1,0 +1,111 @@
+"""Late starts (rule V3) of a program on an engine that knows nothing of them: the program waits.
+
+    late_starts(program, ticks, clock) -> Image     patches; ticks of `clock` for each hart
+
+The marker at which a hart enters the region of interest becomes a jump to a loop that waits until
+the hart's ticks have passed, once.  The loop takes the place of `uc_arguments`, which reads a
+command line and so is never called where an engine says how many harts there are; a hart's ticks
+stand in the last word of its record's block, which is empty.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from uncore.errors import UserError
+from uncore.program import abi
+
+if TYPE_CHECKING:
+    from uncore.program.program import Image, Program
+
+_ZERO, _SP, _TP, _T0, _T1 = 0, 2, 4, 5, 6  # registers
+_LAST = abi.CONSTANTS["UC_BLOCK"] - abi.WORD  # where a block holds the ticks
+_CSR = {"UC_CLOCK_TIME": 0xC01, "UC_CLOCK_CYCLE": 0xC00}
+
+
+def late_starts(program: Program, ticks: Sequence[int], clock: int) -> Image:
+    room = program.symbol("uc_arguments")
+    csr = next(csr for name, csr in _CSR.items() if abi.CONSTANTS[name] == clock)
+    image: Image = []
+    at = room.address
+    for site, marker in _markers(program):
+        loop = _loop(csr, marker, back=site + 4, at=at)
+        image += [(site, _jump(at - site)), (at, loop)]
+        at += len(loop)
+    if not image or at > room.address + room.size:
+        raise UserError(
+            f"{program.name}: {len(image) // 2} places enter the region of interest: an outside"
+            " simulator can let harts start late where uc_roi() of uncore.h alone does; write"
+            " --seed none"
+        )
+    blocks = program.symbol("uc_record").address + _LAST
+    step = abi.CONSTANTS["UC_BLOCK"]
+    return image + [(blocks + hart * step, abi.pack(late)) for hart, late in enumerate(ticks)]
+
+
+def _markers(program: Program) -> list[tuple[int, bytes]]:
+    """Where `sltiu x0, rs1, UC_MARK_ROI_ON` stands, and the instruction itself.
+
+    Instructions of two bytes shift those of four, so every even address may begin one; a constant
+    that looks like a marker would have to stand in a function.
+    """
+    found = []
+    text = next(segment for segment in program.segments if program.entry in segment)
+    for at in range(0, len(text.data) - 3, 2):
+        (word,) = struct.unpack_from("<I", text.data, at)
+        if word & ~(31 << 15) == _immediate(0x13, 3, _ZERO, _ZERO, abi.CONSTANTS["UC_MARK_ROI_ON"]):
+            found.append((text.address + at, text.data[at : at + 4]))
+    return found
+
+
+def _loop(csr: int, marker: bytes, back: int, at: int) -> bytes:
+    """Waits, does what the marker did, and goes on behind it; all registers are as they were."""
+    words = [
+        _immediate(0x13, 0, _SP, _SP, -16),  # addi sp, sp, -16
+        _store(_T0, _SP, 0),
+        _store(_T1, _SP, 8),
+        _load(_T0, _TP, _LAST),
+        _branch(0, _T0, _ZERO, 20),  # beqz: it has begun before
+        _store(_ZERO, _TP, _LAST),
+        _immediate(0x73, 2, _T1, _ZERO, csr),  # rdtime, rdcycle
+        0x33 | _T0 << 7 | _T0 << 15 | _T1 << 20,  # add t0, t0, t1
+        _immediate(0x73, 2, _T1, _ZERO, csr),
+        _branch(6, _T1, _T0, -4),  # bltu
+        _load(_T0, _SP, 0),
+        _load(_T1, _SP, 8),
+        _immediate(0x13, 0, _SP, _SP, 16),
+    ]
+    code = struct.pack(f"<{len(words)}I", *words) + marker
+    return code + _jump(back - (at + len(code)))
+
+
+# ---- RV64I's formats (The RISC-V Instruction Set Manual, volume I, chapter 2)
+
+
+def _immediate(opcode: int, funct3: int, to: int, source: int, number: int) -> int:
+    return opcode | to << 7 | funct3 << 12 | source << 15 | (number & 0xFFF) << 20
+
+
+def _load(to: int, base: int, offset: int) -> int:
+    return _immediate(0x03, 3, to, base, offset)
+
+
+def _store(what: int, base: int, offset: int) -> int:
+    return 0x23 | (offset & 31) << 7 | 3 << 12 | base << 15 | what << 20 | (offset >> 5) << 25
+
+
+def _branch(funct3: int, a: int, b: int, by: int) -> int:
+    split = (by >> 11 & 1) << 7 | (by >> 1 & 15) << 8 | (by >> 5 & 63) << 25 | (by >> 12 & 1) << 31
+    return 0x63 | funct3 << 12 | a << 15 | b << 20 | split
+
+
+def _jump(by: int) -> bytes:
+    split = (
+        (by >> 12 & 255) << 12
+        | (by >> 11 & 1) << 20
+        | (by >> 1 & 1023) << 21
+        | (by >> 20 & 1) << 31
+    )
+    return struct.pack("<I", 0x6F | split)

@@ -1,0 +1,46 @@
+"""Which model a comparison was made with: a digest of each rule and each protocol table.
+
+    parts() -> {"C9": digest, "client.table": digest, ..}     of this checkout
+    state(parts) -> digest of all
+    changed(before, now) -> [part]                            in the order of the page
+
+A rule's digest is that of its words in docs/model.md; line breaks do not count.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from uncore.errors import UserError
+from uncore.support.paths import CHECKOUT, PACKAGE
+
+HEAD = r"^ *\* \*\*"
+RULE = re.compile(rf"{HEAD}([A-Z]\d+(?:\.\d+)?)\.\*\*(.*?)(?={HEAD}[A-Z]\d|^#|\Z)", re.M | re.S)
+DIGITS = 8
+
+Parts = Mapping[str, str]
+
+
+def parts(page: Path | None = None, tables: Path | None = None) -> Parts:
+    if not (page or CHECKOUT):
+        raise UserError("crosscheck --all: expected a checkout, of which docs/model.md is a part")
+    page = page or (CHECKOUT or Path()) / "docs/model.md"
+    rules = {name: _digest(words) for name, words in RULE.findall(page.read_text())}
+    files = sorted((tables or PACKAGE / "protocol").glob("*.table"))
+    return rules | {path.name: _digest(path.read_text()) for path in files}
+
+
+def state(parts: Parts) -> str:
+    return _digest(" ".join(f"{name}={digest}" for name, digest in parts.items()))
+
+
+def changed(before: Parts, now: Parts) -> list[str]:
+    """Also what has come or gone."""
+    return [name for name in {**now, **before} if before.get(name) != now.get(name)]
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:DIGITS]

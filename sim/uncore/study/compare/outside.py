@@ -1,0 +1,189 @@
+"""The whole comparison with outside engines: which jobs, and a row of data for each.
+
+    jobs(names) -> [Compared]                which engine runs what
+    rows(compared, done, options) -> rows    in a file's columns; a refused job is told and left out
+    write(folder, made, engines)             replaces the rows of these engines, keeps the others'
+
+Rows name the engine's version, the date and the model's state (model_state.py), so that a table
+shows how old it is.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from uncore import engine
+from uncore.engine import NO_OPTIONS, EngineOptions
+from uncore.errors import UserError
+from uncore.execution.request import make_job
+from uncore.job import Job
+from uncore.study.compare import model_state
+from uncore.study.compare.crosscheck import Crossed, Side, crosscheck
+from uncore.support import paths
+from uncore.support.output_files import write_whole
+
+ENGINES = ("sst", "gem5")
+PROGRAMS = {
+    "lock/ticket": {"ops": "20"},
+    "lock/mcs": {"ops": "20"},
+    "counter/atomic": {"ops": "20"},
+    "refcount/atomic": {"ops": "20"},
+    "epoch/ebr": {"ops": "20"},
+    "ipi/pingpong": {"rounds": "10", "pairs": "one"},
+}
+MACHINES = {
+    4: ("bus:4", "ring:4", "mesh:4x2", "ccx:2x4", "epyc7601x2"),
+    16: ("mesh:8x8", "ccx:2x8", "epyc7601x2"),
+}
+# On a machine with the engine's conventions, as tests do it (topologies/matching).
+MATCHED = {
+    "latency/pingpong": {"rounds": "20"},
+    "lock/ticket": {"ops": "40"},
+    "refcount/atomic": {"ops": "40"},
+}
+MATCHING = ("sst_mesi", "gem5_mesi", "gem5_chi")
+MATCHED_HARTS = (2, 4, 16)
+SMALL = 4  # harts of the part that every change must pass
+ABOUT = ("engine", "version", "protocol", "date", "model")
+FIGURES = ("ns", "requests", "copies", "s")  # an operation's; the last one is of the host
+COLUMNS = {
+    "engines": (
+        *(*ABOUT, "machine", "program", "harts", "part", "ratio"),
+        *(f"{side}_{figure}" for figure in FIGURES for side in ("native", "engine")),
+        "machines_at",
+    ),
+    "matching": (*ABOUT, "machine", "harts", "program", "ratio"),
+}
+
+Row = dict[str, Any]
+Made = tuple["Compared", Crossed, Row]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One job on one engine, beside `native`."""
+
+    file: str  # of validation/results
+    engine: str
+    machine: str
+    workload: str
+    harts: int
+    parameters: Mapping[str, str] = field(compare=False)
+
+    @property
+    def job(self) -> Job:
+        named = paths.TOPOLOGIES / f"matching/{self.machine}.toml"
+        machine = str(named) if self.file == "matching" else self.machine
+        return make_job(
+            machine,
+            self.workload,
+            [self.harts],
+            parameters=self.parameters,
+            smt=False,
+            engine=self.engine,
+        )
+
+
+def jobs(names: Sequence[str]) -> list[Compared]:
+    return [
+        *(
+            Compared("engines", name, machine, workload, harts, parameters)
+            for name in names
+            for harts, machines in MACHINES.items()
+            for machine in machines
+            for workload, parameters in PROGRAMS.items()
+        ),
+        *(
+            Compared("matching", name, machine, workload, harts, parameters)
+            for name in names
+            for machine in MATCHING
+            if machine.startswith(name)
+            for harts in MATCHED_HARTS
+            for workload, parameters in MATCHED.items()
+        ),
+    ]
+
+
+def rows(
+    compared: Sequence[Compared],
+    done: Callable[[], None] = lambda: None,
+    refused: Callable[[str], None] = lambda why: None,
+    options: EngineOptions = NO_OPTIONS,
+) -> Iterator[Made]:
+    """A job that the engine cannot express is told, and has no row."""
+    state = model_state.state(model_state.parts())
+    date = datetime.now(UTC).date().isoformat()
+    for job in compared:
+        try:
+            protocol = engine.protocol(job.job, options)
+            (crossed,) = crosscheck(job.job, ["native", job.engine], engine_options=options)
+        except UserError as error:
+            refused(f"{job.engine} {job.machine} {job.workload} {job.harts}: {error}")
+        else:
+            about = (job.engine, engine.version(job.engine, options), protocol, date, state)
+            yield job, crossed, dict(zip(ABOUT, about, strict=True)) | _row(job, crossed)
+        done()
+
+
+def _row(job: Compared, crossed: Crossed) -> Row:
+    ours, theirs = crossed.sides
+    key = {"machine": job.machine, "program": job.workload, "harts": job.harts, "part": ""}
+    return key | {
+        **_of("native", ours),
+        **_of("engine", theirs),
+        "ratio": _digits(crossed.ratio(theirs)),
+    }
+
+
+def _of(prefix: str, side: Side) -> Row:
+    return {
+        f"{prefix}_ns": _digits((side.per_operation or 0) / 1000),
+        f"{prefix}_requests": _digits(side.rate("transactions")),
+        f"{prefix}_copies": _digits(side.rate("invalidations")),
+        f"{prefix}_s": _digits(side.seconds),
+    }
+
+
+def _digits(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}" if value < 1000 else f"{value:.0f}"
+
+
+def write(folder: Path, made: Sequence[Made], engines: Sequence[str]) -> None:
+    """Files with these engines' rows in place of those they had; and the model's parts."""
+    for name, columns in COLUMNS.items():
+        path = folder / f"{name}.csv"
+        kept = [row for row in load(path) if row["engine"] not in engines]
+        _save(path, columns, [*(row for job, _, row in made if job.file == name), *kept])
+    _keep_state(folder)
+
+
+def load(path: Path) -> list[dict[str, str]]:
+    if not path.is_file():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _keep_state(folder: Path) -> None:
+    """The parts of every state that a row names: of today's, and of those still on file."""
+    now = model_state.parts()
+    named = {row["model"] for name in COLUMNS for row in load(folder / f"{name}.csv")}
+    path = folder / "model.csv"
+    state = model_state.state(now)
+    kept = [row for row in load(path) if row["state"] in named - {state}]
+    made = [{"state": state, "part": part, "digest": digest} for part, digest in now.items()]
+    _save(path, ["state", "part", "digest"], [*kept, *(made if state in named else [])])
+
+
+def _save(path: Path, columns: Sequence[str], made: Sequence[Row]) -> None:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(made)
+    write_whole(path, text.getvalue())

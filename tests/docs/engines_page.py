@@ -1,0 +1,98 @@
+"""What docs/engines.md says of the comparisons on file: `python -m tests.docs.engines_page [--renew]`.
+
+Between `<!-- NAME -->` and `<!-- end -->` stands what follows from validation/results: how old the
+figures are, and how near times come where conventions match.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from statistics import median
+
+from uncore.study.compare import model_state
+from uncore.study.compare.outside import load
+from uncore.support.output_files import write_whole
+
+TOP = Path(__file__).parents[2]
+PAGE = TOP / "docs/engines.md"
+RESULTS = TOP / "validation/results"
+FEW = 9  # parts of the model that are named; of more their number is
+PART = r"(<!-- {} -->\n).*?(<!-- end -->)"
+NAMED = {"sst": "SST", "gem5": "gem5"}
+
+Row = Mapping[str, str]
+
+
+def on_file(name: str) -> list[dict[str, str]]:
+    return load(RESULTS / f"{name}.csv")
+
+
+def states() -> dict[str, dict[str, str]]:
+    """The parts of each model that a row names."""
+    states_: dict[str, dict[str, str]] = {}
+    for row in on_file("model"):
+        states_.setdefault(row["state"], {})[row["part"]] = row["digest"]
+    return states_
+
+
+def age(now: model_state.Parts) -> str:
+    """A sentence for each engine and day."""
+    compared = {
+        (row["engine"], row["version"], row["date"], row["model"])
+        for name in ("engines", "matching")
+        for row in on_file(name)
+    }
+    known = states()
+    return "".join(
+        f"* {NAMED[engine]} {version}, {_day(day)}: {_than(known[state], now)}.\n"
+        for engine, version, day, state in sorted(compared, reverse=True)
+    )
+
+
+def _day(iso: str) -> str:
+    day = date.fromisoformat(iso)
+    return f"{day.day} {day:%B %Y}"
+
+
+def _than(before: model_state.Parts, now: model_state.Parts) -> str:
+    changed = model_state.changed(before, now)
+    if not changed:
+        return "the model is today's"
+    if len(changed) <= FEW:
+        return f"**older** than {', '.join(changed)} of the model"
+    return f"**older** than {len(changed)} of the model's {len(now)} rules and tables"
+
+
+def matching() -> str:
+    """The ratios of each machine with an engine's conventions: least, median and most."""
+    found: dict[tuple[str, ...], list[float]] = {}
+    for row in on_file("matching"):
+        key = (row["machine"], row["engine"], row["protocol"])
+        found.setdefault(key, []).append(float(row["ratio"]))
+    table = [("machine", "engine", "protocol", "least", "median", "most"), ("---",) * 6]
+    for key, ratios in found.items():
+        numbers = (min(ratios), median(ratios), max(ratios))
+        table.append((*key, *(f"{number:.2f}" for number in numbers)))
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in table)
+
+
+def page(text: str, now: model_state.Parts) -> str:
+    """The page with what the files say."""
+    for name, words in {"age": age(now), "matching": matching()}.items():
+        text, times = re.subn(
+            PART.format(name), lambda m, words=words: m[1] + words + m[2], text, flags=re.S
+        )
+        assert times == 1, f"{PAGE}: no <!-- {name} -->"
+    return text
+
+
+if __name__ == "__main__":
+    renewed = page(PAGE.read_text(), model_state.parts())
+    if "--renew" in sys.argv:
+        write_whole(PAGE, renewed)
+    else:
+        print(renewed)

@@ -1,0 +1,55 @@
+"""Does the page of engines say how old its figures are, and by what the model has changed since?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.docs import engines_page as written
+from tests.tools.rules import rules
+
+from uncore.study.compare import model_state
+
+NOW = model_state.parts()
+
+
+def test_page_has_what_the_files_say() -> None:
+    """Where this fails: `python -m tests.docs.engines_page --renew`."""
+    text = written.PAGE.read_text()
+    assert text == written.page(text, NOW)
+
+
+@pytest.mark.parametrize("name", ["engines", "matching"])
+def test_each_row_names_a_version_and_a_model_on_file(name: str) -> None:
+    known = written.states()
+    for row in written.on_file(name):
+        assert row["version"] and row["date"] and row["model"] in known
+    for state, parts in known.items():
+        assert model_state.state(parts) == state
+
+
+def test_parts_of_the_model_are_its_rules_and_tables() -> None:
+    tables = {"client.table", "join.table", "resolver.table", "transaction.table"}
+    assert NOW.keys() == {*rules(), *tables}
+
+
+def test_a_changed_rule_makes_figures_older(tmp_path: Path) -> None:
+    """By its words alone, not by where its lines break."""
+    page = tmp_path / "model.md"
+    text = (written.TOP / "docs/model.md").read_text()
+    page.write_text(text.replace(" all draws are 0.", "\n  all draws are 0."))
+    assert page.read_text() != text and model_state.changed(NOW, model_state.parts(page)) == []
+    page.write_text(text.replace("all draws are 0.", "all draws are 1."))
+    later = model_state.parts(page)
+    assert model_state.changed(NOW, later) == ["V1"]
+    assert model_state.state(later) != model_state.state(NOW)
+    assert written._than(NOW, later) == "**older** than V1 of the model"
+
+
+def test_a_changed_table_makes_figures_older(tmp_path: Path) -> None:
+    (tmp_path / "client.table").write_text("another")
+    assert "client.table" in model_state.changed(NOW, model_state.parts(tables=tmp_path))
+
+
+def test_a_page_of_today_is_not_older() -> None:
+    assert written._than(NOW, NOW) == "the model is today's"

@@ -1,0 +1,158 @@
+"""Reads what gem5's sources declare of the objects in our run folders, and writes it as data.
+
+    python -m tests.gem5.declare SOURCES SOURCE FILE.json    SOURCES: a checkout; SOURCE: its commit
+
+Of each type: its bases, parameters (`!`: without a default, `*`: several), ports, the defaults that
+are objects (and which parameters they are made with), what it sets of its bases', and which
+attributes its methods set.  Only names and kinds
+are taken.  A controller's are those of its protocol's state machine; a message buffer of one that
+joins the network is a `MessageBuffer:To` or `:From`.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from uncore.engine.gem5.protocols import PROTOCOLS
+
+# What a document or sim/gem5/configuration.py names, beside controllers.
+NAMED = (
+    "Root System SrcClockDomain VoltageDomain RiscvBareMetal RiscvSemihosting IOXBar RubySystem"
+    " RubyPortProxy RubyCache LRURP RubyPrefetcher MessageBuffer RubyDirectoryMemory RubySequencer"
+    " SimpleMemory SimpleNetwork Switch SwitchPortBuffer SimpleExtLink SimpleIntLink"
+    " RiscvTimingSimpleCPU PMAChecker HiFive RiscvRTC RubyController"
+).split()
+PORT = re.compile(r"(Vector)?(Reset)?(Request|Response)Port|(Vector)?Int(Source|Sink)Pin")
+NOT_PARAMETERS = {"type", "abstract", "cxx_header", "cxx_class", "cxx_base", "cxx_exports"}
+MACHINE = re.compile(r"^machine\(MachineType:(\w+).*?\)\s*:(.*?)^\{", re.DOTALL | re.MULTILINE)
+MEMBER = re.compile(r"([\w:]+)\s*\*?\s+(\w+)\s*(.*)", re.DOTALL)
+Declared = dict[str, Any]
+
+
+def declare(sources: Path) -> tuple[dict[str, Declared], dict[str, list[str]]]:
+    """The types by name, and the values of the enumerations among their parameters' kinds."""
+    classes = {
+        node.name: node
+        for path in sorted(sources.glob("src/**/*.py"))
+        if path.name != "params.py"  # the kinds of parameters, which are no types of objects
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef)
+    }
+    types = dict(_controllers(sources))
+    waiting = list(NAMED)
+    while waiting:
+        name = waiting.pop()
+        if name in classes and name not in types:
+            types[name] = declared = _class(classes[name], classes)
+            waiting += declared["bases"]
+            waiting += [made.split()[0] for made in declared.get("objects", {}).values()]
+    kinds = {kind.strip("*!") for type_ in types.values() for kind in type_["params"].values()}
+    enums = {
+        kind: vals for kind in sorted(kinds & classes.keys()) if (vals := _enum(classes[kind]))
+    }
+    return dict(sorted(types.items())), enums
+
+
+def _class(node: ast.ClassDef, classes: Iterable[str]) -> Declared:
+    declared: Declared = {"bases": [_name(base) for base in node.bases]}
+    declared |= {part: {} for part in ("params", "ports", "objects", "methods")} | {"sets": []}
+    for statement in node.body:
+        if isinstance(statement, ast.FunctionDef):
+            if assigned := [] if node.name == "SimObject" else sorted(set(_assigned(statement))):
+                declared["methods"][statement.name] = assigned
+        elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            name = statement.targets[0].id
+            if name not in NOT_PARAMETERS and not name.startswith("_"):
+                _attribute(declared, name, statement.value, classes)
+    declared["bases"] = [base for base in declared["bases"] if base in classes]
+    return {key: value for key, value in declared.items() if value or key in ("bases", "params")}
+
+
+def _attribute(declared: Declared, name: str, value: ast.expr, classes: Iterable[str]) -> None:
+    called = value.func if isinstance(value, ast.Call) else None
+    if isinstance(called, ast.Attribute) and _name(called.value) in ("Param", "VectorParam"):
+        assert isinstance(value, ast.Call)
+        default = value.args[0] if len(value.args) > 1 else None
+        given = default is not None or any(word.arg == "default" for word in value.keywords)
+        several = "*" if _name(called.value) == "VectorParam" else ""
+        declared["params"][name] = called.attr + several + ("" if given else "!")
+        if default is None:
+            return
+        value = default
+    elif called and _name(called) == "DeprecatedParam":
+        return
+    elif called and PORT.fullmatch(_name(called)):
+        declared["ports"][name] = _name(called)
+        return
+    else:
+        declared["sets"].append(name)
+    if isinstance(value, ast.Call) and _name(value.func) in classes:
+        words = [word.arg for word in value.keywords if word.arg]
+        declared["objects"][name] = " ".join([_name(value.func), *words])
+
+
+def _assigned(method: ast.FunctionDef) -> Iterator[str]:
+    """`plic.n_src` of a method that says self.plic.n_src = ..."""
+    for node in ast.walk(method):
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            path = ast.unparse(target)
+            if re.fullmatch(r"self\.[a-z][\w.]*", path):
+                yield path.removeprefix("self.")
+
+
+def _enum(node: ast.ClassDef) -> list[str]:
+    for statement in node.body:
+        if isinstance(statement, ast.Assign) and _name(statement.targets[0]) in ("vals", "map"):
+            return sorted(ast.literal_eval(statement.value))
+    return []
+
+
+def _name(expression: ast.expr) -> str:
+    if isinstance(expression, ast.Attribute):
+        return expression.attr
+    return expression.id if isinstance(expression, ast.Name) else ""
+
+
+def _controllers(sources: Path) -> Iterator[tuple[str, Declared]]:
+    """Each state machine of a protocol, as `protocol:kind`."""
+    ruby = sources / "src/mem"
+    (kinds,) = (
+        ast.literal_eval(node.value)
+        for node in ast.parse((ruby / "slicc/symbols/StateMachine.py").read_text()).body
+        if isinstance(node, ast.Assign) and _name(node.targets[0]) == "python_class_map"
+    )
+    for protocol, ours in PROTOCOLS.items():
+        for path in sorted(ruby.glob(f"ruby/protocol/**/{protocol}-*.sm")):
+            for name, members in MACHINE.findall(path.read_text()):
+                if f"{name}_Controller" in ours.kinds:
+                    params = dict(_members(re.sub(r"//.*", "", members), kinds))
+                    kind = f"{protocol}:{name}_Controller"
+                    yield kind, {"bases": ["RubyController"], "params": params}
+
+
+def _members(text: str, kinds: dict[str, str]) -> Iterator[tuple[str, str]]:
+    for member in text.split(";"):
+        if match := MEMBER.fullmatch(member.strip()):
+            kind, name, rest = match.groups()
+            network = re.search(r'network\s*=\s*"(\w+)"', rest)
+            joins = f":{network[1]}" if network else ""
+            yield name, kinds[kind] + joins + ("" if ":=" in rest else "!")
+
+
+def main(sources: str, source: str, to: str) -> None:
+    types, enums = declare(Path(sources))
+    written = {"source": source, "enums": enums, "types": types}
+    lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in types.items())
+    head = (f"{json.dumps(key)}: {json.dumps(written[key])}" for key in ("source", "enums"))
+    body = ",\n".join(lines)
+    Path(to).write_text("{\n" + ",\n".join(head) + ',\n"types": {\n' + body + "\n}\n}\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
