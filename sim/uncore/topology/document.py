@@ -138,18 +138,18 @@ def parse(text: str, file: str, source: str = "unstated") -> Branch:
         lines = key_lines(text)
         return _branch(values, (), _Origin(file, lines), source)
     except tomllib.TOMLDecodeError as error:
-        raise UserError(_broken(file, str(error))) from None
+        raise UserError(_broken(file, str(error), text)) from None
     except RecursionError:
         raise UserError(f"{file}: brackets nested too deep; no machine needs that") from None
     except ValueError as error:
         raise UserError(f"{file}: broken TOML: {error}") from None
 
 
-def _broken(file: str, message: str) -> str:
+def _broken(file: str, message: str, text: str) -> str:
     what, _, at = message.rpartition(" (at ")
     line = at.removeprefix("line ").split(",")[0]
-    where = f"{file}:{line}" if line.isdigit() else f"{file}: at its end"
-    return f"{where}: broken TOML: {what or message}"
+    line = line if line.isdigit() else str(text.count("\n") + 1)  # at its end
+    return f"{file}:{line}: broken TOML: {what or message}"
 
 
 @dataclass(frozen=True)
