@@ -76,14 +76,22 @@ def _chain(path: Path, below: tuple[Path, ...], asked_at: Place, read: list[Path
     read.append(path)
     if len(read) > MOST_FILES:
         raise wrong(asked_at, f"more than {MOST_FILES} files extend one another; expected fewer")
-    tree = read_file(path, asked_at)
+    return _extended(read_file(path, asked_at), (*below, path), read)
+
+
+def read_text(text: str, name: str) -> Branch:
+    """The tree of a file that is not yet one, which extends shipped ones."""
+    return _extended(parse(text, name), (Path(name),), [])
+
+
+def _extended(tree: Branch, below: tuple[Path, ...], read: list[Path]) -> Branch:
     extends = tree.items.pop("extends", None)
     if extends is None:
         return tree
     base = Branch(tree.place)
     for name in _parents(extends):
-        parent = find_file(name, path.parent, extends.place)
-        base = merged(base, _chain(parent, (*below, path), extends.place, read))
+        parent = find_file(name, below[-1].parent, extends.place)
+        base = merged(base, _chain(parent, below, extends.place, read))
     return merged(base, tree)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from uncore.errors import UserError, nearest
 from uncore.support.paths import TOPOLOGIES
-from uncore.topology.document import Branch, Leaf, merged, overlay, parse, read_chain
+from uncore.topology.document import Branch, Leaf, merged, overlay, parse, read_chain, read_text
 from uncore.topology.incomplete import Incomplete, additions, proposal, toml
 from uncore.topology.machine import Machine
 from uncore.topology.resolve import resolve
@@ -51,6 +51,11 @@ def _load(
         return resolve(tree, identifier, ledger), ledger
     except Incomplete as lack:
         raise proposal(tree, lack, partial(_resolved, identifier=identifier)) from None
+
+
+def load_text(text: str, name: str) -> Machine:
+    """The machine of a file that is not yet one; `name` stands in what is said of it."""
+    return _resolved(read_text(text, name), name)
 
 
 def _resolved(tree: Branch, identifier: str) -> Machine:
