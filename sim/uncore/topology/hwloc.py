@@ -46,7 +46,9 @@ def _cores_below(machine: Machine) -> list[set[int]]:
     """Of each resolver, the cores under it."""
     below: list[set[int]] = []
     for resolver in machine.resolvers:
-        cores = (({c} if c < machine.cores else below[c - machine.cores]) for c in resolver.children)
+        cores = (
+            ({c} if c < machine.cores else below[c - machine.cores]) for c in resolver.children
+        )
         below.append(set().union(*cores))
     return below
 

@@ -4,8 +4,8 @@
 
 Packages come first, then third-level caches, shared second-level caches, dies, memory nodes and
 groups: each finds its place among those before it, outside what is finer and inside what is
-coarser.  What cuts across them is no level, and noted.  A level that divides nothing is left out, unless a family
-`needs` it.
+coarser.  What cuts across them is no level, and noted.  A level that divides nothing is left out,
+unless a family `needs` it.
 """
 
 from __future__ import annotations
@@ -109,7 +109,9 @@ def _add_nodes(found: _Finder, computer: Computer, die: Parts) -> None:
 
 def _groups(computer: Computer, cores: list[Core]) -> Iterator[tuple[str, Parts]]:
     for name in dict.fromkeys(group.name for group in computer.groups):
-        of = {cpu: g.cpus[0] for g in computer.groups if g.name == name and g.cpus for cpu in g.cpus}
+        of = {
+            cpu: g.cpus[0] for g in computer.groups if g.name == name and g.cpus for cpu in g.cpus
+        }
         yield name, {core: of.get(core[0], NONE) for core in cores}
 
 

@@ -2,9 +2,9 @@
 
     lay_out(computer, needs) -> Layout
 
-Levels are what the processors really share (`cpu_levels.py`): sockets; dies, where a package has several or
-is several memory nodes; complexes (`ccx`), where there are several third-level caches; clusters,
-where cores share a second-level cache; nodes and groups besides.
+Levels are what the processors really share (`cpu_levels.py`): sockets; dies, where a package has
+several or is several memory nodes; complexes (`ccx`), where there are several third-level caches;
+clusters, where cores share a second-level cache; nodes and groups besides.
 
 A core that lacks a sibling because it is offline keeps the hart, without a processor.  Cores whose
 own caches differ are of different kinds; the largest have no name.
@@ -53,7 +53,7 @@ class Layout:
 
     @property
     def shared(self) -> str:
-        """The level of the cache that several cores share last; of none, the last above the cores."""
+        """The level of the cache that several cores share last, or the last above the cores."""
         if self.last:
             return self.last[0].level
         clusters = {cache.level for cache in self.second} if len(self.levels) > 2 else set()
@@ -134,7 +134,7 @@ def _named(
         number = str(used.count(name)) if used.count(name) > 1 else ""
         where = list(_where(kind, levels, cores))
         if set(where) & set(apart) and set(where) != set(apart):  # a part is of one kind
-            where = [_path(levels, key) for key, core in cores if core in kind.cores]
+            where = list(_runs(levels, [key for key, core in cores if core in kind.cores]))
         yield name + number, " ".join(where), kind
 
 
@@ -145,17 +145,16 @@ def _shared(
     if not level:
         return
     depth, caches = levels.index(level) + 1, computer.shared(number)
-    alike: dict[tuple[int, int] | None, list[tuple[Key, Cache]]] = {}
-    for key, core in {key[:depth]: core for key, core in reversed(cores)}.items():
+    alike: dict[tuple[int, int], list[tuple[Key, Cache]]] = {}
+    parts = {key[:depth]: core for key, core in reversed(cores)}
+    for key, core in sorted(parts.items()):
         cache = caches.get(core[0])
-        if cache and number == 2 and not set(cache.cpus) - set(core):
-            cache = None
-        alike.setdefault((cache.size, cache.ways) if cache else None, []).append((key, cache))
-    for kind in sorted(filter(None, alike), key=lambda kind: -len(alike[kind])):
-        parts = sorted(key for key, _ in alike[kind])
-        where = " ".join(_path(levels, key) for key in parts)
-        plain = None not in alike and max(alike, key=lambda one: len(alike[one])) == kind
-        name = "" if plain else f"l{number}-{kind[0] >> 10}KiB-{kind[1]}"
+        if cache and (number > 2 or set(cache.cpus) - set(core)):
+            alike.setdefault((cache.size, cache.ways), []).append((key, cache))
+    lacking = sum(map(len, alike.values())) < len(parts)
+    for rank, kind in enumerate(sorted(alike, key=lambda kind: -len(alike[kind]))):
+        where = " ".join(_path(levels, key) for key, _ in alike[kind])
+        name = f"l{number}-{kind[0] >> 10}KiB-{kind[1]}" if rank or lacking else ""
         yield Shared(level, name, where, alike[kind][0][1])
 
 
@@ -163,6 +162,18 @@ def _alike(cache: Shared, kinds: Sequence[tuple[str, str, Kind]]) -> Shared:
     """Under the name of the kind of cores that is there too."""
     names = [name for name, where, _ in kinds if where == cache.where and name]
     return replace(cache, kind=names[0]) if cache.kind and names else cache
+
+
+def _runs(levels: Sequence[str], keys: Sequence[Key]) -> Iterator[str]:
+    """Cores that follow one another in a part are a range."""
+    runs: list[list[Key]] = []
+    for key in keys:
+        if runs and runs[-1][-1] == (*key[:-1], key[-1] - 1):
+            runs[-1].append(key)
+        else:
+            runs.append([key])
+    for run in runs:
+        yield _path(levels, run[0]) + (f"-{run[-1][-1]}" if len(run) > 1 else "")
 
 
 def _path(levels: Sequence[str], key: Key) -> str:
@@ -176,8 +187,10 @@ def _where(kind: Kind, levels: Sequence[str], cores: Sequence[Placed]) -> Iterat
         groups.setdefault(key[:-1], []).append((key, core))
     for group, members in groups.items():
         mine = [key for key, core in members if core in kind.cores]
-        for key in [group] if len(mine) == len(members) else mine:
-            yield _path(levels, key)
+        if len(mine) == len(members):
+            yield _path(levels, group)
+        else:
+            yield from _runs(levels, mine)
 
 
 def _harts(computer: Computer, cores: Sequence[Placed], threads: Sequence[int]) -> list[int | None]:
@@ -213,7 +226,7 @@ def _nodes(
     ]
     with_cpus = [node for node in computer.nodes if node.cpus]
     untold = not any(node.memory for node in computer.nodes)
-    if untold:
+    if untold and len(computer.nodes) > 1:
         notes.append("the sizes of memory nodes are not told: each has the usual one")
     parts = {frozenset(node.cpus) for node in with_cpus}
     for depth, level in enumerate(levels[:-1], start=1):

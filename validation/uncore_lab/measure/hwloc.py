@@ -114,7 +114,10 @@ def _numbered(elements: list[Element]) -> dict[Element, int]:
 
 
 def _cpu(
-    unit: Element, above: dict[Element, Element], packages: dict[Element, int], mhz: dict[int, float]
+    unit: Element,
+    above: dict[Element, Element],
+    packages: dict[Element, int],
+    mhz: dict[int, float],
 ) -> Cpu:
     around: dict[str | None, Element] = {}
     element = unit
@@ -148,7 +151,9 @@ def _nodes(path: Path, root: Element, above: dict[Element, Element]) -> Iterator
             holder = above[holder]
         # Memory alone may name the processors it is near to: they belong to the first that does.
         near = set(_processors(holder))
-        mine = (_set(path, element, "cpuset") & near if "cpuset" in element.keys() else near) - taken
+        if element.get("cpuset") is not None:
+            near &= _set(path, element, "cpuset")
+        mine = near - taken
         taken |= mine
         memory = _number(element.get("local_memory"))
         yield Node(_number(element.get("os_index")), tuple(sorted(mine)), memory)

@@ -1,7 +1,7 @@
 """What hwloc's XML tells beside objects: clocks of kinds, groups, distances, and what has no place.
 
-    clocks(root) -> MHz of processors       groups(root)        distances(root, nodes)
-    notes(root)                             what a machine file cannot say
+clocks(root) -> MHz of processors       groups(root)        distances(root, nodes)
+notes(root)                             what a machine file cannot say
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ def distances(root: Element, nodes: Sequence[int]) -> Distances | None:
         indexes, values = (_numbers(matrix, tag) for tag in ("indexes", "u64values"))
         if matrix.get("indexing") == "gp":
             names = {n.get("gp_index"): n.get("os_index", "") for n in root.iter("object")}
-            indexes = [int(found) for n in indexes if (found := names.get(str(n)) or "").isdecimal()]
+            indexes = [
+                int(found) for n in indexes if (found := names.get(str(n)) or "").isdecimal()
+            ]
         if len(values) == len(indexes) ** 2 and set(nodes) <= set(indexes):
             at = [indexes.index(node) for node in nodes]
             chosen = tuple(values[a * len(indexes) + b] for a in at for b in at)

@@ -60,12 +60,17 @@ def describe(computer: Computer) -> str:
         except UserError as error:
             reasons.append(str(error).splitlines()[0])
             continue
-        nodes = len([node for node in computer.nodes if node.cpus])
+        nodes = len([node for node in computer.nodes if node.cpus and _tells(computer)])
         if family and nodes and len(machine.memories) != nodes:
             reasons.append(f"it has {len(machine.memories)} memory nodes, this computer {nodes}")
             continue
         return _text(computer, layout, family, reasons, _guesses(machine))
     raise UserError(f"{computer.source}: no machine file can describe it: {reasons[-1]}")
+
+
+def _tells(computer: Computer) -> bool:
+    """Whether it knows of its memory nodes: one without a size stands for none known."""
+    return len(computer.nodes) > 1 or any(node.memory for node in computer.nodes)
 
 
 def loads(text: str) -> topology.Machine:
@@ -152,6 +157,8 @@ def _folded(note: str) -> str:
 
 def _untold(computer: Computer) -> Iterator[str]:
     """What a machine's file needs of caches and the computer does not tell."""
+    if not _tells(computer):
+        yield "no memory node is told"
     if not computer.shared(1):
         yield "the private caches are not told: the first level is of the usual size"
     if not computer.shared(3):

@@ -2,9 +2,9 @@
 
     tables(computer, layout) -> Tables      TOML of each, and notes for the head
 
-Latencies are estimates, between what such levels cost on machines with figures.  Where the computer tells
-how far its memory nodes are from one another, those of the joins around nodes are least squares of
-that.
+Latencies are estimates, between what such levels cost on machines with figures.  Where the computer
+tells how far its memory nodes are from one another, those of the joins around nodes are least
+squares of that.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _memory(layout: Layout) -> str:
     return "\n".join(lines)
 
 
-# ---- Distances of memory nodes --------------------------------------------------------------------
+# ---- Distances of memory nodes ------------------------------------------------------------------
 
 
 def far(computer: Computer, layout: Layout) -> tuple[dict[str, tuple[str, str]], list[str]]:
@@ -158,4 +158,3 @@ def _groups_of_nodes(computer: Computer, layout: Layout) -> dict[int, tuple[int,
 def _common(a: tuple[int, ...], b: tuple[int, ...]) -> int:
     """The depth of the smallest part that has both."""
     return next((depth for depth, (x, y) in enumerate(zip(a, b, strict=True)) if x != y), len(a))
-
