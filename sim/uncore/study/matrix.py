@@ -263,6 +263,8 @@ def _play(
 
 def _latencies(tables: Sequence[Table]) -> list[list[float]]:
     """Means of the runs that played a pair, ps to ns; a 0 is a pair that a run did not play."""
+    if not len(tables):  # stopped before any was published
+        return []
     cells = np.array(tables, dtype=float) / 1000
     played = (cells > 0).sum(axis=0)
     ns = np.where(played, cells.sum(axis=0) / np.maximum(played, 1), math.nan)
