@@ -191,6 +191,7 @@ def test_this_computer_is_described(tmp_path: Path) -> None:
         ("<topology version='1.0'/>", "version 2 or later"),
         ("<topo/>", "read <topo>"),
         ("<topology version='2.0'/>", "no object of type PU"),
+        (document(nested(("PU", 2, "")) * 2), "two objects of type PU have one os_index"),
         (
             "<topology version='2.0'><object type='Machine' complete_cpuset='zzz'>"
             "<object type='PU' os_index='0'/></object></topology>",

@@ -234,7 +234,7 @@ def _nodes(
         of_group = [_cpus(cores, group) for group in groups]
         if parts and parts <= set(of_group):
             poor = {frozenset(n.cpus) for n in with_cpus if not n.memory and not untold}
-            rich = parts - poor
+            rich = (parts - poor) or parts  # whose memory is somewhere, if not with them
             return level, tuple(i for i, cpus in enumerate(of_group) if cpus not in rich), notes
     if len(with_cpus) > 1:
         notes.append(f"{_told(with_cpus)} match no level: described as one memory")

@@ -63,7 +63,7 @@ def _check_size(path: Path, root: Element) -> None:
 
 def _computer(path: Path, root: Element) -> Computer:
     above = {child: parent for parent in root.iter() for child in parent}
-    units = [unit for unit in _of(root, "PU") if unit.get("os_index", "").isdecimal()]
+    units = _units(root)
     if long := [n for unit in units if len(n := unit.get("os_index", "")) > MOST_DIGITS]:
         raise UserError(f"{path}: read os_index={long[0][:40]!r}; expected a processor's number")
     if len(units) > MOST_HARTS:
@@ -71,6 +71,8 @@ def _computer(path: Path, root: Element) -> Computer:
     if not units:
         raise UserError(f"{path}: has no object of type PU: it describes no processor")
     numbers = {_number(unit.get("os_index")) for unit in units}
+    if len(numbers) < len(units):
+        raise UserError(f"{path}: two objects of type PU have one os_index; expected each once")
     complete = [_set(path, machine, "complete_cpuset") for machine in _of(root, "Machine")]
     infos = {info.get("name"): info.get("value", "") for info in root.iter("info")}
     mhz = clocks(root, lambda kind: _set(path, kind, "cpuset"))
@@ -103,8 +105,13 @@ def _number(text: str | None) -> int:
     return int(text) if text and text.isdecimal() and len(text) <= MOST_DIGITS else 0
 
 
+def _units(element: Element) -> list[Element]:
+    """The processors that have a number."""
+    return [unit for unit in _of(element, "PU") if unit.get("os_index", "").isdecimal()]
+
+
 def _processors(element: Element) -> tuple[int, ...]:
-    return tuple(sorted(_number(unit.get("os_index")) for unit in _of(element, "PU")))
+    return tuple(sorted(_number(unit.get("os_index")) for unit in _units(element)))
 
 
 def _numbered(elements: list[Element]) -> dict[Element, int]:
@@ -166,7 +173,7 @@ def _set(path: Path, element: Element, name: str) -> set[int]:
         raise UserError(f"{path}: read {count} words of {name}; expected at most {MOST_WORDS}")
     if not re.fullmatch(r"((0x)?[0-9a-fA-F]{1,8}|(?=,|$))(,((0x)?[0-9a-fA-F]{1,8})?)*", text):
         raise UserError(
-            f"{path}: read {name}={text!r} of a {element.get('type')}; expected words of 32 bits in"
+            f"{path}: read {name}={text!r} of a {element.get('type', element.tag)}; expected words of 32 bits in"
             ' hexadecimal, like "0x000000ff" or "0x1,0xffffffff"'
         )
     words = [int(word or "0", 16) for word in text.split(",")]
