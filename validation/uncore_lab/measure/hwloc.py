@@ -173,8 +173,8 @@ def _set(path: Path, element: Element, name: str) -> set[int]:
         raise UserError(f"{path}: read {count} words of {name}; expected at most {MOST_WORDS}")
     if not re.fullmatch(r"((0x)?[0-9a-fA-F]{1,8}|(?=,|$))(,((0x)?[0-9a-fA-F]{1,8})?)*", text):
         raise UserError(
-            f"{path}: read {name}={text!r} of a {element.get('type', element.tag)}; expected words of 32 bits in"
-            ' hexadecimal, like "0x000000ff" or "0x1,0xffffffff"'
+            f"{path}: read {name}={text!r} of a {element.get('type', element.tag)}; expected words"
+            ' of 32 bits in hexadecimal, like "0x000000ff" or "0x1,0xffffffff"'
         )
     words = [int(word or "0", 16) for word in text.split(",")]
     bits = sum(word << 32 * position for position, word in enumerate(reversed(words)))
