@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from math import prod
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.measure.nested_objects import document, nested
 from tests.measure.recorded import Recorded, put
 
 from uncore import topology
@@ -188,8 +188,10 @@ def test_this_computer_is_described(tmp_path: Path) -> None:
     "text, expected",
     [
         ("<topology", "no XML"),
-        ("<topology version='1.0'/>", "hwloc 2 or later"),
+        ("<topology version='1.0'/>", "version 2 or later"),
+        ("<topo/>", "read <topo>"),
         ("<topology version='2.0'/>", "no object of type PU"),
+        (document(nested(("PU", 2, "")) * 2), "two objects of type PU have one os_index"),
         (
             "<topology version='2.0'><object type='Machine' complete_cpuset='zzz'>"
             "<object type='PU' os_index='0'/></object></topology>",
@@ -204,20 +206,6 @@ def test_a_bad_xml_is_refused(tmp_path: Path, text: str, expected: str) -> None:
         hwloc.read(path)
 
 
-def nested(*kinds: tuple[str, int, str], first: int = 0) -> str:
-    """Objects of hwloc, each with so many of the next kind in it; (type, how many, attributes)."""
-    if not kinds:
-        return ""
-    (kind, many, more), *inner = kinds
-    each = prod(count for _, count, _ in inner)
-    numbers = range(first, first + many * each, each)
-    return "".join(
-        f"<object type='{kind}' os_index='{number // each}' {more}>"
-        f"{nested(*inner, first=number)}</object>"
-        for number in numbers
-    )
-
-
 L1, L2 = (f"cache_size='{size}' cache_associativity='8'" for size in (32 << 10, 1 << 20))
 
 
@@ -230,7 +218,7 @@ def test_a_computer_without_a_shared_cache_is_described(
 ) -> None:
     path = tmp_path / "lstopo.xml"
     objects = nested(("Package", sockets, ""), *cores, ("PU", 2, ""))
-    path.write_text(f"<topology version='2.0'><object type='Machine'>{objects}</object></topology>")
+    path.write_text(document(objects))
     text = describe.describe(hwloc.read(path))
     assert "# no cache above the cores' own is told" in text
     machine = describe.loads(text)
@@ -255,8 +243,7 @@ def test_a_memory_node_behind_its_own_cache_is_near_the_processors_around_it(
     for layers in range(3):
         cached = "<object type='MemCache'>" * layers + node + "</object>" * layers
         path = tmp_path / "lstopo.xml"
-        inner = f"<object type='Machine'>{units}{cached}</object>"
-        path.write_text(f"<topology version='2.0'>{inner}</topology>")
+        path.write_text(document(units + cached))
         assert [one.cpus for one in hwloc.read(path).nodes] == [(0, 1)]
 
 

@@ -41,6 +41,49 @@ width = "32B/cy"
     + ROOT
 )
 
+# One that extends none.
+ALONE = """\
+name = "alone"
+tree = "core:4"
+protocol = "mesi"
+[core]
+clock = "3GHz"
+l1 = "32KiB 8-way 4cy"
+l2 = "none"
+instruction = "0.5cy"
+mispredict = "15cy"
+pause = "10cy"
+atomic = "18cy"
+hold = "10ns"
+store_buffer = 48
+smt_share = 1
+lr = "exclusive"
+atomics = "near"
+[system]
+join = "crossbar 10ns 32B/cy"
+[system.resolver]
+knows = "directory"
+at = "home"
+reply = "direct"
+unblock = "completion"
+service = "2ns"
+grants = 4
+[memory]
+node = "system"
+size = "1GiB"
+latency = "70ns"
+bandwidth = "50GB/s"
+[messages]
+control = "16B"
+data = "80B"
+[interrupt]
+send = "100ns"
+accept = "100ns"
+entry = "200ns"
+exit = "100ns"
+multicast = "no"
+"""
+
 
 def write(folder: Path, text: str, name: str = "small.toml") -> str:
     (folder / name).write_text(text)

@@ -45,8 +45,23 @@ class Node(Struct, frozen=True, forbid_unknown_fields=True):
     memory: Annotated[int, Meta(description="bytes; 0: processors alone")]
 
 
+class Group(Struct, frozen=True, forbid_unknown_fields=True):
+    """Processors that belong together for a reason that no cache, node or package tells."""
+
+    name: Annotated[str, Meta(description="of all groups of its sort")]
+    cpus: Annotated[tuple[int, ...], Meta(description="its processors")]
+
+
+class Distances(Struct, frozen=True, forbid_unknown_fields=True):
+    """How long a read takes from memory node to memory node."""
+
+    nodes: Annotated[tuple[int, ...], Meta(description="their numbers")]
+    values: Annotated[tuple[int, ...], Meta(description="row by row")]
+    ns: Annotated[bool, Meta(description="in ns; else in tenths of a node's own")]
+
+
 class Kind(Struct, frozen=True):
-    """Cores whose own caches are alike."""
+    """Cores whose clocks and caches are alike."""
 
     cores: tuple[tuple[int, ...], ...]
     mhz: float
@@ -73,6 +88,9 @@ class Computer(Struct, frozen=True, forbid_unknown_fields=True):
     caches: Annotated[tuple[Cache, ...], Meta(description="each once")]
     nodes: Annotated[tuple[Node, ...], Meta(description="memory nodes")]
     source: Annotated[str, Meta(description="who described it")]
+    groups: Annotated[tuple[Group, ...], Meta(description="other parts")] = ()
+    distances: Annotated[Distances | None, Meta(description="between memory nodes")] = None
+    notes: Annotated[tuple[str, ...], Meta(description="what is not described")] = ()
 
     @property
     def numbers(self) -> list[int]:
@@ -84,24 +102,25 @@ class Computer(Struct, frozen=True, forbid_unknown_fields=True):
     def kinds(self) -> list[Kind]:
         """The largest first: of the highest clock, of the largest first-level cache."""
         alike: dict[Any, list[tuple[int, ...]]] = {}
-        first, second = self.shared(1), self.shared(2)
+        caches, mhz = [self.shared(level) for level in (1, 2)], self.clocks()
         for core in self.cores():
-            l1, l2 = first.get(core[0]), second.get(core[0])
+            l1, l2 = (cache.get(core[0]) for cache in caches)
             shares = bool(l2 and set(l2.cpus) - set(core))
-            sizes = tuple((c.size, c.ways) if c else () for c in (l1, l2))
-            alike.setdefault((sizes, shares), []).append(core)
-        mhz = {cpu.number: cpu.mhz for cpu in self.cpus}
-        kinds = [
-            Kind(
-                tuple(cores),
-                mhz[cores[0][0]],
-                first.get(cores[0][0]),
-                second.get(cores[0][0]),
-                shares,
-            )
-            for (_, shares), cores in alike.items()
-        ]
+            sizes = tuple((c.size, c.ways) if c else () for c in (l1, None if shares else l2))
+            alike.setdefault((sizes, shares, mhz[core[0]]), []).append(core)
+        kinds = []
+        for (_, shares, clock), cores in alike.items():
+            l1, l2 = (cache.get(cores[0][0]) for cache in caches)
+            kinds.append(Kind(tuple(cores), clock, l1, l2, shares))
         return sorted(kinds, key=lambda kind: (kind.size, len(kind.cores)), reverse=True)
+
+    def clocks(self) -> dict[int, float]:
+        """The highest clock of each processor's sort: those within a tenth are of one sort."""
+        sorts: list[float] = []
+        for mhz in sorted({cpu.mhz for cpu in self.cpus}, reverse=True):
+            if not sorts or mhz < 0.9 * sorts[-1]:
+                sorts.append(mhz)
+        return {cpu.number: min(mhz for mhz in sorts if mhz >= cpu.mhz) for cpu in self.cpus}
 
     def shared(self, level: int) -> dict[int, Cache]:
         """The cache of this level of each processor."""

@@ -18,6 +18,7 @@ import msgspec
 
 from uncore import _native
 from uncore.protocol import systems
+from uncore.protocol.impossible import worded
 from uncore.protocol.systems import System
 from uncore.protocol.tables import Tables, pack
 
@@ -76,7 +77,7 @@ def _proof(tables: Tables, system: System, start: float, result: dict[str, Any])
         system=str(system),
         seconds=seconds,
         reached=result["reached"],
-        violation=result["violation"],
+        violation=worded(result["violation"], tables, addressed=False),
         trace=result["trace"][-TOLD:] if "operations" in result else result["trace"],
         **{count: result.get(count) for count in counts},
     )

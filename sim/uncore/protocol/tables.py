@@ -108,6 +108,15 @@ def refuse_right_without_data(tables: Tables) -> None:
             )
 
 
+def shipped_in(tables: Tables) -> tuple[str, ...]:
+    """The files of a protocol of the user's own that are the shipped ones, by what they say."""
+    if tables.name in PROTOCOLS:
+        return ()
+    texts = dict(carried(tables))
+    lent = [dict(carried(load(variant))) for variant in VARIANTS]
+    return tuple(file for file in files() if any(texts[file] == one[file] for one in lent))
+
+
 def files() -> list[str]:
     return list(dict.fromkeys(shape.file for shape in SHAPES))
 

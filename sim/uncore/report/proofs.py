@@ -1,11 +1,12 @@
 """What `uncore check` prints: proofs by groups of machines, and how many mutants they notice.
 
-show(protocols, proofs)       the table, then counterexamples, then cells that nobody met
+show(protocols, proofs)       the table, then the shortest counterexample, or cells that nobody met
 show_mutants(scores, json)    kill rates, then survivors and why they may survive
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -15,22 +16,36 @@ from uncore.drawing.table import Column, emit, say
 from uncore.protocol import coverage
 from uncore.protocol.check import Proof, cells_met, of
 from uncore.protocol.mutate import Score
-from uncore.protocol.tables import Tables
+from uncore.protocol.tables import Tables, shipped_in
+from uncore.report.message_chart import chart
 
 
 def show(loaded: Sequence[Tables], proofs: Sequence[Proof]) -> None:
     """A row for each group of machines; then the counterexamples and the cells nobody met."""
     rows = [row for tables in loaded for row in summary(tables, of(proofs, tables))]
     emit(rows, False, COLUMNS)
-    for proof in proofs:
-        if proof.violation:
-            print(f"{proof.protocol}, {proof.system}\n{proof.violation}:")
-            print("\n".join(f"  {line}" for line in proof.trace))
     for tables in loaded:
+        _violations([proof for proof in of(proofs, tables) if proof.violation])
+        if lent := shipped_in(tables):
+            say(f"{tables.name}: {', '.join(lent)} {'are' if len(lent) > 1 else 'is'} as shipped")
         missed = coverage.expected(tables) - cells_met(of(proofs, tables))
         if missed and not any(proof.violation for proof in of(proofs, tables)):
             names = ", ".join(coverage.place(tables, cell) for cell in sorted(missed))
             say(f"{tables.name}: no proof has met {names}")
+
+
+def _violations(violated: Sequence[Proof]) -> None:
+    """The shortest counterexample as a chart; the other machines by what went wrong there."""
+    if not violated:
+        return
+    shortest = min(violated, key=lambda proof: (proof.group == "random", len(proof.trace)))
+    print(f"{shortest.protocol}, {shortest.system}\n{shortest.violation}:")
+    print("\n".join(f"  {line}" for line in chart(shortest.trace)))
+    others = Counter(proof.violation for proof in violated if proof is not shortest)
+    if others:
+        print("on other machines (--json has each with its steps):")
+    for violation, many in others.most_common():
+        print(f"  {many} times: {violation}")
 
 
 def _number(value: int) -> str:

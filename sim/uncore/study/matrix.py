@@ -263,7 +263,7 @@ def _play(
 
 def _latencies(tables: Sequence[Table]) -> list[list[float]]:
     """Means of the runs that played a pair, ps to ns; a 0 is a pair that a run did not play."""
-    if not tables:  # stopped before the first was published
+    if not len(tables):  # stopped before any was published
         return []
     cells = np.array(tables, dtype=float) / 1000
     played = (cells > 0).sum(axis=0)

@@ -14,6 +14,7 @@ from itertools import combinations, pairwise
 
 from uncore.topology.fabric import Cost, Fabric
 from uncore.topology.floorplan import Floorplan, Spot, grid_of, parse_map, row_of
+from uncore.topology.incomplete import JOIN, lacking
 from uncore.topology.joins import FREE, Join
 from uncore.topology.link import GRIDS
 from uncore.topology.tree import Group
@@ -170,9 +171,11 @@ def _ports(join: Join, fabric: Fabric, group: Group) -> Sites:
         if own is None:
             own = [fabric.stop(child.path)]
         if len(own) != 1:
-            raise join.refuse(
-                "kind",
-                f"nothing joins the cores of '{child.path}'; give its level a join of its own",
+            raise lacking(
+                join.table.branch.items["kind"].place,
+                f"'{join.table.name('kind')}': nothing joins the cores of '{child.path}'; give its"
+                " level a join of its own",
+                {f"{child.level}.join": JOIN},
             )
         stops.append(own[0])
     return Sites(stops, stops, stops[0], stops[0], stops[0])

@@ -76,14 +76,22 @@ def _chain(path: Path, below: tuple[Path, ...], asked_at: Place, read: list[Path
     read.append(path)
     if len(read) > MOST_FILES:
         raise wrong(asked_at, f"more than {MOST_FILES} files extend one another; expected fewer")
-    tree = read_file(path, asked_at)
+    return _extended(read_file(path, asked_at), (*below, path), read)
+
+
+def read_text(text: str, name: str) -> Branch:
+    """The tree of a file that is not yet one, which extends shipped ones."""
+    return _extended(parse(text, name), (Path(name),), [])
+
+
+def _extended(tree: Branch, below: tuple[Path, ...], read: list[Path]) -> Branch:
     extends = tree.items.pop("extends", None)
     if extends is None:
         return tree
     base = Branch(tree.place)
     for name in _parents(extends):
-        parent = find_file(name, path.parent, extends.place)
-        base = merged(base, _chain(parent, (*below, path), extends.place, read))
+        parent = find_file(name, below[-1].parent, extends.place)
+        base = merged(base, _chain(parent, below, extends.place, read))
     return merged(base, tree)
 
 
@@ -138,18 +146,18 @@ def parse(text: str, file: str, source: str = "unstated") -> Branch:
         lines = key_lines(text)
         return _branch(values, (), _Origin(file, lines), source)
     except tomllib.TOMLDecodeError as error:
-        raise UserError(_broken(file, str(error))) from None
+        raise UserError(_broken(file, str(error), text)) from None
     except RecursionError:
         raise UserError(f"{file}: brackets nested too deep; no machine needs that") from None
     except ValueError as error:
         raise UserError(f"{file}: broken TOML: {error}") from None
 
 
-def _broken(file: str, message: str) -> str:
+def _broken(file: str, message: str, text: str) -> str:
     what, _, at = message.rpartition(" (at ")
     line = at.removeprefix("line ").split(",")[0]
-    where = f"{file}:{line}" if line.isdigit() else f"{file}: at its end"
-    return f"{where}: broken TOML: {what or message}"
+    line = line if line.isdigit() else str(text.count("\n") + 1)  # at its end
+    return f"{file}:{line}: broken TOML: {what or message}"
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,17 @@ def bitmap(bits: Iterable[int]) -> str:
     return ",".join(reversed(words))
 
 
+def _cores_below(machine: Machine) -> list[set[int]]:
+    """Of each resolver, the cores under it."""
+    below: list[set[int]] = []
+    for resolver in machine.resolvers:
+        cores = (
+            ({c} if c < machine.cores else below[c - machine.cores]) for c in resolver.children
+        )
+        below.append(set().union(*cores))
+    return below
+
+
 class _Tree:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -53,6 +64,7 @@ class _Tree:
         ]
         first = [machine.harts_of(core)[0] for core in range(machine.cores)]
         self.near = nearest_memories(machine, first)
+        self.below = _cores_below(machine)
 
     def put(self, root: Element) -> None:
         cores = [core for core in range(self.machine.cores) if self.cpus[core]]
@@ -102,24 +114,21 @@ class _Tree:
     # ---- what a part holds
 
     def _cache_of(self, part: Element, level: str, cores: list[int]) -> Element:
-        for resolver in self.machine.resolvers:
-            below = set(resolver.children) & set(cores)
+        for number, resolver in enumerate(self.machine.resolvers):
+            below = self.below[number] & set(cores)
             if resolver.level == level and resolver.data_sets and below:
-                depth = self._depth(level, cores)
+                depth = 1 + max(self._caches_within(core, number) for core in below)
                 return self._cache(part, depth, resolver.data_sets, resolver.data_ways, cores)
         return part
 
-    def _depth(self, level: str, cores: list[int]) -> int:
-        """One more than the caches below have."""
-        levels = self.machine.levels
-        inner = levels[levels.index(level) + 1 :]
-        data = {
-            resolver.level
-            for resolver in self.machine.resolvers
-            if resolver.data_sets and resolver.level in inner
+    def _caches_within(self, core: int, resolver: int) -> int:
+        """How many caches a core has below this resolver's: its own, and those of others."""
+        levels = {
+            other.level
+            for number, other in enumerate(self.machine.resolvers[:resolver])
+            if other.data_sets and core in self.below[number]
         }
-        own = any(self.machine.each_core[core].l2_sets for core in cores)
-        return 2 + own + len(data)
+        return 1 + bool(self.machine.each_core[core].l2_sets) + len(levels)
 
     def _cache(self, above: Element, depth: int, sets: int, ways: int, cores: list[int]) -> Element:
         cache = self._object(above, f"L{depth}Cache", 0, cores)

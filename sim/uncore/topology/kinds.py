@@ -78,19 +78,26 @@ def read_levels(top: Table, tree: Tree) -> Levels:
     table = top.table("kinds")
     names = list(table.branch.items) if table else []
     tables = {level: _tables(top, level, names) for level in tree.levels[:-1]}
-    kinds: dict[str, str] = {}
-    for name in names:
-        assert table is not None
-        for part in table.read(name, tree.parts):
-            for group in part.groups():
-                if kinds.setdefault(group.path, name) != name:
-                    other = kinds[group.path]
-                    raise table.wrong(name, f"'kinds.{name}': {group.path} is of '{other}' too")
-    levels = Levels(tree, tables, kinds)
+    levels = Levels(tree, tables, _kinds_of_parts(table, tree) if table else {})
     for name in names:
         assert table is not None
         _refuse_idle(levels, table, name)
     return levels
+
+
+def _kinds_of_parts(table: Table, tree: Tree) -> dict[str, str]:
+    """By path: what a part is said to be, and else what the part around it is."""
+    said: dict[str, str] = {}
+    for name in table.branch.items:
+        for part in table.read(name, tree.parts):
+            if said.setdefault(part.path, name) != name:
+                other = said[part.path]
+                raise table.wrong(name, f"'kinds.{name}': {part.path} is of '{other}' too")
+    kinds: dict[str, str] = {}
+    for group in tree.root.groups():  # those around come first
+        around = kinds.get(group.path.rpartition(".")[0], "")
+        kinds[group.path] = said.get(group.path, around)
+    return kinds
 
 
 def _tables(top: Table, level: str, names: list[str]) -> dict[str, Table]:

@@ -6,18 +6,22 @@ that this was not the product's.  Comparisons with figures of a real machine ask
 
 from __future__ import annotations
 
+import copy
 import tomllib
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from uncore.errors import UserError, nearest
 from uncore.support.paths import TOPOLOGIES
-from uncore.topology.document import Branch, Leaf, merged, overlay, read_chain
+from uncore.topology.document import Branch, Leaf, merged, overlay, parse, read_chain, read_text
+from uncore.topology.incomplete import Incomplete, additions, proposal, toml
 from uncore.topology.machine import Machine
 from uncore.topology.resolve import resolve
 from uncore.topology.schema import Key
 from uncore.topology.shapes import EXAMPLES, is_shape, read_shape
 from uncore.topology.table_reader import Ledger
+from uncore.topology.written_file import text_of
 
 
 def load(
@@ -43,7 +47,35 @@ def _load(
     if settings:
         tree = merged(tree, overlay(settings))
     ledger = Ledger(tree)
-    return resolve(tree, identifier, ledger), ledger
+    try:
+        return resolve(tree, identifier, ledger), ledger
+    except Incomplete as lack:
+        raise proposal(tree, lack, partial(_resolved, identifier=identifier)) from None
+
+
+def load_text(text: str, name: str) -> Machine:
+    """The machine of a file that is not yet one; `name` stands in what is said of it."""
+    return _resolved(read_text(text, name), name)
+
+
+def _resolved(tree: Branch, identifier: str) -> Machine:
+    return resolve(tree, identifier, Ledger(tree))
+
+
+def whole(name: str, overrides: Iterable[str] = ()) -> str:
+    """A file of that machine that extends no other, with examples of what it lacks."""
+    tree, identifier = read(name)
+    if settings := list(overrides):
+        tree = merged(tree, overlay(settings))
+    resolved = partial(_resolved, identifier=identifier)
+    try:
+        resolved(copy.deepcopy(tree))
+    except Incomplete as lack:
+        adds = additions(copy.deepcopy(tree), lack, resolved)
+        if adds is None:
+            raise UserError(str(lack)) from None
+        tree = merged(tree, parse(toml(adds), "added", "estimate: as teaching machines have it"))
+    return text_of(tree)
 
 
 def read(name: str) -> tuple[Branch, str]:

@@ -9,27 +9,33 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from uncore.errors import UserError
-from uncore.topology.document import Branch, Leaf, Place, wrong
-from uncore.topology.examples import example
+from uncore.topology.document import Branch, Leaf, Place
+from uncore.topology.examples import example, value
+from uncore.topology.incomplete import Incomplete
 from uncore.topology.keys import ANY, BELOW, KEYS, LEVEL, of_join, schema_path
 
 HOPS = {"latency", "dx", "dy"}  # of a mesh, whose hops may each state their own (joins.py)
+WHOLE = "`uncore show --complete FILE` prints a whole file that would do"
 Lack = tuple[Place, str, list[str]]  # of a table: where it is, its name, the keys that it lacks
 
 
-def lack(place: Place, table: str, keys: Collection[str]) -> UserError:
+def lack(place: Place, table: str, keys: Collection[str]) -> Incomplete:
     """What one table lacks, and what to write."""
     where = f"[{table}]" if table else "the file"
     names = ", ".join(f"'{key}'" for key in keys)
     examples = ", ".join(example(table, key) for key in keys)
-    return wrong(place, f"{where} lacks {names}; write {examples}")
+    adds = {key: found for key in keys if (found := value(table, key)) is not None}
+    words = f"{place}: {where} lacks {names}; write {examples}"
+    return Incomplete(words, {table: adds}, tables=False)
 
 
 def refuse_missing(root: Branch) -> None:
     lacks = list(_lacks(root))
     if lacks:
-        raise UserError("\n".join(str(lack(*one)) for one in lacks))
+        errors = [lack(*one) for one in lacks]
+        adds = {table: keys for error in errors for table, keys in error.adds.items()}
+        words = [*map(str, errors), *([WHOLE] if len(errors) > 1 else [])]
+        raise Incomplete("\n".join(words), adds, tables=False)
 
 
 def _lacks(root: Branch) -> Iterator[Lack]:

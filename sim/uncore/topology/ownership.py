@@ -15,7 +15,7 @@ from typing import Any
 from uncore.topology import units
 from uncore.topology.builders import Sites
 from uncore.topology.core import sets_and_ways
-from uncore.topology.document import wrong
+from uncore.topology.incomplete import DATA, JOIN, ROOT, lacking
 from uncore.topology.kinds import Levels
 from uncore.topology.parts import MOST_GRANTS, Resolver
 from uncore.topology.protocols import Protocol
@@ -48,8 +48,10 @@ def read_resolvers(
     below = {core: [core] for core in range(cores)}  # each core: its newest agents
     readers = _readers(levels, protocol)
     if not readers:
-        raise levels.tables["system"][""].wrong(
-            "resolver", "no level has a resolver; expected at least one, like [system.resolver]"
+        raise lacking(
+            levels.tables["system"][""].branch.place,
+            "no level has a resolver; expected at least one, like [system.resolver]",
+            {"system.resolver": ROOT},
         )
     for level, kinds in readers.items():
         instances = [
@@ -107,12 +109,12 @@ def _refuse_many_roots(levels: Levels, level: str, readers: Mapping[str, _Reader
     if kinds == set(readers) and len(kinds) == 1 and (homes or len(groups) == 1):
         return
     table = next(iter(readers.values())).table
-    raise wrong(
+    raise lacking(
         table.branch.place,
         f"[{table.key}]: each {level} would own its copies of a line, and no resolver above them"
-        " keeps the copies of all coherent; write one for all parts of the machine too, like"
-        ' [system.resolver] with knows = "directory", at = "home", reply = "direct",'
-        ' unblock = "completion", service = "8ns", grants = 1',
+        " keeps the copies of all coherent; write [system.resolver], one for all parts of the"
+        " machine, too",
+        {"system.resolver": ROOT},
     )
 
 
@@ -136,36 +138,40 @@ def refuse_far_without_data(
 
 def _refuse_data_alone(level: Table) -> None:
     if level.table("data"):
-        raise level.wrong(
-            "data",
+        raise lacking(
+            level.branch.items["data"].place,
             f"[{level.key}] has data but no resolver; expected [{level.key}.resolver] too",
+            {f"{level.key}.resolver": {**ROOT, "knows": "shadow-tags", "at": "hub"}},
         )
 
 
 def _refuse_what_cannot_work(table: Table, resolver: Resolver, is_root: bool) -> None:
     """What the rules R3 and J1 of docs/model.md ask for."""
     if resolver.knows == "snoop" and not is_root:
-        raise table.wrong(
-            "knows",
+        raise lacking(
+            table.branch.items["knows"].place,
             f"'{table.key}.knows = snoop': only the topmost resolver may know nothing;"
             " expected 'shadow-tags'",
+            {table.key: {"knows": "shadow-tags"}},
         )
     if resolver.knows == "snoop" and resolver.unblock != "completion":
-        raise table.wrong(
-            "unblock",
+        raise lacking(
+            table.branch.items["unblock"].place,
             f"'{table.key}.unblock = {resolver.unblock}': who knows nothing must be told when"
             " a grant has arrived; expected 'completion'",
+            {table.key: {"unblock": "completion"}},
         )
 
 
 def _refuse_dirty_data_without_place(level: Table, table: Table, protocol: str) -> None:
     """Without an O, a reader's request for a dirty line leaves it with the resolver."""
     where, key = (level, "data") if "data" in level else (table, "knows")
-    raise where.wrong(
-        key,
+    raise lacking(
+        where.branch.items[key].place,
         f"[{table.key}], below another resolver, has no data, but under {protocol.upper()} must"
         f' keep dirty lines; expected data = "victim ..." or "inclusive ..." in [{level.key}], or'
         ' protocol = "moesi"',
+        {f"{level.key}.data": DATA},
     )
 
 
@@ -306,8 +312,10 @@ class _Reader:
     def slices(self, group: Group, seats: Seats) -> tuple[int, ...]:
         sites = seats.sites.get(group.path)
         if sites is None:
-            raise self.table.wrong(
-                "at", f"[{group.level}] has a resolver but no join for it to stand at; write one"
+            raise lacking(
+                self.table.branch.place,
+                f"[{self.level.key}] has a resolver but no join for it to stand at; write one",
+                {f"{self.level.key}.join": JOIN},
             )
         if self.at == "hub":
             return (sites.hub,) * (self.count or 1)

@@ -12,14 +12,16 @@ first, then the join that holds them), and seats agents and resolvers.  The part
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from uncore.topology.builders import Sites
 from uncore.topology.builders import build as build_join
 from uncore.topology.core import read_core
 from uncore.topology.cpus import check_cpus
 from uncore.topology.cut import cut
-from uncore.topology.document import Branch, Leaf, wrong
+from uncore.topology.document import Branch, Leaf
 from uncore.topology.fabric import Fabric
+from uncore.topology.incomplete import JOIN, lacking
 from uncore.topology.joins import Join, Messages, read_join
 from uncore.topology.kinds import Levels, kind_names, read_levels, write_out
 from uncore.topology.machine import Chance, Interrupt, Kind, Machine, Memory, System
@@ -124,6 +126,9 @@ def read_joins(levels: Levels, messages: Messages) -> Joins:
     return joins
 
 
+LEAST = 1 << 20  # bytes of a memory node: a program, its data and its stacks have room
+
+
 @dataclass(frozen=True)
 class Port:
     """Where a group, or a core not yet seated, meets the join above."""
@@ -148,11 +153,12 @@ class Plan:
         elif len(ports) > 1:
             node = top.branch.items["tree"]
             names = ", ".join(port.group.path for port in ports[:3])
-            raise wrong(
+            raise lacking(
                 node.place,
                 f"{len(ports)} parts ({names} ...) cannot reach one another: no level above them"
-                " has a join; write one, like [system] join = \"crossbar 20ns 32B/1ns\"",
-            )  # fmt: skip
+                ' has a join; write one, like [system] join = "crossbar 20ns 32B/1ns"',
+                {"system.join": JOIN},
+            )
         self.refuse_islands(top)
         cores = [self.cores[c] for c in range(len(self.cores))]
         return Seats(cores, self.sites, self.fabric.ports)
@@ -167,15 +173,28 @@ class Plan:
             fresh = set(beside[waiting.pop()]) - reached
             reached |= fresh
             waiting.extend(fresh)
-        for stop in range(len(names)):
-            if stop not in reached:
-                suspects = [j for j in self.joins.values() if j.kind in ("links", "mesh")]
-                position = suspects[0].table.branch.place if suspects else top.branch.place
-                raise wrong(
-                    position,
-                    f"stop '{names[stop]}' cannot be reached from '{names[0]}';"
-                    " expected links, or a map, that leave no island",
-                )
+        if island := next((stop for stop in range(len(names)) if stop not in reached), None):
+            suspects = [j for j in self.joins.values() if j.kind in ("links", "mesh")]
+            table = suspects[0].table if suspects else top
+            raise lacking(
+                table.branch.place,
+                f"stop '{names[island]}' cannot be reached from '{names[0]}';"
+                " expected links, or a map, that leave no island",
+                {table.key: self.bridge(suspects[0], reached)} if suspects else {},
+            )
+
+    def bridge(self, join: Join, reached: set[int]) -> dict[str, Any]:
+        """The links of this join, and one more to what is not yet reached."""
+        leaf = join.table.branch.items.get("links")
+        for group in self.tree.groups(join.level) if isinstance(leaf, Leaf) else ():
+            prefix = f"{group.path}." if group.path else ""
+            ends: dict[bool, str] = {}  # of each side the outermost that has one port
+            for path, stops in sorted(self.fabric.ports.items(), key=lambda port: len(port[0])):
+                if path.startswith(prefix) and path != group.path and len(stops) == 1:
+                    ends.setdefault(stops[0] in reached, path.removeprefix(prefix))
+            if len(ends) == 2 and isinstance(leaf, Leaf):
+                return {"links": [*leaf.value, [ends[True], ends[False]]]}
+        return {}
 
     def build(self, group: Group) -> list[Port]:
         """The group's own ports: one where it has a join, else those of its children."""
@@ -210,8 +229,9 @@ class Plan:
 def read_memories(table: Table, tree: Tree, seats: Seats) -> list[Memory]:
     level = table.word("node", tree.levels[:-1])
     pattern = table.part(Memory, stop=0, busy=ps(LINE / table.rate("bandwidth")))
-    if pattern.size % 4096:
-        raise table.wrong("size", "'memory.size': expected a multiple of 4KiB, like 1GiB")
+    if pattern.size % 4096 or pattern.size < LEAST:
+        words = f"'memory.size = {table.text('size')}': expected a multiple of 4KiB, at least 1MiB"
+        raise table.wrong("size", f"{words}, like 1GiB")
     groups = tree.groups(level)
     if "groups" in table:
         groups = [groups[i] for i in table.read("groups", lambda text: _indices(text, len(groups)))]
@@ -221,10 +241,11 @@ def read_memories(table: Table, tree: Tree, seats: Seats) -> list[Memory]:
         if stop is None:
             leaf = table.leaf("node")
             assert isinstance(leaf, Leaf)
-            raise wrong(
+            raise lacking(
                 leaf.place,
                 f"'memory.node = {level}': {group.path or 'the system'} has no one stop to put"
                 " memory at; expected a level with a join",
+                {f"{level}.join": JOIN},
             )
         memories.append(replace(pattern, stop=stop))
     return memories

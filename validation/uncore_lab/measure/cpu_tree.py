@@ -2,10 +2,9 @@
 
     lay_out(computer, needs) -> Layout
 
-Levels are what the processors really share: sockets; dies, where a package has several or is
-several memory nodes; complexes (`ccx`), where there are several third-level caches; clusters, where
-several cores share a second-level cache.  A level that divides nothing is left out,
-unless a family `needs` it.
+Levels are what the processors really share (`cpu_levels.py`): sockets; dies, where a package has
+several or is several memory nodes; complexes (`ccx`), where there are several third-level caches;
+clusters, where cores share a second-level cache; nodes and groups besides.
 
 A core that lacks a sibling because it is offline keeps the hart, without a processor.  Cores whose
 own caches differ are of different kinds; the largest have no name.
@@ -14,14 +13,29 @@ own caches differ are of different kinds; the largest have no name.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from math import prod
 
-from uncore.host.computer import Computer, Kind, Node, ranges
+from uncore.host.computer import Cache, Computer, Kind, Node, ranges
+from uncore_lab.measure.cpu_levels import find
 
 Key = tuple[int, ...]  # a core's place in the tree, level by level
 Placed = tuple[Key, tuple[int, ...]]  # and its processors
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Shared caches that are alike."""
+
+    level: str
+    kind: str  # of the parts that have it; "": of all, or of most
+    where: str
+    cache: Cache
+
+    @property
+    def table(self) -> str:
+        return f"{self.level}.{self.kind}" if self.kind else self.level
 
 
 @dataclass(frozen=True)
@@ -33,12 +47,22 @@ class Layout:
     node: str  # the level a memory node belongs to
     nodeless: tuple[int, ...]  # groups of that level without memory of their own
     notes: tuple[str, ...]
-    kinds: tuple[tuple[str, str, Kind], ...]  # name, where, and what; the first has neither
+    kinds: tuple[tuple[str, str, Kind], ...]  # name, where, and what; the first has no name
+    second: tuple[Shared, ...]  # caches of the second level, of those that cores share
+    last: tuple[Shared, ...]  # of the third
 
     @property
     def shared(self) -> str:
-        """The level of the cache that several cores share last: an L3's."""
-        return [level for level in self.levels if level not in ("core", "cluster")][-1]
+        """The level of the cache that several cores share last, or the last above the cores."""
+        if self.last:
+            return self.last[0].level
+        clusters = {cache.level for cache in self.second} if len(self.levels) > 2 else set()
+        return [level for level in self.levels if level not in ("core", *clusters)][-1]
+
+    @property
+    def outside(self) -> tuple[str, ...]:
+        """The levels around that one, the system last."""
+        return (*reversed(self.levels[: self.levels.index(self.shared)]), "system")
 
     def most(self, level: str) -> int:
         """The most members that a group of this level has; "system" has the sockets."""
@@ -50,21 +74,21 @@ class Layout:
 
 
 def lay_out(computer: Computer, needs: Collection[str] = ()) -> Layout:
-    keys = {core: _full_key(computer, core) for core in computer.cores()}
-    named = ("socket", "die", "ccx", "cluster")
-    kept = [
-        depth
-        for depth, name in enumerate(named)
-        if depth == 0 or name in needs or _divides(keys.values(), depth)
-    ]
-    places = sorted((tuple(key[d] for d in kept), core) for core, key in keys.items())
+    found = find(computer, needs)
+    places = sorted((tuple(parts[core] for parts in found.parts), core) for core in found.parts[0])
     cores = tuple(_renumbered(places))
-    levels = (*(named[d] for d in kept), "core")
+    levels = (*found.names, "core")
     kinds = computer.kinds()
     threads = _threads(computer, kinds, cores)
     harts = _harts(computer, cores, threads)
-    counts = [*_counts(cores, len(kept)), threads]
+    counts = [*_counts(cores, len(found.names)), threads]
     node, nodeless, notes = _nodes(computer, levels, cores)
+    second, last = (
+        list(_shared(computer, levels, cores, level, number))
+        for level, number in ((found.second, 2), (found.last, 3))
+    )
+    apart = {part for cache in (*second, *last) for part in cache.where.split() if cache.kind}
+    named = list(_named(kinds, levels, cores, apart))
     return Layout(
         levels=levels,
         tree=" ".join(f"{n}:{_count(c)}" for n, c in zip((*levels, "thread"), counts, strict=True)),
@@ -72,30 +96,11 @@ def lay_out(computer: Computer, needs: Collection[str] = ()) -> Layout:
         cores=cores,
         node=node,
         nodeless=nodeless,
-        notes=tuple(notes),
-        kinds=tuple(_named(kinds, levels, cores)),
+        notes=(*found.notes, *notes),
+        kinds=tuple(named),
+        second=tuple(_alike(cache, named) for cache in second),
+        last=tuple(_alike(cache, named) for cache in last),
     )
-
-
-def _full_key(computer: Computer, core: tuple[int, ...]) -> Key:
-    """Package, die (or memory node), third-level and second-level cache."""
-    cpu = next(c for c in computer.cpus if c.number == core[0])
-    part = computer.node_of().get(cpu.number, 0) if _nodes_divide(computer) else cpu.die
-    own = [computer.shared(level).get(cpu.number) for level in (3, 2)]
-    clustered = bool(own[1] and set(own[1].cpus) - set(core))
-    last, second = (cache.cpus[0] if cache else -1 for cache in own)
-    return cpu.package, part, last, second if clustered else -1
-
-
-def _nodes_divide(computer: Computer) -> bool:
-    """Whether a package is several memory nodes."""
-    package = {cpu.number: cpu.package for cpu in computer.cpus}
-    owners = [package[node.cpus[0]] for node in computer.nodes if node.cpus]
-    return len(owners) > len(set(owners))
-
-
-def _divides(keys: Collection[Key], depth: int) -> bool:
-    return len({k[: depth + 1] for k in keys}) > len({k[:depth] for k in keys})
 
 
 def _renumbered(
@@ -118,15 +123,61 @@ def _threads(computer: Computer, kinds: Sequence[Kind], cores: Sequence[Placed])
 
 
 def _named(
-    kinds: Sequence[Kind], levels: Sequence[str], cores: Sequence[Placed]
+    kinds: Sequence[Kind], levels: Sequence[str], cores: Sequence[Placed], apart: Collection[str]
 ) -> Iterator[tuple[str, str, Kind]]:
+    """`apart`: parts that a kind of caches names."""
     yield "", "", kinds[0]
     used: list[str] = []
     for kind in kinds[1:]:
         name = "small" if kind.size < kinds[0].size else "other"
         used.append(name)
         number = str(used.count(name)) if used.count(name) > 1 else ""
-        yield name + number, " ".join(_where(kind, levels, cores)), kind
+        where = list(_where(kind, levels, cores))
+        if set(where) & set(apart) and set(where) != set(apart):  # a part is of one kind
+            where = list(_runs(levels, [key for key, core in cores if core in kind.cores]))
+        yield name + number, " ".join(where), kind
+
+
+def _shared(
+    computer: Computer, levels: Sequence[str], cores: Sequence[Placed], level: str, number: int
+) -> Iterator[Shared]:
+    """The caches of a level's parts, the most frequent first."""
+    if not level:
+        return
+    depth, caches = levels.index(level) + 1, computer.shared(number)
+    alike: dict[tuple[int, int], list[tuple[Key, Cache]]] = {}
+    parts = {key[:depth]: core for key, core in reversed(cores)}
+    for key, core in sorted(parts.items()):
+        cache = caches.get(core[0])
+        if cache and (number > 2 or set(cache.cpus) - set(core)):
+            alike.setdefault((cache.size, cache.ways), []).append((key, cache))
+    lacking = sum(map(len, alike.values())) < len(parts)
+    for rank, kind in enumerate(sorted(alike, key=lambda kind: -len(alike[kind]))):
+        where = " ".join(_path(levels, key) for key, _ in alike[kind])
+        name = f"l{number}-{kind[0] >> 10}KiB-{kind[1]}" if rank or lacking else ""
+        yield Shared(level, name, where, alike[kind][0][1])
+
+
+def _alike(cache: Shared, kinds: Sequence[tuple[str, str, Kind]]) -> Shared:
+    """Under the name of the kind of cores that is there too."""
+    names = [name for name, where, _ in kinds if where == cache.where and name]
+    return replace(cache, kind=names[0]) if cache.kind and names else cache
+
+
+def _runs(levels: Sequence[str], keys: Sequence[Key]) -> Iterator[str]:
+    """Cores that follow one another in a part are a range."""
+    runs: list[list[Key]] = []
+    for key in keys:
+        if runs and runs[-1][-1] == (*key[:-1], key[-1] - 1):
+            runs[-1].append(key)
+        else:
+            runs.append([key])
+    for run in runs:
+        yield _path(levels, run[0]) + (f"-{run[-1][-1]}" if len(run) > 1 else "")
+
+
+def _path(levels: Sequence[str], key: Key) -> str:
+    return ".".join(f"{level}{n}" for level, n in zip(levels, key, strict=False))
 
 
 def _where(kind: Kind, levels: Sequence[str], cores: Sequence[Placed]) -> Iterator[str]:
@@ -136,8 +187,10 @@ def _where(kind: Kind, levels: Sequence[str], cores: Sequence[Placed]) -> Iterat
         groups.setdefault(key[:-1], []).append((key, core))
     for group, members in groups.items():
         mine = [key for key, core in members if core in kind.cores]
-        for key in [group] if len(mine) == len(members) else mine:
-            yield ".".join(f"{level}{n}" for level, n in zip(levels, key, strict=False))
+        if len(mine) == len(members):
+            yield _path(levels, group)
+        else:
+            yield from _runs(levels, mine)
 
 
 def _harts(computer: Computer, cores: Sequence[Placed], threads: Sequence[int]) -> list[int | None]:
@@ -173,21 +226,23 @@ def _nodes(
     ]
     with_cpus = [node for node in computer.nodes if node.cpus]
     untold = not any(node.memory for node in computer.nodes)
-    if untold:
+    if untold and len(computer.nodes) > 1:
         notes.append("the sizes of memory nodes are not told: each has the usual one")
+    parts = {frozenset(node.cpus) for node in with_cpus}
     for depth, level in enumerate(levels[:-1], start=1):
         groups = list(dict.fromkeys(key[:depth] for key, _ in cores))
-        if len(groups) == len(with_cpus):
-            poor = {node.cpus[0] for node in with_cpus if not node.memory and not untold}
-            owner = {cpu: groups.index(key[:depth]) for key, core in cores for cpu in core}
-            return level, tuple(sorted(owner[cpu] for cpu in poor)), notes
+        of_group = [_cpus(cores, group) for group in groups]
+        if parts and parts <= set(of_group):
+            poor = {frozenset(n.cpus) for n in with_cpus if not n.memory and not untold}
+            rich = (parts - poor) or parts  # whose memory is somewhere, if not with them
+            return level, tuple(i for i, cpus in enumerate(of_group) if cpus not in rich), notes
     if len(with_cpus) > 1:
         notes.append(f"{_told(with_cpus)} match no level: described as one memory")
-    return ("system" if computer_sockets(cores) > 1 else "socket"), (), notes
+    return ("system" if len({key[0] for key, _ in cores}) > 1 else levels[0]), (), notes
 
 
-def computer_sockets(cores: Sequence[Placed]) -> int:
-    return len({key[0] for key, _ in cores})
+def _cpus(cores: Sequence[Placed], group: Key) -> frozenset[int]:
+    return frozenset(cpu for key, core in cores if key[: len(group)] == group for cpu in core)
 
 
 def _told(nodes: Sequence[Node]) -> str:

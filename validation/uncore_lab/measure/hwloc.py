@@ -17,6 +17,7 @@ from uncore.errors import UserError
 from uncore.host.computer import Cache, Computer, Cpu, Node
 from uncore.support.input_files import read_bounded
 from uncore.topology.schema import MOST_HARTS
+from uncore_lab.measure.hwloc_extras import USUAL, clocks, distances, groups, notes
 
 Element = ElementTree.Element
 
@@ -35,10 +36,13 @@ def read(path: Path) -> Computer:
         raise UserError(f"{path}: cannot read it: {error.strerror}") from None
     except ElementTree.ParseError as error:
         raise UserError(f"{path}:{error.position[0]}: no XML: {error.msg}") from None
-    if root.tag != "topology" or not root.get("version", "").startswith(("2", "3")):
+    version = root.get("version", "1")
+    if root.tag != "topology":
+        raise UserError(f"{path}: read <{root.tag}>; expected hwloc's XML: lstopo --of xml > FILE")
+    if not version.startswith(("2", "3")):
         raise UserError(
-            f"{path}: read <{root.tag} version={root.get('version')!r}>; expected the XML of hwloc"
-            " 2 or later: lstopo --of xml > FILE"
+            f"{path}: hwloc wrote it in version {version} of its XML; expected version 2 or later:"
+            f" lstopo-no-graphics -i {path.name} --of xml > new.xml converts it"
         )
     _check_size(path, root)
     return _computer(path, root)
@@ -59,7 +63,7 @@ def _check_size(path: Path, root: Element) -> None:
 
 def _computer(path: Path, root: Element) -> Computer:
     above = {child: parent for parent in root.iter() for child in parent}
-    units = [unit for unit in _of(root, "PU") if unit.get("os_index", "").isdecimal()]
+    units = _units(root)
     if long := [n for unit in units if len(n := unit.get("os_index", "")) > MOST_DIGITS]:
         raise UserError(f"{path}: read os_index={long[0][:40]!r}; expected a processor's number")
     if len(units) > MOST_HARTS:
@@ -67,20 +71,29 @@ def _computer(path: Path, root: Element) -> Computer:
     if not units:
         raise UserError(f"{path}: has no object of type PU: it describes no processor")
     numbers = {_number(unit.get("os_index")) for unit in units}
+    if len(numbers) < len(units):
+        raise UserError(f"{path}: two objects of type PU have one os_index; expected each once")
     complete = [_set(path, machine, "complete_cpuset") for machine in _of(root, "Machine")]
     infos = {info.get("name"): info.get("value", "") for info in root.iter("info")}
+    mhz = clocks(root, lambda kind: _set(path, kind, "cpuset"))
+    packages = _numbered(list(_of(root, "Package")))
+    cpus = [_cpu(unit, above, packages, mhz) for unit in units]
+    nodes = tuple(sorted(_nodes(path, root, above), key=lambda node: node.number))
     return Computer(
         vendor=infos.get("CPUVendor", ""),
         family=_number(infos.get("CPUFamilyNumber")),
         model=_number(infos.get("CPUModelNumber")),
         name=infos.get("CPUModel", "unknown processor"),
-        mhz=0,
-        clock="",
-        cpus=tuple(sorted((_cpu(unit, above) for unit in units), key=lambda cpu: cpu.number)),
+        mhz=max((cpu.mhz for cpu in cpus), default=0),
+        clock="hwloc: highest clock of the kind" if mhz else "",
+        cpus=tuple(sorted(cpus, key=lambda cpu: cpu.number)),
         offline=tuple(sorted(set().union(*complete) - numbers)),
         caches=tuple(_caches(path, root)),
-        nodes=tuple(sorted(_nodes(path, root, above), key=lambda node: node.number)),
+        nodes=nodes,
         source=f"hwloc {path.name}",
+        groups=tuple(groups(root, _processors)),
+        distances=distances(root, [node.number for node in nodes if node.cpus]),
+        notes=tuple(notes(root)),
     )
 
 
@@ -92,21 +105,36 @@ def _number(text: str | None) -> int:
     return int(text) if text and text.isdecimal() and len(text) <= MOST_DIGITS else 0
 
 
+def _units(element: Element) -> list[Element]:
+    """The processors that have a number."""
+    return [unit for unit in _of(element, "PU") if unit.get("os_index", "").isdecimal()]
+
+
 def _processors(element: Element) -> tuple[int, ...]:
-    return tuple(sorted(_number(unit.get("os_index")) for unit in _of(element, "PU")))
+    return tuple(sorted(_number(unit.get("os_index")) for unit in _units(element)))
 
 
-def _cpu(unit: Element, above: dict[Element, Element]) -> Cpu:
+def _numbered(elements: list[Element]) -> dict[Element, int]:
+    """The numbers that they have, if these differ; else those of their order."""
+    own = [_number(element.get("os_index")) for element in elements]
+    return dict(zip(elements, own if len(set(own)) == len(own) else range(len(own)), strict=True))
+
+
+def _cpu(
+    unit: Element,
+    above: dict[Element, Element],
+    packages: dict[Element, int],
+    mhz: dict[int, float],
+) -> Cpu:
     around: dict[str | None, Element] = {}
     element = unit
     while element in above:
         element = above[element]
         around.setdefault(element.get("type"), element)
-    package, die = (
-        _number(around[k].get("os_index")) if k in around else 0 for k in ("Package", "Die")
-    )
-    core = around.get("Core", unit)
-    return Cpu(_number(unit.get("os_index")), package, die, _processors(core))
+    package = packages[around["Package"]] if "Package" in around else 0
+    die = _number(around["Die"].get("os_index")) if "Die" in around else 0
+    number = _number(unit.get("os_index"))
+    return Cpu(number, package, die, _processors(around.get("Core", unit)), mhz.get(number, 0))
 
 
 def _caches(path: Path, root: Element) -> Iterator[Cache]:
@@ -119,7 +147,7 @@ def _caches(path: Path, root: Element) -> Iterator[Cache]:
                     f"{path}: read cache_size={size}, cache_associativity={ways} of an {kind};"
                     f" expected a multiple of {LINE}, and room for a line in each way"
                 )
-            yield Cache(level, size, ways, _processors(element))
+            yield Cache(level, size or USUAL[level], ways, _processors(element))
 
 
 def _nodes(path: Path, root: Element, above: dict[Element, Element]) -> Iterator[Node]:
@@ -129,7 +157,10 @@ def _nodes(path: Path, root: Element, above: dict[Element, Element]) -> Iterator
         while holder.get("type") == "MemCache":
             holder = above[holder]
         # Memory alone may name the processors it is near to: they belong to the first that does.
-        mine = (_set(path, element, "cpuset") & set(_processors(holder))) - taken
+        near = set(_processors(holder))
+        if element.get("cpuset") is not None:
+            near &= _set(path, element, "cpuset")
+        mine = near - taken
         taken |= mine
         memory = _number(element.get("local_memory"))
         yield Node(_number(element.get("os_index")), tuple(sorted(mine)), memory)
@@ -137,13 +168,13 @@ def _nodes(path: Path, root: Element, above: dict[Element, Element]) -> Iterator
 
 def _set(path: Path, element: Element, name: str) -> set[int]:
     """hwloc's bitmaps: words of 32 bits in hexadecimal, the most significant first."""
-    text = element.get(name, "")
+    text = element.get(name, "").removeprefix("0xf...f,")  # every processor above these
     if (count := text.count(",") + 1) > MOST_WORDS:
         raise UserError(f"{path}: read {count} words of {name}; expected at most {MOST_WORDS}")
     if not re.fullmatch(r"((0x)?[0-9a-fA-F]{1,8}|(?=,|$))(,((0x)?[0-9a-fA-F]{1,8})?)*", text):
         raise UserError(
-            f"{path}: read {name}={text!r} of a {element.get('type')}; expected words of 32 bits in"
-            ' hexadecimal, like "0x000000ff" or "0x1,0xffffffff"'
+            f"{path}: read {name}={text!r} of a {element.get('type', element.tag)}; expected words"
+            ' of 32 bits in hexadecimal, like "0x000000ff" or "0x1,0xffffffff"'
         )
     words = [int(word or "0", 16) for word in text.split(",")]
     bits = sum(word << 32 * position for position, word in enumerate(reversed(words)))

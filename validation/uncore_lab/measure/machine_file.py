@@ -12,9 +12,10 @@ refused with the reason.
 
 from __future__ import annotations
 
-import tempfile
+import json
+import textwrap
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import ceil, sqrt
@@ -23,15 +24,17 @@ from typing import Any
 
 from uncore import topology
 from uncore.errors import UserError
-from uncore.host.computer import Cache, Computer, Kind, ranges
+from uncore.host.computer import Computer, ranges
+from uncore.topology.load import load_text
 from uncore_lab.measure.cpu_tree import Layout, lay_out
+from uncore_lab.measure.without_family import Tables, last_caches, size, tables
 
 HEAD = """\
 # Written by `uncore measure --topology` from {source}: structure, sizes and the numbers of
 # processors are the machine's own. {numbers}
 {notes}
 """
-FAMILY = "Latencies are those of its family, or estimates."
+FAMILY = "Latencies are those of its family, {family}, or estimates."
 GENERIC = (
     "Latencies are estimates: no family of this\n# version is like it. `uncore calibrate` fits them"
     " to a measured matrix."
@@ -48,24 +51,37 @@ class Family:
 
 
 def describe(computer: Computer) -> str:
-    refusals = []
+    reasons: list[str] = []
     for family in (*_families(computer), None):
-        text = _text(computer, lay_out(computer, family.needs if family else ()), family)
+        layout = lay_out(computer, family.needs if family else ())
+        text = _text(computer, layout, family, reasons, ())
         try:
-            loads(text)
+            machine = loads(text)
         except UserError as error:
-            refusals.append(str(error))
+            reasons.append(str(error).splitlines()[0])
             continue
-        return text
-    raise UserError(f"{computer.source}: no machine file can describe it: {refusals[-1]}")
+        nodes = len([node for node in computer.nodes if node.cpus and _tells(computer)])
+        if family and nodes and len(machine.memories) != nodes:
+            reasons.append(f"it has {len(machine.memories)} memory nodes, this computer {nodes}")
+            continue
+        return _text(computer, layout, family, reasons, _guesses(machine))
+    raise UserError(f"{computer.source}: no machine file can describe it: {reasons[-1]}")
+
+
+def _tells(computer: Computer) -> bool:
+    """Whether it knows of its memory nodes: one without a size stands for none known."""
+    return len(computer.nodes) > 1 or any(node.memory for node in computer.nodes)
 
 
 def loads(text: str) -> topology.Machine:
     """A machine file that is not yet one."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "machine.toml"
-        path.write_text(text)
-        return topology.load(path)
+    return load_text(text, "the machine file")
+
+
+def _guesses(machine: topology.Machine) -> tuple[str, ...]:
+    """The keys of numbers that nobody has measured or published."""
+    guess = ("estimate", "predicted")
+    return tuple(n.key for n in machine.numbers if n.source.startswith(guess))
 
 
 # ---- The family ----------------------------------------------------------------------------------
@@ -99,35 +115,50 @@ def _families(computer: Computer) -> Iterator[Family]:
 # ---- The file ------------------------------------------------------------------------------------
 
 
-def _text(computer: Computer, layout: Layout, family: Family | None) -> str:
-    notes = [*layout.notes, *_untold(computer), *([family.note] if family and family.note else [])]
+def _text(
+    computer: Computer,
+    layout: Layout,
+    family: Family | None,
+    reasons: Sequence[str],
+    guesses: Sequence[str],
+) -> str:
+    own = Tables((), ()) if family else tables(computer, layout)
+    notes = [*computer.notes, *layout.notes, *own.notes, *_untold(computer)]
+    notes += [family.note] if family and family.note else []
+    notes += [f"a family that its CPUID names does not fit: {reason}" for reason in reasons]
     if computer.offline:
         notes.append(f"offline when it was described: processors {ranges(computer.offline)}")
+    if guesses:
+        notes.append(f"guesses are {', '.join(guesses)}")
+    extends = family.extends if family else ("families/generic",)
     head = HEAD.format(
         source=computer.source,
-        numbers=FAMILY if family else GENERIC,
-        notes="".join(f"# {note}.\n" for note in notes),
+        numbers=FAMILY.format(family=" and ".join(extends)) if family else GENERIC,
+        notes="".join(f"# {note}.\n" for note in map(_folded, notes)),
     )
-    extends = family.extends if family else ("families/generic",)
     lines = [
         f"extends  = {_list(extends)}",
-        f'name     = "{computer.name}"',
+        f"name     = {json.dumps(computer.name)}",
         f'tree     = "{layout.tree}"',
         f'cpus     = "{layout.cpus}"',
-        f'source   = "{computer.source}"',
+        f"source   = {json.dumps(computer.source)}",
     ]
     if not family and computer.vendor in OWNED:
         lines.append('protocol = "moesi"')
-    body = [head + "\n".join(lines), *_cores(computer, layout)]
+    body = [head + "\n".join(lines), *_cores(computer, layout), *own.parts]
     if family:
-        body += [_filled(family.adds, computer, layout), _last_cache(computer, layout, False)]
-    else:
-        body += [*_shared_caches(computer, layout), *_joins(layout), _memory(layout)]
+        body += [_filled(family.adds, computer, layout), *last_caches(layout, whole=False)]
     return _joined("\n\n".join(filter(None, map(str.strip, body)))) + "\n"
+
+
+def _folded(note: str) -> str:
+    return "\n#   ".join(textwrap.wrap(note, 100, break_long_words=False, break_on_hyphens=False))
 
 
 def _untold(computer: Computer) -> Iterator[str]:
     """What a machine's file needs of caches and the computer does not tell."""
+    if not _tells(computer):
+        yield "no memory node is told"
     if not computer.shared(1):
         yield "the private caches are not told: the first level is of the usual size"
     if not computer.shared(3):
@@ -143,8 +174,10 @@ def _list(names: tuple[str, ...]) -> str:
 
 def _cores(computer: Computer, layout: Layout) -> Iterator[str]:
     """`[core]`, and what of it is different in other kinds."""
-    if len(layout.kinds) > 1:
-        yield "\n".join(["[kinds]", *(f'{n} = "{where}"' for n, where, _ in layout.kinds[1:])])
+    named = [(name, where) for name, where, _ in layout.kinds]
+    named += [(shared.kind, shared.where) for shared in (*layout.second, *layout.last)]
+    if any(name for name, _ in named):
+        yield "\n".join(["[kinds]", *(f'{n} = "{where}"' for n, where in named if n)])
     for name, _, kind in layout.kinds:
         table = f"core.{name}" if name else "core"
         mhz = kind.mhz or ("" if name else computer.mhz)
@@ -156,32 +189,12 @@ def _cores(computer: Computer, layout: Layout) -> Iterator[str]:
                 'clock = { value = "3GHz", source = "estimate: the system does not tell" }'
             )
         if kind.l1:
-            lines += ["", f"[{table}.l1]", *_size(kind.l1)]
-        if not kind.l2 or _clustered(layout, kind):
+            lines += ["", f"[{table}.l1]", *size(kind.l1)]
+        if not kind.l2 or kind.shares:
             lines += ["", f"[{table}.l2]", 'size = "none"']
         else:
-            lines += ["", f"[{table}.l2]", *_size(kind.l2)]
+            lines += ["", f"[{table}.l2]", *size(kind.l2)]
         yield "\n".join(lines)
-
-
-def _clustered(layout: Layout, kind: Kind) -> bool:
-    return "cluster" in layout.levels and kind.shares
-
-
-def _size(cache: Cache) -> list[str]:
-    """A cache that does not tell its ways has some that divide it."""
-    ways = cache.ways or 8
-    while cache.size % (64 * ways):
-        ways -= 1
-    return [f'size = "{cache.size // 1024}KiB"', f"ways = {ways}"]
-
-
-def _last_cache(computer: Computer, layout: Layout, whole: bool) -> str:
-    last = computer.typical(3)
-    if not last:
-        return ""
-    more = ['policy = "victim"', 'latency = { value = "10cy", source = "estimate" }']
-    return "\n".join([f"[{layout.shared}.data]", *_size(last), *(more if whole else [])])
 
 
 def _filled(adds: str, computer: Computer, layout: Layout) -> str:
@@ -196,66 +209,6 @@ def _filled(adds: str, computer: Computer, layout: Layout) -> str:
     for word, value in words.items():
         adds = adds.replace(f"{{{word}}}", value)
     return adds
-
-
-# ---- Without a family ----------------------------------------------------------------------------
-
-RESOLVER = """\
-[{level}.resolver]
-source  = "estimate"
-knows   = "{knows}"
-at      = "{at}"
-reply   = "via"
-unblock = "response"
-service = "4cy"
-grants  = 4"""
-
-JOIN = """\
-[{level}.join]
-kind    = "{kind}"
-latency = {{ value = "{latency}", source = "estimate" }}
-width   = {{ value = "32B/cy", source = "estimate" }}"""
-
-# One crossing of each level's join, between what such levels cost on machines with figures.
-LATENCIES = {"cluster": "20cy", "ccx": "40cy", "die": "40ns", "socket": "40ns", "system": "60ns"}
-LAST_CACHE = {8: "40cy", 1 << 30: "60cy"}  # by the cores that share it, at most
-
-
-def _shared_caches(computer: Computer, layout: Layout) -> Iterator[str]:
-    for name, _, kind in layout.kinds:
-        if kind.l2 and _clustered(layout, kind):
-            table = f"cluster.{name}" if name else "cluster"
-            yield _join(table, LATENCIES["cluster"])
-            lines = [f"[{table}.data]", 'policy = "inclusive"', *_size(kind.l2)]
-            yield "\n".join([*lines, 'latency = { value = "14cy", source = "estimate" }'])
-            yield RESOLVER.format(level=table, knows="inclusive", at="hub")
-    sharers = layout.most(layout.shared)
-    yield _join(layout.shared, next(cost for most, cost in LAST_CACHE.items() if sharers <= most))
-    if last := _last_cache(computer, layout, True):
-        yield last
-        yield RESOLVER.format(level=layout.shared, knows="shadow-tags", at="slices")
-
-
-def _joins(layout: Layout) -> Iterator[str]:
-    outside = layout.levels[: layout.levels.index(layout.shared)]
-    for level in (*reversed(outside), "system"):
-        if layout.most(level) > 1:
-            yield _join(level, LATENCIES[level])
-
-
-def _join(level: str, latency: str) -> str:
-    kind = "all-to-all" if level == "system" else "crossbar"
-    return JOIN.format(level=level, kind=kind, latency=latency)
-
-
-def _memory(layout: Layout) -> str:
-    lines = ["[memory]", f'node = "{layout.node}"']
-    if layout.nodeless:
-        depth = layout.levels.index(layout.node) + 1
-        groups = len({key[:depth] for key, _ in layout.cores})
-        rich = [str(g) for g in range(groups) if g not in layout.nodeless]
-        lines.append(f'groups = "{" ".join(rich)}"')
-    return "\n".join(lines)
 
 
 def _joined(text: str) -> str:

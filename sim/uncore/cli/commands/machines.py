@@ -18,7 +18,7 @@ from uncore.job.option_values import check_endings, is_workload
 from uncore.report import workload
 from uncore.support.output_files import write_whole
 from uncore.topology.hwloc import xml
-from uncore.topology.load import stated
+from uncore.topology.load import stated, whole
 from uncore.topology.machine import Number
 from uncore.topology.table_reader import noted
 
@@ -40,6 +40,10 @@ def show(
         bool, Parameter(negative="", help="only the keys --with can change, and what they are")
     ] = False,
     with_: With = [],  # noqa: B006
+    complete: Annotated[
+        bool,
+        Parameter(negative="", help="print one whole file of it, with examples of what it lacks"),
+    ] = False,
     plot: Plot = None,
     hwloc: Annotated[
         Path | None, Parameter(name="--hwloc", help="write it for hwloc's tools (.xml)")
@@ -48,7 +52,12 @@ def show(
 ) -> int:
     check_endings({"--plot": plot, "--hwloc": hwloc})
     if is_workload(what):
-        return _show_workload(what, keys or bool(with_ or plot or hwloc), json)
+        return _show_workload(what, keys or complete or bool(with_ or plot or hwloc), json)
+    if complete:
+        if keys or plot or hwloc or json:
+            raise UserError("--complete: prints a machine file, and goes with --with alone")
+        print(whole(what, with_), end="")
+        return OK
     resolved = topology.load(what, with_)
     if hwloc:
         write_whole(hwloc, xml(resolved))
@@ -66,7 +75,8 @@ def show(
 def _show_workload(name: str, machines_options: bool, json: bool) -> int:
     if machines_options:
         raise UserError(
-            f"show {name}: a workload; --keys, --with, --plot and --hwloc are of machines"
+            f"show {name}: a workload; --keys, --complete, --with, --plot and --hwloc are of"
+            " machines"
         )
     workload.show(find_program(name), json)
     return OK

@@ -1,0 +1,63 @@
+"""A counterexample as a message chart: agents side by side, time downwards.
+
+    chart(steps) -> lines       steps as the checker tells them, each with the states after it
+
+A state stands in its agent's column where it is new; an arrow goes from who sends to who receives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+STATES = re.compile(r"\S+=\S+(?: \S+=\S+)*$")
+MESSAGE = re.compile(r"(?P<what>.+?) (?P<source>\S+) to (?P<target>\S+)(?P<more> for \S+)?")
+GAP = 3  # blanks between columns
+
+
+def chart(steps: Sequence[str]) -> list[str]:
+    told = [(_what(step), _states(step)) for step in steps]
+    agents = list(told[0][1]) if told else []
+    if not agents or any(list(states) != agents for _, states in told):
+        return list(steps)  # nothing that could be drawn
+    width = max(len(word) for _, states in told for word in (*states, *states.values())) + GAP
+    return list(_lines(told, agents, width))
+
+
+def _what(step: str) -> str:
+    return STATES.sub("", step).strip()
+
+
+def _states(step: str) -> dict[str, str]:
+    match = STATES.search(step)
+    return dict(word.split("=", 1) for word in match[0].split()) if match else {}
+
+
+def _lines(
+    told: Sequence[tuple[str, dict[str, str]]], agents: list[str], width: int
+) -> Iterator[str]:
+    yield "".join(agent.center(width) for agent in agents).rstrip()
+    before: dict[str, str] = {}
+    for what, states in told:
+        line = [
+            (states[agent] if states[agent] != before.get(agent) else "|").center(width)
+            for agent in agents
+        ]
+        match = MESSAGE.fullmatch(what)
+        ends = [match[end] for end in ("source", "target")] if match else []
+        text = "".join(line)
+        if match and set(ends) <= set(agents):
+            text = _arrow(text, *(agents.index(end) * width + (width - 1) // 2 for end in ends))
+            what = match["what"] + (match["more"] or "")
+        yield f"{text}   {what}"
+        before = states
+
+
+def _arrow(text: str, source: int, target: int) -> str:
+    """What stands between the two columns is drawn over, their states are not."""
+    low, high = sorted((source, target))
+    begin = low + len(re.match(r"\S*", text[low:])[0])  # type: ignore[index]
+    end = high - len(re.search(r"\S*$", text[:high])[0])  # type: ignore[index]
+    shaft = "-" * (end - begin - 3)
+    arrow = f" {shaft}> " if source < target else f" <{shaft} "
+    return text[:begin] + arrow + text[end:]

@@ -1,0 +1,43 @@
+"""A machine's tree of values as the text of one file, that reads as the tree does.
+
+text_of(tree)       keys of the file first, then its tables; each number with its source
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from uncore.topology.document import Branch, Leaf
+from uncore.topology.incomplete import written
+
+UNSTATED = "unstated"  # what a number's source is where no file says it
+
+
+def text_of(tree: Branch) -> str:
+    return "\n".join(_lines(tree, "", UNSTATED)) + "\n"
+
+
+def _lines(branch: Branch, name: str, source: str) -> Iterator[str]:
+    """A table with those in it; `source`: that of the table around it."""
+    leaves = {key: node for key, node in branch.items.items() if isinstance(node, Leaf)}
+    if leaves:
+        if name:
+            yield f"\n[{name}]"
+        most = Counter(leaf.source for leaf in leaves.values()).most_common(1)[0][0]
+        if most != source:
+            yield f"source = {written(most)}"
+            source = most
+        yield from (f"{key} = {_value(leaf, source)}" for key, leaf in leaves.items())
+    for key, node in branch.items.items():
+        if isinstance(node, Branch):
+            yield from _lines(node, f"{name}.{key}" if name else key, source)
+
+
+def _value(leaf: Leaf, source: str) -> str:
+    says = [f"value = {written(leaf.value)}"]
+    if leaf.source != source:
+        says.append(f"source = {written(leaf.source)}")
+    if leaf.interval:
+        says.append(f"interval = {written(list(leaf.interval))}")
+    return f"{{ {', '.join(says)} }}" if len(says) > 1 else written(leaf.value)

@@ -1,0 +1,73 @@
+"""Do the machines that teach the language say all that they are, in few lines, and run?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from uncore.api import matrix, run
+from uncore.support.paths import TOPOLOGIES
+from uncore.topology import load
+from uncore.topology.route import Routes
+
+FILES = sorted((TOPOLOGIES / "examples").glob("*.toml"))
+MOST_LINES = 40
+
+
+@pytest.fixture(params=FILES, ids=lambda path: path.stem)
+def file(request: pytest.FixtureRequest) -> Path:
+    return Path(request.param)
+
+
+def test_an_example_is_short_and_every_number_of_it_has_a_source(file: Path) -> None:
+    lines = [line for line in file.read_text().splitlines() if line.strip()]
+    assert len(lines) < MOST_LINES
+    assert lines[0].startswith("# ")
+    for number in load(file).numbers:
+        assert number.source not in ("", "unstated"), number
+
+
+def test_an_example_has_a_matrix_in_which_the_near_are_nearer(file: Path) -> None:
+    machine = load(file)
+    measured = matrix(str(file), sample=8, seeds=[1])
+    figures = {
+        (a, b): measured.ns[i][j]
+        for i, a in enumerate(measured.harts)
+        for j, b in enumerate(measured.harts)
+        if a != b
+    }
+    assert figures and all(np.isfinite(ns) and ns > 0 for ns in figures.values())
+    depth = next(d for d, of_level in enumerate(zip(*machine.shape, strict=True)) if any(of_level))
+    group = {hart: machine.shape[machine.core_of(hart)][depth] for hart in measured.harts}
+    near = [ns for (a, b), ns in figures.items() if group[a] == group[b]]
+    far = [ns for (a, b), ns in figures.items() if group[a] != group[b]]
+    assert not near or np.median(near) < np.median(far)
+
+
+def test_an_example_runs_a_lock(file: Path) -> None:
+    result = run(str(file), "lock/ticket", [8], parameters={"ops": 4}, placement="scatter")
+    assert result.points[0].ops == 32 and not result.failed
+
+
+def hops(name: str) -> list[int]:
+    machine = load(TOPOLOGIES / f"examples/{name}.toml")
+    routes, stops = Routes(machine), [memory.stop for memory in machine.memories]
+    return [len(routes.path(a, b)) for a in stops for b in stops if a != b]
+
+
+def test_no_socket_of_eight_without_glue_is_more_than_three_hops_away() -> None:
+    assert max(hops("glueless8")) == 3
+
+
+def test_no_chip_of_the_torus_is_more_than_three_hops_away() -> None:
+    assert max(hops("torus8")) == 3
+    assert hops("torus8").count(1) == 8 * 3
+
+
+def test_the_last_caches_of_the_gb10_differ() -> None:
+    machine = load(TOPOLOGIES / "examples/gb10.toml")
+    sizes = [r.data_sets * r.data_ways * 64 >> 20 for r in machine.resolvers]
+    assert sizes == [8, 16, 16]
+    assert machine.core_kinds == (*["a725"] * 5, *["core"] * 5) * 2

@@ -1,0 +1,97 @@
+"""What hwloc's XML tells beside objects: clocks of kinds, groups, distances, and what has no place.
+
+clocks(root) -> MHz of processors       groups(root)        distances(root, nodes)
+notes(root)                             what a machine file cannot say
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from xml.etree.ElementTree import Element
+
+from uncore.host.computer import Distances, Group
+
+MEANS_LATENCY = 4  # HWLOC_DISTANCES_KIND_...
+OURS = "uncoreLatency"  # in ns
+LINE = "64"
+USUAL = {1: 32 << 10, 2: 512 << 10, 3: 8 << 20}  # bytes of a cache that does not tell
+
+
+def clocks(root: Element, cpus: Callable[[Element], set[int]]) -> dict[int, float]:
+    """The highest clock of the processors of each kind."""
+    mhz: dict[int, float] = {}
+    for kind in root.iter("cpukind"):
+        told = {info.get("name"): info.get("value", "") for info in kind.iter("info")}
+        for name in ("FrequencyMaxMHz", "FrequencyBaseMHz"):
+            if re.fullmatch(r"[1-9]\d{0,5}(\.\d{1,6})?", told.get(name, "")):
+                mhz |= {cpu: float(told[name]) for cpu in cpus(kind)}
+                break
+    return mhz
+
+
+def groups(root: Element, processors: Callable[[Element], Sequence[int]]) -> Iterator[Group]:
+    """Of each sort by its subtype, and by how many of that sort are around it."""
+
+    def walk(element: Element, around: tuple[str, ...]) -> Iterator[Group]:
+        if element.get("type") == "Group":
+            name = re.sub(r"[^a-z0-9]+", "", (element.get("subtype") or "group").lower())
+            name = name if name[:1].isalpha() else f"group{name}"
+            level = around.count(name)
+            around = (*around, name)
+            if cpus := tuple(processors(element)):
+                yield Group(f"{name}{level + 1}" if level else name, cpus)
+        for inner in element:
+            yield from walk(inner, around)
+
+    return walk(root, ())
+
+
+def distances(root: Element, nodes: Sequence[int]) -> Distances | None:
+    """The first matrix of latencies between all memory nodes that have processors."""
+    for matrix in root.iter("distances2"):
+        kind = matrix.get("kind", "")
+        if matrix.get("type") != "NUMANode" or not kind.isdecimal():
+            continue
+        if not int(kind[:9]) & MEANS_LATENCY:
+            continue
+        indexes, values = (_numbers(matrix, tag) for tag in ("indexes", "u64values"))
+        if matrix.get("indexing") == "gp":
+            names = {n.get("gp_index"): n.get("os_index", "") for n in root.iter("object")}
+            indexes = [
+                int(found) for n in indexes if (found := names.get(str(n)) or "").isdecimal()
+            ]
+        if len(values) == len(indexes) ** 2 and set(nodes) <= set(indexes):
+            at = [indexes.index(node) for node in nodes]
+            chosen = tuple(values[a * len(indexes) + b] for a in at for b in at)
+            return Distances(tuple(nodes), chosen, matrix.get("name") == OURS)
+    return None
+
+
+def _numbers(matrix: Element, tag: str) -> list[int]:
+    words = " ".join(part.text or "" for part in matrix.iter(tag)).split()
+    return [int(word) for word in words if word.isdecimal() and len(word) <= 18]
+
+
+def notes(root: Element) -> Iterator[str]:
+    """What is there and described otherwise, or not at all."""
+    objects = list(root.iter("object"))
+    for kind in ("L4Cache", "L5Cache"):
+        if sizes := [o.get("cache_size", "0") for o in objects if o.get("type") == kind]:
+            yield f"{len(sizes)} {kind} of {_mib(sizes[0])}: left out"
+    if sizes := [o.get("cache_size", "0") for o in objects if o.get("type") == "MemCache"]:
+        yield f"{len(sizes)} memory-side caches of {_mib(sizes[0])}: left out"
+    lines = {o.get("cache_linesize", LINE) for o in objects if "Cache" in o.get("type", "")}
+    if other := sorted(lines - {LINE, "0", "-1"}):
+        yield f"lines of {', '.join(other)} bytes are described with {LINE}"
+    untold = {
+        o.get("type", "")
+        for o in objects
+        if re.fullmatch("L[123]Cache", o.get("type", "")) and o.get("cache_size", "0") == "0"
+    }
+    if untold:
+        yield f"sizes of {', '.join(sorted(untold))} are not told: the usual ones are taken"
+
+
+def _mib(size: str) -> str:
+    return f"{int(size) / 2**20:g} MiB" if size.isdecimal() else "unknown size"

@@ -1,0 +1,160 @@
+"""What a machine file says of a computer that no family is like: joins, shared caches, memory.
+
+    tables(computer, layout) -> Tables      TOML of each, and notes for the head
+
+Latencies are estimates, between what such levels cost on machines with figures.  Where the computer
+tells how far its memory nodes are from one another, those of the joins around nodes are least
+squares of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from uncore.host.computer import Cache, Computer
+from uncore_lab.measure.cpu_tree import Layout
+
+RESOLVER = """\
+[{level}.resolver]
+source  = "estimate"
+knows   = "{knows}"
+at      = "{at}"
+reply   = "via"
+unblock = "response"
+service = "4cy"
+grants  = 4"""
+
+JOIN = """\
+[{level}.join]
+kind    = "{kind}"
+latency = {{ value = "{latency}", source = "{source}" }}
+width   = {{ value = "32B/cy", source = "estimate" }}"""
+
+# One crossing of each level's join.
+LATENCIES = {"cluster": "20cy", "ccx": "40cy", "die": "40ns", "socket": "40ns", "system": "60ns"}
+OTHER, WITHIN = "40ns", "8cy"  # of levels around the last cache, and of memory nodes within it
+LAST_CACHE = {8: "40cy", 1 << 30: "60cy"}  # by the cores that share it, at most
+LOCAL = 90  # ns of a read of a node's own memory, where distances are relative to it
+MOST_PAIRS = 64  # members that are wired each to each
+
+
+@dataclass(frozen=True)
+class Tables:
+    parts: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def tables(computer: Computer, layout: Layout) -> Tables:
+    latencies, notes = far(computer, layout)
+    parts = [*_shared_caches(layout), *_joins(layout, latencies), _memory(layout)]
+    return Tables(tuple(parts), tuple(notes))
+
+
+def size(cache: Cache) -> list[str]:
+    """A cache that does not tell its ways has some that divide it."""
+    ways = cache.ways or 8
+    while cache.size % (64 * ways):
+        ways -= 1
+    whole, rest = divmod(cache.size, 1024)
+    return [f'size = "{cache.size}B"' if rest else f'size = "{whole}KiB"', f"ways = {ways}"]
+
+
+def last_caches(layout: Layout, whole: bool) -> Iterator[str]:
+    """The third-level caches; what those of a kind inherit stands once."""
+    more = ['policy = "victim"', 'latency = { value = "10cy", source = "estimate" }']
+    for cache in layout.last:
+        own = whole and (not cache.kind or layout.last[0].kind)
+        yield "\n".join([f"[{cache.table}.data]", *size(cache.cache), *(more if own else [])])
+        if own:
+            yield RESOLVER.format(level=cache.table, knows="shadow-tags", at="slices")
+
+
+def _shared_caches(layout: Layout) -> Iterator[str]:
+    for cache in layout.second:
+        yield _join(cache.table, "crossbar", LATENCIES["cluster"])
+        lines = [f"[{cache.table}.data]", 'policy = "inclusive"', *size(cache.cache)]
+        yield "\n".join([*lines, 'latency = { value = "14cy", source = "estimate" }'])
+        yield RESOLVER.format(level=cache.table, knows="inclusive", at="hub")
+    if layout.shared not in {cache.level for cache in layout.second if not cache.kind}:
+        sharers = layout.most(layout.shared)
+        latency = next(cost for most, cost in LAST_CACHE.items() if sharers <= most)
+        yield _join(layout.shared, "crossbar", latency)
+    yield from last_caches(layout, True)
+
+
+def _joins(layout: Layout, far: dict[str, tuple[str, str]]) -> Iterator[str]:
+    """Around the last cache each level is joined; within it, one whose parts have memory is."""
+    if layout.node != "system" and layout.node not in (*layout.outside, layout.shared):
+        yield _join(layout.node, "crossbar", WITHIN)
+    for level in layout.outside:
+        if (most := layout.most(level)) > 1 or level == layout.node != "system":
+            kind = "all-to-all" if level == "system" and most <= MOST_PAIRS else "crossbar"
+            latency, source = far.get(level, (LATENCIES.get(level, OTHER), "estimate"))
+            yield _join(level, kind, latency, source)
+
+
+def _join(level: str, kind: str, latency: str, source: str = "estimate") -> str:
+    return JOIN.format(level=level, kind=kind, latency=latency, source=source)
+
+
+def _memory(layout: Layout) -> str:
+    lines = ["[memory]", f'node = "{layout.node}"']
+    if layout.nodeless:
+        depth = layout.levels.index(layout.node) + 1
+        groups = len({key[:depth] for key, _ in layout.cores})
+        rich = [str(g) for g in range(groups) if g not in layout.nodeless]
+        lines.append(f'groups = "{" ".join(rich)}"')
+    return "\n".join(lines)
+
+
+# ---- Distances of memory nodes ------------------------------------------------------------------
+
+
+def far(computer: Computer, layout: Layout) -> tuple[dict[str, tuple[str, str]], list[str]]:
+    """Latencies of the joins between nodes, each with its source, and what to say of them."""
+    told = computer.distances
+    if told is None:
+        return {}, []
+    groups = _groups_of_nodes(computer, layout)
+    if groups is None or set(told.nodes) != set(groups) or len(groups) < 2:
+        return {}, ["the distances of memory nodes fit no level of the tree: unused"]
+    around = ("system", *layout.levels[: layout.levels.index(layout.node)])
+    joined = [depth for depth, level in enumerate(around) if layout.most(level) > 1]
+    values = np.array(told.values, float).reshape(len(told.nodes), -1)
+    own = values.diagonal()
+    if own.min() <= 0:
+        return {}, ["the distances of memory nodes say nothing of their own: unused"]
+    times = values if told.ns else values / own.mean() * LOCAL
+    rows, wanted, whole = [], [], []
+    for a, first in enumerate(told.nodes):
+        for b, second in enumerate(told.nodes):
+            common = _common(groups[first], groups[second])
+            if a != b:
+                rows.append([2 * (depth >= common) for depth in joined])
+                wanted.append(times[a, b] - (times[a, a] + times[b, b]) / 2)
+                whole.append(times[a, b])
+    solved = np.maximum(np.linalg.lstsq(np.array(rows), np.array(wanted), rcond=None)[0], 1)
+    error = max(abs(np.array(rows) @ solved - wanted) / whole)
+    source = "least squares of the distances of memory nodes"
+    names = [around[depth] for depth in joined]
+    return {name: (f"{x:.4g}ns", source) for name, x in zip(names, solved, strict=True)}, [
+        f"joins of {', '.join(names)}: {source}, off by {100 * error:.0f} % at most"
+        + ("" if told.ns else f"; a node's own memory is taken to be {LOCAL} ns away")
+    ]
+
+
+def _groups_of_nodes(computer: Computer, layout: Layout) -> dict[int, tuple[int, ...]] | None:
+    """The place in the tree of each memory node."""
+    if layout.node not in layout.levels:
+        return None
+    depth = layout.levels.index(layout.node) + 1
+    place = {cpu: key[:depth] for key, core in layout.cores for cpu in core}
+    return {node.number: place[node.cpus[0]] for node in computer.nodes if node.cpus}
+
+
+def _common(a: tuple[int, ...], b: tuple[int, ...]) -> int:
+    """The depth of the smallest part that has both."""
+    return next((depth for depth, (x, y) in enumerate(zip(a, b, strict=True)) if x != y), len(a))
