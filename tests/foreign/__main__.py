@@ -26,7 +26,7 @@ from pathlib import Path
 from tests.foreign import bare, known, linux, litmus_suite
 from tests.tools import children
 
-PATIENCE = 120  # seconds of one program
+PATIENCE = 600  # seconds of one program
 RUNS: dict[str, Callable[[Path], str]] = {"bare": bare.ended, "linux": linux.ended}
 
 

@@ -16,7 +16,7 @@ from uncore.job import Job
 PASSED = "passed"
 MACHINE, HARTS = "ccx:1x4", 4
 EVENTS, SPAN = 200_000, 10**10  # of a step: at most; ps
-MOST = 600 * 10**12  # ps
+MOST, BUSY = 600 * 10**12, 200 * 10**6  # ps; instructions
 
 
 def ended(path: Path) -> str:
@@ -31,5 +31,7 @@ def _ran(job: Job) -> str:
     while run.step(EVENTS, SPAN):
         if run.now > MOST:
             return f"not ended after {MOST // 10**12} s of simulated time"
+        if sum(hart["instructions"] for hart in run.harts()) > BUSY:
+            return f"not ended after {BUSY // 10**6} million instructions"
     outcome.point(job, run)  # or an error
     return f"status {run.exit_code}" if run.exit_code else PASSED

@@ -19,12 +19,14 @@ from uncore.engine import native
 from uncore.errors import GuestError
 from uncore.execution.request import make_job
 from uncore.program import Program, compile
-from uncore.study.litmus.run import SETTINGS, WINDOW, Setting
+from uncore.study.litmus.run import SETTINGS, Setting
 from uncore.support import paths
 from uncore.topology import load
 
 BITS, LOADS, OUTCOMES = 4, 8, 160
 NAMED, MINUS, OTHER = 8, 14, 15  # codes: of the first location's address, of -1, of what has none
+WINDOW = 1500  # ns that threads start apart: a store stays, and its line comes
+SCALES = (1, 4, 16)
 SAFE = [f"t{i}" for i in range(7)] + [f"a{i}" for i in range(8)] + [f"s{i}" for i in range(2, 12)]
 WORD = re.compile(r"\bx\d+\b")
 
@@ -64,14 +66,15 @@ class Case:
         return own and values * BITS < 64
 
 
-def run(cases: Sequence[Case], setting: Setting, rounds: int, seed: int) -> None:
-    """Adds what is seen on one machine."""
-    machine = load(setting.machine, (*setting.overrides, "core.order=weak"))
+def run(cases: Sequence[Case], setting: Setting, rounds: int, seed: int, scale: int = 1) -> None:
+    """Adds what is seen on one machine; what is left to chance is longer by `scale`."""
+    chance = (f"chance.store={500 * scale}ns", f"chance.load={scale}us")
+    machine = load(setting.machine, (*setting.overrides, "core.order=weak", *chance))
     job = make_job(
         replace(machine, protocol=setting.protocol),
         _program(cases),
         MOST_THREADS,
-        parameters={"rounds": rounds, "seed": seed, "window": WINDOW["weak"]},
+        parameters={"rounds": rounds, "seed": seed, "window": f"{WINDOW * scale}ns"},
         seeds=(seed,),
         **setting.policies,
     )
@@ -86,7 +89,7 @@ def run(cases: Sequence[Case], setting: Setting, rounds: int, seed: int) -> None
 
 def everywhere(cases: Sequence[Case], rounds: int, seed: int) -> None:
     for number, setting in enumerate(SETTINGS):
-        run(cases, setting, rounds, seed + number)
+        run(cases, setting, rounds, seed + number, SCALES[number % len(SCALES)])
 
 
 def _state(case: Case, code: int) -> State:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 WORD = 1 << 64
-START, REQUEST, HOLD, LOAD, STORE = 1, 2, 3, 4, 5  # what is drawn
+START, REQUEST, HOLD, LOAD, STORE, ANSWER = 1, 2, 3, 4, 5, 7  # what is drawn
 
 
 class Chance:
@@ -60,6 +60,10 @@ class Chance:
     def stays(self, hart: int, count: int) -> int:
         """V7: how long a store stays in its buffer."""
         return self.draw(self.most.store, STORE, hart, count)
+
+    def declines(self, hart: int, count: int) -> bool:
+        """V8: whether a load waits for its hart's stores, which could answer it."""
+        return self.draw(self.most.store > 0, ANSWER, hart, count) > 0
 
 
 def mix(x: int) -> int:
