@@ -11,12 +11,17 @@ from pathlib import Path
 
 import pytest
 
+from uncore.errors import UserError
+from uncore.result import log
+
 MEMORY = 3 << 30  # bytes of addresses: what the command has without any file, and some room
 SECONDS = 60
 CODE = bytes.fromhex("130500009308d00573000000")  # exit(0)
 TREE = 'name = "x"\nextends = "families/base"\ntree = "{}"\n'
 XML = '<?xml version="1.0"?>{}<topology version="2.0">{}</topology>'
 PU = '<object type="PU" os_index="{}"/>'
+
+TEXTS = {name: ["", ""] for name, kind in log.COLUMNS.items() if kind == log.TEXT}
 
 
 def elf(*segments: tuple[int, int, int]) -> bytes:
@@ -131,3 +136,15 @@ def test_data_of_a_program_may_be_large_where_nobody_touches_it(tmp_path):
     (tmp_path / "x.elf").write_bytes(elf((5, 0x10000, 4096), (6, 1 << 30, 100 << 30)))
     done = told("run ccx:1x4 ./x.elf --threads 1 --repeat 1", tmp_path)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(("bound", "message"), [("MOST_ROWS", "transactions"), ("LARGEST", "MiB")])
+def test_a_log_larger_than_what_is_read_is_refused(
+    bound: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "log.parquet"
+    log.save([(1, None, log.frame({key: [0, 1] for key in log.COLUMNS} | TEXTS))], path)
+    assert len(log.load(path)) == 2
+    monkeypatch.setattr(log, bound, 1)
+    with pytest.raises(UserError, match=message):
+        log.load(path)

@@ -72,6 +72,18 @@ def test_a_store_stays_in_the_buffer_for_a_draw(seed: int) -> None:
     assert at_once < waited <= at_once + 1000
 
 
+def test_a_load_that_its_own_store_could_answer_may_wait_until_that_has_left() -> None:
+    """H8.9, V8: by a draw; in lockstep none does."""
+    plan = [Step(1000, Do.AMO, 0), Step(5000, Do.STORE, 0), Step(5002, Do.LOAD, 0)]
+
+    def cost(chance: Chance | None, *seeds: int) -> int:
+        return steps(weak(chance=chance), [plan], seeds=seeds)[0][2].cost
+
+    answered = cost(None)
+    drawn = {cost(LATE, seed) for seed in range(1, 11)}
+    assert min(drawn) == answered < max(drawn)
+
+
 @pytest.mark.parametrize(
     ("program", "rule"),
     [

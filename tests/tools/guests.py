@@ -20,17 +20,15 @@ import argparse
 import os
 import random
 import resource
-import signal
 import sys
 import time
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tests.linux.programs import job, program
-from tests.tools import drawn
+from tests.tools import children, drawn
 from tests.tools.random_kernel import kernel
 
 from uncore.engine import native
@@ -89,39 +87,14 @@ def survive(kind: str, seed: int) -> str:
         return type(error).__name__
 
 
-def _batch(kind: str, seeds: Sequence[int], tell: int) -> None:
-    """In a child: writes each seed before it begins, and the end behind it."""
-    with os.fdopen(tell, "w", buffering=1) as out:
-        for seed in seeds:
-            out.write(f"{seed} ")
-            out.flush()
-            signal.alarm(PATIENCE)
-            try:
-                out.write(f"{survive(kind, seed)}\n")
-            except BaseException:
-                out.write("traceback\n")
-                traceback.print_exc()
-                os._exit(1)
-
-
 def tried(kind: str, seeds: Sequence[int]) -> list[tuple[int, str]]:
-    """Seeds and how each ended; of a finding the last is `died`, with the signal or status."""
-    reads, writes = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reads)
-        if "LD_PRELOAD" not in os.environ:
-            resource.setrlimit(resource.RLIMIT_AS, (ROOM, ROOM))
-        _batch(kind, seeds, writes)
-        os._exit(0)
-    os.close(writes)
-    with os.fdopen(reads) as told:
-        lines = [line.split() for line in told.read().splitlines()]
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    ends = [(int(line[0]), line[1] if len(line) > 1 else f"died {status}") for line in lines]
-    if status and not any("died" in end for _, end in ends):
-        ends.append((seeds[len(ends)] if len(ends) < len(seeds) else seeds[-1], f"died {status}"))
-    return ends
+    """Seeds and how each ended, up to the first finding of a crash."""
+    return children.tried(lambda seed: survive(kind, seed), seeds, PATIENCE, _bounded)
+
+
+def _bounded() -> None:
+    if "LD_PRELOAD" not in os.environ:
+        resource.setrlimit(resource.RLIMIT_AS, (ROOM, ROOM))
 
 
 def run(kind: str, seed: int, runs: int, seconds: float) -> bool:

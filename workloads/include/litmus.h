@@ -4,7 +4,7 @@
 // (sim/uncore/study/litmus). Each round draws anew, the same on every hart because what is drawn is
 // computed from the seed: which hart plays which thread, which lines stand for the locations, who
 // has a copy of them beforehand, and how long each thread waits before it starts. What the loads
-// returned and what memory holds afterwards is one outcome: a number with two bits per value.
+// returned and what memory holds afterwards is one outcome: a number with LITMUS_BITS per value.
 //
 // Published: for each test (row) pairs of cells: outcome plus one, and how often it was seen.
 #ifndef UNCORE_LITMUS_H_
@@ -16,13 +16,16 @@ UC_PARAM(u64, rounds, 50, "rounds", "how often each test runs");
 UC_PARAM(u64, seed, 1, "", "where chance begins");
 UC_PARAM(duration, window, 120, "ns", "threads start this far apart, at most");
 
-enum { LITMUS_THREADS = 4, LITMUS_LOCATIONS = 3, LITMUS_LOADS = 3, LITMUS_OUTCOMES = 48 };
-enum { LITMUS_LINES = 16 };
+enum { LITMUS_THREADS = 4, LITMUS_LINES = 16 };
+#ifndef LITMUS_WIDE  // tests of others define what they need (tests/foreign)
+enum { LITMUS_LOCATIONS = 3, LITMUS_LOADS = 3, LITMUS_OUTCOMES = 48, LITMUS_BITS = 2 };
+typedef uint32_t litmus_word;
+#endif
 
 UC_TABLE(seen, "", "outcome plus one, times seen, and so on, for each test");
 
-typedef volatile uint32_t* litmus_location;
-typedef void litmus_thread(const litmus_location* at, uint32_t* out);
+typedef volatile litmus_word* litmus_location;
+typedef void litmus_thread(const litmus_location* at, litmus_word* out);
 
 struct litmus_test {
   unsigned threads, locations;
@@ -31,13 +34,26 @@ struct litmus_test {
 };
 extern const struct litmus_test litmus_tests[];
 extern const unsigned litmus_count;
+#ifdef LITMUS_WIDE
+static litmus_word litmus_initial(unsigned test, unsigned location);
+static unsigned litmus_code(const litmus_location* at, litmus_word value);  // in LITMUS_BITS
+#else
+static inline litmus_word litmus_initial(unsigned test, unsigned location) {
+  (void)test, (void)location;
+  return 0;
+}
+static inline unsigned litmus_code(const litmus_location* at, litmus_word value) {
+  (void)at;
+  return value;
+}
+#endif
 
 static struct litmus_block {
-  UC_ALIGNED volatile uint32_t word;
+  UC_ALIGNED volatile litmus_word word;
 }* litmus_lines;
 
 static struct litmus_out {
-  UC_ALIGNED uint32_t value[LITMUS_LOADS];
+  UC_ALIGNED litmus_word value[LITMUS_LOADS];
 }* litmus_outs;
 
 static struct litmus_start {
@@ -68,18 +84,33 @@ struct litmus_round {
   litmus_location at[LITMUS_LOCATIONS];
 };
 
+// The first line from `line` on that is none of the first `count` locations.
+static inline unsigned litmus_free(const struct litmus_round* round, unsigned count,
+                                   unsigned line) {
+  for (unsigned i = 0; i < count; i++)
+    if (round->at[i] == &litmus_lines[line % LITMUS_LINES].word) i = -1u, line++;
+  return line;
+}
+
 static inline struct litmus_round litmus_round(unsigned test, uint64_t number, unsigned n) {
   uint64_t stream = litmus_chance(seed, ((uint64_t)test << 32) + number + 1);
   uint64_t lines = litmus_chance(stream, 2);
   unsigned one = lines % LITMUS_LINES, step = 1 + (lines >> 32) % (LITMUS_LINES - 1);
   unsigned other = 1 + (lines >> 48) % (LITMUS_LINES - 2);  // and no two of the three the same
   other += other >= step;
-  return (struct litmus_round){
-      .test = &litmus_tests[test],
-      .stream = stream,
-      .first = (unsigned)(litmus_chance(stream, 1) % n),
-      .at = {&litmus_lines[one].word, &litmus_lines[(one + step) % LITMUS_LINES].word,
-             &litmus_lines[(one + other) % LITMUS_LINES].word}};
+  struct litmus_round round = {.test = &litmus_tests[test],
+                               .stream = stream,
+                               .first = (unsigned)(litmus_chance(stream, 1) % n)};
+  for (unsigned i = 0; i < LITMUS_LOCATIONS; i++) {
+    unsigned line = i == 0 ? one : one + (i == 1 ? step : other);
+    if (i > 2) line = litmus_free(&round, i, one);
+    round.at[i] = &litmus_lines[line % LITMUS_LINES].word;
+  }
+  return round;
+}
+
+static inline litmus_word litmus_at_first(const struct litmus_round* round, unsigned location) {
+  return litmus_initial((unsigned)(round->test - litmus_tests), location);
 }
 
 // Holders of a copy before the start: for each location nobody, some readers, or one writer (of the
@@ -89,7 +120,7 @@ static inline void litmus_warm(const struct litmus_round* round, unsigned id, un
     uint64_t chance = litmus_chance(round->stream, 3 + i);
     unsigned kind = chance & 3;
     if (kind == 1 && (chance >> (8 + id % 32) & 1)) (void)*round->at[i];
-    if (kind >= 2 && (chance >> 8) % n == id) *round->at[i] = 0;
+    if (kind >= 2 && (chance >> 8) % n == id) *round->at[i] = litmus_at_first(round, i);
   }
 }
 
@@ -97,7 +128,7 @@ static inline void litmus_play(const struct litmus_round* round, unsigned id, un
   unsigned thread = (id + n - round->first) % n;
   uint64_t skew = litmus_chance(round->stream, 16 + thread) % (window + 1);
   uint64_t begin = atomic_load_explicit(&litmus_start->time, memory_order_relaxed) + skew;
-  uint32_t value[LITMUS_LOADS] = {0};
+  litmus_word value[LITMUS_LOADS] = {0};
   if (thread < round->test->threads) {
     litmus_thread* play = round->test->thread[thread];
     uint64_t now = uc_now();
@@ -107,14 +138,18 @@ static inline void litmus_play(const struct litmus_round* round, unsigned id, un
   for (unsigned i = 0; i < LITMUS_LOADS; i++) litmus_outs[id].value[i] = value[i];
 }
 
+static inline uint64_t litmus_seen(const struct litmus_round* round, litmus_word value) {
+  return litmus_code(round->at, value);
+}
+
 static inline uint64_t litmus_outcome(const struct litmus_round* round, unsigned n) {
   uint64_t outcome = 0;
   unsigned shift = 0;
   for (unsigned thread = 0; thread < round->test->threads; thread++)
-    for (unsigned i = 0; i < round->test->loads[thread]; i++, shift += 2)
-      outcome |= (uint64_t)litmus_outs[(round->first + thread) % n].value[i] << shift;
-  for (unsigned i = 0; i < round->test->locations; i++, shift += 2)
-    outcome |= (uint64_t)*round->at[i] << shift;
+    for (unsigned i = 0; i < round->test->loads[thread]; i++, shift += LITMUS_BITS)
+      outcome |= litmus_seen(round, litmus_outs[(round->first + thread) % n].value[i]) << shift;
+  for (unsigned i = 0; i < round->test->locations; i++, shift += LITMUS_BITS)
+    outcome |= litmus_seen(round, *round->at[i]) << shift;
   return outcome;
 }
 
@@ -130,7 +165,7 @@ static inline void litmus_tally(unsigned test, uint64_t outcome) {
 }
 
 static inline void litmus_prepare(const struct litmus_round* round) {
-  for (unsigned i = 0; i < round->test->locations; i++) *round->at[i] = 0;
+  for (unsigned i = 0; i < round->test->locations; i++) *round->at[i] = litmus_at_first(round, i);
 }
 
 void uc_main(unsigned id, unsigned n) {

@@ -61,9 +61,8 @@ bool LoadStoreUnit::reach_register(Thread& thread, const Access& a, Time now, Ou
 bool LoadStoreUnit::load(Thread& thread, const Access& a, Time now, Outcome& out) {
   const auto match = thread.buffer.search(a.address, a.size, out.value);
   out.cost = core_.spec.l1_hit;
-  if (match == StoreBuffer::Match::value) {
+  if (match == StoreBuffer::Match::value && core_.stores->forwarded(thread, a)) {
     thread.turn.varies = true;
-    core_.stores->forwarded(thread, a);
     return true;
   }
   if (match != StoreBuffer::Match::nothing) return false;

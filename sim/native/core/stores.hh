@@ -28,10 +28,10 @@ class Stores {
   // Performs the store at once, or puts it into the buffer. False: the buffer is full.
   virtual bool store(Thread& thread, const Access& access, Time now, Outcome& out) = 0;
   virtual void fence(Thread&, const Access&, Time) {}
-  // apply(): any other access is performed on its line; forwarded(): the buffer has answered a
-  // load; answered(): an AMO has been done far away.
+  // apply(): any other access is performed on its line; forwarded(): the buffer answers a load,
+  // or false: the load waits for it (H8.9); answered(): an AMO has been done far away.
   virtual void apply(Thread& thread, const Access& access, Line& line, Time now, Outcome& out);
-  virtual void forwarded(Thread&, const Access&) {}
+  virtual bool forwarded(Thread&, const Access&) { return true; }
   virtual void answered(Thread&, const Access&, Time) {}
   // Is a store for the line the next to leave, or one of the next?
   virtual bool leaves(const Thread& thread, uint64_t number) const = 0;

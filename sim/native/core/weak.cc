@@ -26,6 +26,7 @@ void Weak::fence(unsigned predecessor, unsigned successor, const StoreBuffer& bu
 
 // H8.5: a load takes the bytes of a drawn time, where there is a choice.
 uint64_t Weak::load(const Access& a, const Bytes& line, Time now) {
+  declined_ = false;
   const uint64_t word = a.address / kWordBytes;
   const Time before = std::max(after_, views.address);
   const auto last_seen = words_.find(word);
@@ -45,12 +46,15 @@ uint64_t Weak::load(const Access& a, const Bytes& line, Time now) {
 }
 
 // A load answered by a store of its own hart, before others see that (rule 12 of RVWMO; H8.7).
-void Weak::forwarded(const Access& a, const StoreBuffer& buffer) {
+bool Weak::forwarded(const Access& a, const StoreBuffer& buffer) {
+  if (!declined_) declined_ = waits_(++answers_) > 0;
+  if (declined_) return false;
   const auto stores = buffer.entries();
   const auto from = std::find_if(stores.rbegin(), stores.rend(), [&](const Store& s) {
     return s.address < a.address + a.size && a.address < s.address + s.size;
   });
   loaded(std::max({after_, views.address, from->view}));
+  return true;
 }
 
 // H8.8: an LR reads the present bytes, because its SC succeeds only if nobody has written since.

@@ -24,7 +24,8 @@ class Weak {
       : versions_(versions),
         furthest_(load),
         back_(Draws::load, seed, hart, load),
-        keeps_(Draws::store, seed, hart, store) {}
+        keeps_(Draws::store, seed, hart, store),
+        waits_(Draws::answer, seed, hart, store > 0) {}
 
   Views views;  // of the hart's registers (H8.7)
 
@@ -35,7 +36,8 @@ class Weak {
   // --- what is performed, at `now` ---
   void fence(unsigned predecessor, unsigned successor, const StoreBuffer& buffer, Time now);
   uint64_t load(const Access& access, const Bytes& line, Time now);
-  void forwarded(const Access& load, const StoreBuffer& buffer);
+  // The buffer, which could, answers a load; false: the load waits for its stores (H8.9).
+  bool forwarded(const Access& load, const StoreBuffer& buffer);
   void reserve(const Access& access, const Bytes& line, Time now);
   void changes(uint64_t address, unsigned size, const Bytes& line, Time now);
   void atomic(const Access& access, Time now);  // an AMO or an SC has written
@@ -61,11 +63,12 @@ class Weak {
   void wrote(uint64_t address, unsigned size, Time now);
 
   Versions& versions_;
-  const Time furthest_;                         // the longest time that a load looks back
-  const Draws back_, keeps_;                    // how far a load looks back; how long a store stays
-  uint64_t choices_ = 0, stores_ = 0;           // draws of each so far
-  uint32_t group_ = 0;                          // of new stores: fences from W to W so far
-  Time after_ = 0;                              // no later load is seen before (H8.6)
+  const Time furthest_;               // the longest time that a load looks back
+  const Draws back_, keeps_, waits_;  // how far a load looks back; how long a store stays; H8.9
+  uint64_t choices_ = 0, stores_ = 0, answers_ = 0;  // draws of each so far
+  bool declined_ = false;  // the load that is executed waits for its hart's own stores
+  uint32_t group_ = 0;     // of new stores: fences from W to W so far
+  Time after_ = 0;         // no later load is seen before (H8.6)
   Time loads_ = 0, writes_ = 0, releases_ = 0;  // when the newest of each was seen
   LineMap<Time> words_;       // by doubleword: when the version was written that the hart has seen
   State turn_;                // at the last turn of a loop

@@ -64,8 +64,8 @@ void WeakStores::apply(Thread& thread, const Access& a, Line& line, Time now, Ou
   note(thread, a, weak.views.result);
 }
 
-void WeakStores::forwarded(Thread& thread, const Access& load) {
-  thread.weak->forwarded(load, thread.buffer);
+bool WeakStores::forwarded(Thread& thread, const Access& load) {
+  return thread.weak->forwarded(load, thread.buffer);
 }
 
 void WeakStores::answered(Thread& thread, const Access& atomic, Time now) {

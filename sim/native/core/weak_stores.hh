@@ -21,7 +21,7 @@ class WeakStores : public Stores {
     return thread.buffer.holds(number);
   }
   void apply(Thread& thread, const Access& access, Line& line, Time now, Outcome& out) override;
-  void forwarded(Thread& thread, const Access& access) override;
+  bool forwarded(Thread& thread, const Access& access) override;
   void answered(Thread& thread, const Access& access, Time now) override;
 
  protected:

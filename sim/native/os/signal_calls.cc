@@ -124,15 +124,20 @@ Work rt_tgsigqueueinfo(Linux& os, Task& t) {
 Work rt_sigreturn(Linux& os, Task& t) { co_return co_await os.signals.restore(t); }
 
 Work sigaltstack(Linux& os, Task& t) {
-  constexpr uint64_t SS_DISABLE = 2;
+  constexpr uint64_t SS_ONSTACK = 1, SS_DISABLE = 2;
+  const auto [stack, room] = t.other_stack;
+  const bool on_it = t.x()[kStackPointer] - stack < room;
   struct {
     uint64_t address, flags, size;  // stack_t
-  } next{}, before{.address = t.other_stack[0],
-                   .flags = t.other_stack[1] ? 0 : SS_DISABLE,
-                   .size = t.other_stack[1]};
+  } next{}, before{.address = stack,
+                   .flags = on_it  ? SS_ONSTACK
+                            : room ? 0
+                                   : SS_DISABLE,
+                   .size = room};
   if (t.args[0]) {
     const int64_t failed = co_await os.memory.read(t, t.args[0], next);
     if (failed < 0) co_return failed;
+    if (on_it) co_return -EPERM;
     t.other_stack = {next.address, next.flags & SS_DISABLE ? 0 : next.size};
   }
   if (!t.args[1]) co_return 0;

@@ -112,6 +112,16 @@ Work set_robust_list(Linux&, Task& t) {
   co_return 0;
 }
 
+// Of the thread itself, or of one that it names.
+Work get_robust_list(Linux& os, Task& t) {
+  const Task* const of = t.args[0] == 0 ? &t : os.tasks.find(static_cast<uint32_t>(t.args[0]));
+  if (!of) co_return -ESRCH;
+  const uint64_t head = of->robust;
+  const int64_t failed = co_await os.memory.put(t, t.args[1], head, 8);
+  if (failed < 0) co_return failed;
+  co_return co_await os.memory.put(t, t.args[2], sizeof(RobustList), 8);
+}
+
 Work gettid(Linux&, Task& t) { co_return t.tid; }
 Work getpid(Linux& os, Task&) { co_return os.tasks.pid(); }
 

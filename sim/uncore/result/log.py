@@ -17,6 +17,7 @@ from typing import Any
 import polars
 
 from uncore.errors import UserError
+from uncore.support.input_files import read_bounded
 from uncore.support.output_files import write_whole
 
 NUMBER, TEXT = polars.Int64, polars.String
@@ -38,6 +39,7 @@ COLUMNS = {
     "close": NUMBER,
 }
 ORDER = ["request", "requester", "number"]  # L8
+LARGEST, MOST_ROWS = 1 << 30, 1 << 24  # bytes of a file; a row is 120 bytes in memory
 
 
 def frame(columns: Mapping[str, Any]) -> polars.DataFrame:
@@ -61,9 +63,13 @@ def _named(threads: int, seed: int | None, log: polars.DataFrame) -> polars.Data
 
 
 def load(path: Path) -> polars.DataFrame:
-    """Reads what `save` wrote."""
+    """Reads what `save` wrote, if it is no larger than what is read at all."""
     try:
-        names = [name for name in ("threads", "seed") if name in polars.read_parquet_schema(path)]
-        return polars.read_parquet(path, schema={**dict.fromkeys(names, NUMBER), **COLUMNS})
+        file = io.BytesIO(read_bounded(path, LARGEST))
+        names = [name for name in ("threads", "seed") if name in polars.read_parquet_schema(file)]
+        rows = polars.scan_parquet(file).select(polars.len()).collect().item()
+        if rows > MOST_ROWS:
+            raise UserError(f"{path}: {rows} transactions; {MOST_ROWS} are the most that are read")
+        return polars.read_parquet(file, schema={**dict.fromkeys(names, NUMBER), **COLUMNS})
     except (OSError, polars.exceptions.PolarsError) as error:
         raise UserError(f"{path}: not a transaction log of uncore: {error}") from None

@@ -11,6 +11,7 @@ from uncore.cli.options import ENGINE_WORDS, Cores, EngineWords, Json, Set, With
 from uncore.cli.status import FAILED, INTERRUPTED, OK
 from uncore.drawing.progress import progress
 from uncore.drawing.table import print_json
+from uncore.errors import UserError
 from uncore.execution.request import find_program
 from uncore.job.option_values import pairs
 from uncore.job.placement import thread_counts
@@ -41,7 +42,12 @@ def fences(
     cores: Cores = 0,
     json: Json = False,
 ) -> int:
-    source = variants.read(source_of(find_program(workload)))
+    program = find_program(workload)
+    if program.linux:
+        raise UserError(
+            f"{workload}: has a main(); orders of workloads are weakened, which have uc_main()"
+        )
+    source = variants.read(source_of(program))
     trials = Trials(
         machines or Trials.machines,
         thread_counts(threads, abi.CONSTANTS["UC_MAX_HARTS"]),

@@ -44,8 +44,8 @@ def forwarded(hart: Hart, load: Access) -> Done | None:
     youngest = _youngest(hart, load)
     if youngest is None or youngest.kind != "store" or not youngest.covers(load):
         return None
-    if hart.weak:
-        hart.weak.forwarded(load)
+    if hart.weak and not hart.weak.answers(load):
+        return None
     value = number(youngest.value) >> 8 * (load.address - youngest.address)
     return value % (1 << 8 * load.size), hart.core.costs.l1_hit
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from uncore.engine import seeded
 from uncore.engine.reference.message import Message
-from uncore.engine.seeded import HOLD, LOAD, REQUEST, STORE
+from uncore.engine.seeded import ANSWER, HOLD, LOAD, REQUEST, STORE
 
 if TYPE_CHECKING:
     from uncore.job import Job
@@ -58,3 +58,7 @@ class Chance:
     def stays(self, hart: int, count: int) -> int:
         """V7: how long a store stays in its buffer."""
         return self.draw(self.most.store, STORE, hart, count)
+
+    def declines(self, hart: int, count: int) -> bool:
+        """V8: whether a load waits for its hart's stores, which could answer it."""
+        return self.draw(self.most.store > 0, ANSWER, hart, count) > 0

@@ -40,7 +40,8 @@ class Weak:
         self.isa.follow()
         self.words: defaultdict[int, int] = defaultdict(int)  # the version of each doubleword
         self.after = self.loads = self.writes = self.releases = 0
-        self.group = self.stores = self.choices = 0
+        self.group = self.stores = self.choices = self.answered = 0
+        self.declined = False  # the load that is executed waits for its hart's own stores
 
     @property
     def now(self) -> int:
@@ -133,6 +134,7 @@ class Weak:
 
     def load(self, access: Access, line: Line) -> int:
         """H8.5: the bytes as they were at a time that is drawn where there is a choice."""
+        self.declined = False
         word, versions, furthest = access.address // WORD, self.system.versions, self.furthest
         first, then = max(self.earliest, self.words[word]), self.now
         if versions.last(word) > max(first, self.now - furthest):
@@ -186,10 +188,16 @@ class Weak:
         self.loads = max(self.loads, view)
         self.isa.result_view = view
 
-    def forwarded(self, load: Access) -> None:
-        """H8.7: a load that its own store answers."""
+    def answers(self, load: Access) -> bool:
+        """H8.9, H8.7: does its own store answer this load, which is executed?"""
+        if not self.declined:
+            self.answered += 1
+            self.declined = self.system.chance.declines(self.hart.id, self.answered)
+        if self.declined:
+            return False
         store = next(one for one in reversed(self.kept) if one.overlaps(load))
         self.seen(max(self.earliest, store.view))
+        return True
 
     def reserve(self, access: Access, line: Line) -> None:
         """H8.8: an LR reads what is there."""

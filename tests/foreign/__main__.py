@@ -1,0 +1,98 @@
+"""The suites of others on this simulator: `python -m tests.foreign SUITE FOLDER [NAME...]`.
+
+    riscv-tests   of riscv-software-src: FOLDER is its isa/, built
+    arch-test     of riscv-non-isa: FOLDER has its programs, built for a target with `tohost`, and
+                  the reference signatures beside them or in references/
+    ltp           Open POSIX of the Linux Test Project: FOLDER is its conformance/interfaces, built
+                  for riscv64, linked statically
+    libc-test     of musl: FOLDER is its src/, built likewise
+    litmus        of the RISC-V memory model: FOLDER is a checkout; herd's states of its tests are
+                  in model-results/herd.logs, or in --states FILE, the output of herd7
+
+Prints how many passed, failed with a known reason, and failed.  What is known of a suite is in
+SUITE.toml here: how many pass, and a line for each test that does not.
+Exit status: 0 when every verdict is the one on record, else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.foreign import bare, known, linux, litmus_suite
+from tests.tools import children
+
+PATIENCE = 600  # seconds of one program
+RUNS: dict[str, Callable[[Path], str]] = {"bare": bare.ended, "linux": linux.ended}
+
+
+@dataclass(frozen=True)
+class Chosen:
+    folder: Path
+    names: tuple[str, ...] = ()
+    jobs: int = 1
+    states: Path | None = None
+    rounds: int = litmus_suite.ROUNDS
+
+
+def programs(suite: known.Suite, chosen: Chosen) -> dict[str, Path]:
+    found = {
+        str(path.relative_to(chosen.folder)).removesuffix(suite.suffix): path
+        for pattern in suite.programs
+        for path in sorted(chosen.folder.glob(pattern))
+        if path.is_file() and path.open("rb").read(4) == b"\x7fELF"
+    }
+    return {name: path for name, path in found.items() if not chosen.names or name in chosen.names}
+
+
+def ends(suite: known.Suite, chosen: Chosen) -> dict[str, str]:
+    """How each test of the suite ended, by its name."""
+    if suite.kind == "litmus":
+        states = chosen.states or chosen.folder / "model-results" / "herd.logs"
+        return litmus_suite.ends(chosen.folder, states, chosen.names, chosen.rounds, chosen.jobs)
+    items = list(programs(suite, chosen).items())
+    shards = [items[n :: chosen.jobs] for n in range(chosen.jobs)]
+    with ThreadPoolExecutor(chosen.jobs) as threads:
+        done = threads.map(lambda shard: _all(RUNS[suite.kind], shard), shards)
+        return {name: end for part in done for name, end in part}
+
+
+def _all(work: Callable[[Path], str], items: list[tuple[str, Path]]) -> list[tuple[str, str]]:
+    """Goes on behind a program that ends the simulator."""
+    out: list[tuple[str, str]] = []
+    while len(out) < len(items):
+        rest = items[len(out) :]
+        out += [
+            (item[0], end) for item, end in children.tried(lambda i: work(i[1]), rest, PATIENCE)
+        ]
+    return out
+
+
+def main(words: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="tests.foreign")
+    parser.add_argument("suite", choices=known.names())
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--states", type=Path, help="of the litmus tests: what herd7 printed")
+    parser.add_argument("--rounds", type=int, default=litmus_suite.ROUNDS, help="on each machine")
+    given = parser.parse_args(words)
+    suite = known.load(given.suite)
+    ended = ends(
+        suite, Chosen(given.folder, tuple(given.names), given.jobs, given.states, given.rounds)
+    )
+    if not ended:
+        parser.error(f"{given.folder}: no test of {given.suite}; name where its programs are built")
+    wrong = known.differences(suite, ended, whole=not given.names)
+    for line in wrong:
+        print(line)
+    print(f"{given.suite}: {known.counted(suite, ended)}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

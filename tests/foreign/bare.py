@@ -1,0 +1,54 @@
+"""Bare-metal programs that end by writing `tohost`, as RISC-V's own suites do.
+
+ended(path) -> "passed", or what went wrong
+
+Where a file of the same name that ends in `.reference_output` is beside the program, or in the
+folder `references` beside it, the words of its signature are compared, too.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+from uncore._native import FlatMachine
+
+PASSED = "passed"
+TLB = 16  # a supervisor's, too
+SLICE, MOST = 20_000, 10_000_000  # instructions between two looks; of a program
+
+
+def ended(path: Path) -> str:
+    with path.open("rb") as file:
+        elf = ELFFile(file)
+        parts = [(s["p_paddr"], s.data()) for s in elf.iter_segments("PT_LOAD") if s["p_filesz"]]
+        entry = elf["e_entry"]
+        at = {s.name: s["st_value"] for s in elf.get_section_by_name(".symtab").iter_symbols()}
+    machine = FlatMachine(parts, entry, ram_size=16 << 20, tlb=TLB)
+    for _ in range(0, MOST, SLICE):
+        end = machine.run(SLICE)
+        told = int.from_bytes(machine.read(at["tohost"], 8), "little")
+        if told > 1:
+            return f"test {told >> 1}"
+        if told:
+            return _signature(path, machine.read, at)
+        if end != "time":
+            return f"{end} by cause {machine.fatal()[0]}" if end == "fatal" else end
+    return f"not ended after {MOST} instructions"
+
+
+def _signature(path: Path, read: object, at: dict[str, int]) -> str:
+    name = f"{path.name.removesuffix('.elf')}.reference_output"
+    for reference in (path.with_name(name), path.parent / "references" / name):
+        if reference.is_file():
+            break
+    else:
+        return PASSED
+    begin, end = at["begin_signature"], at["end_signature"]
+    data: bytes = read(begin, end - begin)  # type: ignore[operator]
+    words = [f"{int.from_bytes(data[i : i + 4], 'little'):08x}" for i in range(0, len(data), 4)]
+    wanted = reference.read_text().split()
+    if len(words) < len(wanted):
+        return f"a signature of {len(words)} words, not {len(wanted)}"
+    different = [n for n, word in enumerate(wanted) if words[n] != word]
+    return f"word {different[0]} of the signature" if different else PASSED

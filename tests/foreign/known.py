@@ -1,0 +1,62 @@
+"""What is on record of the suites of others.
+
+load(name) -> Suite
+differences(suite, ends, whole) -> a line for each verdict that is not the one on record
+counted(suite, ends) -> `171 passed, 3 failed with a known reason, 0 failed`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+HERE = Path(__file__).parent
+PASSED = "passed"
+
+
+class Suite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    kind: Literal["bare", "linux", "litmus"]
+    passed: int
+    programs: tuple[str, ...] = ()  # patterns of their paths
+    suffix: str = ""  # of these, not of names
+    # Verdict and reason of what does not pass: those that stand for many begin with a class.
+    reasons: dict[str, str] = {}
+    fails: dict[str, tuple[str, str]] = {}  # how it ends, and the name of the reason
+
+
+def names() -> list[str]:
+    return sorted(path.stem for path in HERE.glob("*.toml"))
+
+
+def load(name: str) -> Suite:
+    path = HERE / f"{name}.toml"
+    suite = msgspec.toml.decode(path.read_bytes(), type=Suite)
+    if unknown := {reason for _, reason in suite.fails.values()} - set(suite.reasons):
+        raise ValueError(f"{path}: no reason is called {', '.join(sorted(unknown))}")
+    return suite
+
+
+def differences(suite: Suite, ends: Mapping[str, str], whole: bool) -> list[str]:
+    """`whole`: all its tests were run."""
+    out = []
+    for name, end in sorted(ends.items()):
+        recorded = suite.fails[name][0] if name in suite.fails else PASSED
+        if end != recorded:
+            out.append(f"{name}: {end}; on record: {recorded}")
+    if whole:
+        out += [f"{name}: not there" for name in sorted(suite.fails.keys() - ends.keys())]
+        there = len(ends.keys() - suite.fails.keys())
+        if there != suite.passed:
+            out.append(f"{there} tests that should pass; on record: {suite.passed}")
+    return out
+
+
+def counted(suite: Suite, ends: Mapping[str, str]) -> str:
+    passed = [name for name, end in ends.items() if end == PASSED]
+    known = [name for name, end in ends.items() if end != PASSED and name in suite.fails]
+    known = [name for name in known if suite.fails[name][0] == ends[name]]
+    failed = len(ends) - len(passed) - len(known)
+    return f"{len(passed)} passed, {len(known)} failed with a known reason, {failed} failed"

@@ -1,0 +1,37 @@
+"""Programs of Linux that say by their exit status whether they passed.
+
+ended(path) -> "passed", or what went wrong
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from uncore import program
+from uncore.engine import native, outcome
+from uncore.errors import UncoreError
+from uncore.execution.request import make_job
+from uncore.job import Job
+
+PASSED = "passed"
+MACHINE, HARTS = "ccx:1x4", 4
+EVENTS, SPAN = 200_000, 10**10  # of a step: at most; ps
+MOST, BUSY = 600 * 10**12, 200 * 10**6  # ps; instructions
+
+
+def ended(path: Path) -> str:
+    try:
+        return _ran(make_job(MACHINE, program.load(path), HARTS, seeds=(1,)))
+    except UncoreError as error:
+        return str(error).partition("\n")[0].replace(f"{path}: ", "")
+
+
+def _ran(job: Job) -> str:
+    run = native.start(job)
+    while run.step(EVENTS, SPAN):
+        if run.now > MOST:
+            return f"not ended after {MOST // 10**12} s of simulated time"
+        if sum(hart["instructions"] for hart in run.harts()) > BUSY:
+            return f"not ended after {BUSY // 10**6} million instructions"
+    outcome.point(job, run)  # or an error
+    return f"status {run.exit_code}" if run.exit_code else PASSED

@@ -1,0 +1,181 @@
+"""Foreign litmus tests on weakly ordered cores, as one program.
+
+run(cases, setting, rounds, seed), everywhere(cases, rounds, seed): add what they see to each case
+
+The program is that of `uncore litmus` (workloads/include/litmus.h) with these tests' threads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tests.foreign.litmus_files import MOST_LOCATIONS, MOST_THREADS, State, Test
+
+from uncore.engine import native
+from uncore.errors import GuestError
+from uncore.execution.request import make_job
+from uncore.program import Program, compile
+from uncore.study.litmus.run import SETTINGS, Setting
+from uncore.support import paths
+from uncore.topology import load
+
+BITS, LOADS, OUTCOMES = 4, 8, 160
+NAMED, MINUS, OTHER = 8, 14, 15  # codes: of the first location's address, of -1, of what has none
+WINDOW = 1500  # ns that threads start apart: a store stays, and its line comes
+SCALES = (1, 4, 16)
+SAFE = [f"t{i}" for i in range(7)] + [f"a{i}" for i in range(8)] + [f"s{i}" for i in range(2, 12)]
+WORD = re.compile(r"\bx\d+\b")
+
+HEAD = f"""#include <stdint.h>
+#define LITMUS_WIDE
+enum {{ LITMUS_LOCATIONS = {MOST_LOCATIONS}, LITMUS_LOADS = {LOADS} }};
+enum {{ LITMUS_OUTCOMES = {OUTCOMES}, LITMUS_BITS = {BITS} }};
+typedef uint64_t litmus_word;
+#include "litmus.h"
+UC_WORKLOAD("Litmus tests of others");
+static unsigned litmus_code(const litmus_location* at, litmus_word value) {{
+  if (value < {NAMED}) return (unsigned)value;
+  for (unsigned i = 0; i < LITMUS_LOCATIONS; i++)
+    if (value == (litmus_word)at[i]) return {NAMED} + i;
+  return (int32_t)value == -1 ? {MINUS} : {OTHER};
+}}
+"""
+
+
+@dataclass
+class Case:
+    """A test, the states that it may end in, by their keys, and how often each was seen."""
+
+    test: Test
+    keys: tuple[str, ...]
+    allowed: frozenset[State]
+    seen: Counter[State]
+
+    def loads(self, thread: int) -> list[str]:
+        """The registers of a thread that a state tells."""
+        return [key.partition(":")[2] for key in self.keys if key.startswith(f"{thread}:")]
+
+    @property
+    def fits(self) -> bool:
+        own = all(len(self.loads(n)) <= LOADS for n in range(MOST_THREADS))
+        values = sum(":" in key for key in self.keys) + len(self.test.locations)
+        return own and values * BITS < 64
+
+
+def run(cases: Sequence[Case], setting: Setting, rounds: int, seed: int, scale: int = 1) -> None:
+    """Adds what is seen on one machine; what is left to chance is longer by `scale`."""
+    chance = (f"chance.store={500 * scale}ns", f"chance.load={scale}us")
+    machine = load(setting.machine, (*setting.overrides, "core.order=weak", *chance))
+    job = make_job(
+        replace(machine, protocol=setting.protocol),
+        _program(cases),
+        MOST_THREADS,
+        parameters={"rounds": rounds, "seed": seed, "window": f"{WINDOW * scale}ns"},
+        seeds=(seed,),
+        **setting.policies,
+    )
+    point = native.run(job, frozenset())
+    if point["failures"]:
+        raise GuestError(point["failures"][0])
+    for case, row in zip(cases, point["tables"]["seen"], strict=True):
+        for code, times in zip(row[::2], row[1::2], strict=True):
+            if code:
+                case.seen[_state(case, code - 1)] += times
+
+
+def everywhere(cases: Sequence[Case], rounds: int, seed: int) -> None:
+    for number, setting in enumerate(SETTINGS):
+        run(cases, setting, rounds, seed + number, SCALES[number % len(SCALES)])
+
+
+def _state(case: Case, code: int) -> State:
+    names = [f"{n}:{r}" for n in range(len(case.test.threads)) for r in case.loads(n)]
+    names += case.test.locations
+    codes = {name: code >> BITS * i & (1 << BITS) - 1 for i, name in enumerate(names)}
+
+    def spelled(value: int) -> str:
+        if NAMED <= value < NAMED + len(case.test.locations):
+            return case.test.locations[value - NAMED]
+        return {MINUS: "-1", OTHER: "?"}.get(value, str(value))
+
+    return tuple(spelled(codes[key]) for key in case.keys)
+
+
+def _program(cases: Sequence[Case]) -> Program:
+    text = source(cases)
+    folder = paths.CACHE / "litmus"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"foreign-{hashlib.sha256(text.encode()).hexdigest()[:16]}.c"
+    if not path.is_file():
+        path.write_text(text)
+    return compile(path)
+
+
+def source(cases: Sequence[Case]) -> str:
+    """The C file."""
+    threads = [
+        _thread(f"test{number}_{n}", case, n)
+        for number, case in enumerate(cases)
+        for n in range(len(case.test.threads))
+    ]
+    rows = ",\n".join(_row(number, case) for number, case in enumerate(cases))
+    first = [
+        f"  if (test == {number} && location == {n}) return {int(value, 0)};"
+        for number, case in enumerate(cases)
+        for n, value in enumerate(case.test.memory.values())
+        if value != "0"
+    ]
+    return "\n".join(
+        [
+            HEAD,
+            "static litmus_word litmus_initial(unsigned test, unsigned location) {",
+            *first,
+            "  return 0 * (test + location);\n}",
+            *threads,
+            f"const struct litmus_test litmus_tests[] = {{\n{rows}}};",
+            f"const unsigned litmus_count = {len(cases)};\n",
+        ]
+    )
+
+
+def _row(number: int, case: Case) -> str:
+    count = len(case.test.threads)
+    loads = ", ".join(str(len(case.loads(n))) for n in range(count))
+    names = ", ".join(f"test{number}_{n}" for n in range(count))
+    return f"  {{{count}, {len(case.test.locations)}, {{{loads}}}, {{{names}}}}}"
+
+
+def _thread(name: str, case: Case, thread: int) -> str:
+    """A thread's instructions, its registers renamed to some that a compiler lends."""
+    test = case.test
+    code = test.threads[thread]
+    begun = {reg: value for (n, reg), value in test.registers.items() if n == thread}
+    used = {*begun, *case.loads(thread), *(w for line in code for w in WORD.findall(line))}
+    lent = dict(zip(sorted(used - {"x0"}), SAFE, strict=False))
+    lines = [f"li {lent[reg]}, 0" for reg in sorted(lent) if reg not in begun]
+    for register, value in begun.items():
+        if value in test.memory:
+            lines.append(f"ld {lent[register]}, {8 * test.locations.index(value)}(%[at])")
+        else:
+            lines.append(f"li {lent[register]}, {value}")
+    labels = {line[:-1] for line in code if line.endswith(":")}
+    lines += [_renamed(line, lent, labels) for line in code]
+    lines += [f"sd {lent[reg]}, {8 * i}(%[out])" for i, reg in enumerate(case.loads(thread))]
+    text = "\n".join(f'      "{line}\\n"' for line in lines)
+    clobbers = ", ".join(f'"{reg}"' for reg in lent.values())
+    return (
+        f"static void {name}(const litmus_location* at, litmus_word* out) {{\n"
+        f'  __asm__ volatile(\n{text}\n      : : [at] "r"(at), [out] "r"(out)'
+        f' : {clobbers}, "memory");\n}}'
+    )
+
+
+def _renamed(line: str, lent: dict[str, str], labels: set[str]) -> str:
+    line = WORD.sub(lambda word: lent.get(word[0], word[0]), line)
+    for label in labels:
+        line = re.sub(rf"\b{label}\b", f"{label}_%=", line)
+    return re.sub(r"^((?:amo|lr|sc)\S+ .*)\b0\(", r"\1(", line)

@@ -1,0 +1,94 @@
+"""The tests of a checkout of litmus tests, each held against the states that herd prints.
+
+ends(folder, states, names, rounds, jobs) -> how each ended, by its name: "passed" where no state
+was seen that herd forbids; and a line is printed of how many allowed states were seen
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tests.foreign import litmus, litmus_files
+from tests.foreign.litmus import Case
+
+from uncore.errors import UserError
+from uncore.execution import pool
+
+ROUNDS = 25  # on each machine
+CHUNK = 100  # tests of a program
+PASSED = "passed"
+
+
+def cases(folder: Path, states: Path, names: Sequence[str] = ()) -> tuple[list[Case], Counter[str]]:
+    """Those that can be run, and why the others cannot."""
+    if not states.is_file():
+        raise UserError(
+            f"{states}: not there; write --states FILE, what herd7 printed of the tests"
+        )
+    known = litmus_files.states(states.read_text())
+    found, left = dict[str, Case](), Counter[str]()
+    for path in sorted(folder.rglob("*.litmus")):
+        try:
+            test = litmus_files.read(path.read_text())
+        except litmus_files.Unread as why:
+            left[str(why)] += 1
+            continue
+        if (names and test.name not in names) or test.name in found:
+            continue
+        keys, allowed = known.get(test.name, ((), frozenset()))
+        case = Case(test, keys, allowed, Counter())
+        if not keys:
+            left["herd's states are not there"] += 1
+        elif not case.fits:
+            left["too many values"] += 1
+        else:
+            found[test.name] = case
+    return list(found.values()), left
+
+
+def ends(
+    folder: Path, states: Path, names: Sequence[str], rounds: int, jobs: int
+) -> dict[str, str]:
+    tests, left = cases(folder, states, names)
+    chunks = [(n, tests[n : n + CHUNK]) for n in range(0, len(tests), CHUNK)]
+    work = [(seed, chunk, rounds) for seed, chunk in chunks]
+    done = [case for part in pool.mapped(_ran, work, jobs) for case in part]
+    for why, count in left.most_common():
+        print(f"left out: {count:5}  {why}")
+    print(_told(done))
+    return {case.test.name: _end(case) for case in done}
+
+
+def _ran(work: tuple[int, list[Case], int]) -> list[Case]:
+    seed, chunk, rounds = work
+    litmus.everywhere(chunk, rounds, seed + 1)
+    return chunk
+
+
+def _end(case: Case) -> str:
+    wrong = sorted(set(case.seen) - case.allowed)
+    return f"forbidden: {_spelled(case, wrong)}" if wrong else PASSED
+
+
+def unseen(case: Case) -> list[str]:
+    return [_spelled(case, [state]) for state in sorted(case.allowed - set(case.seen))]
+
+
+def _told(done: Sequence[Case]) -> str:
+    rounds = sum(case.seen.total() for case in done)
+    allowed = sum(len(case.allowed) for case in done)
+    missing = sum(len(unseen(case)) for case in done)
+    whole = sum(not unseen(case) for case in done)
+    return (
+        f"{len(done)} tests, {rounds} rounds: {allowed - missing} of {allowed} allowed states seen,"
+        f" all of them in {whole} tests"
+    )
+
+
+def _spelled(case: Case, states: Sequence[litmus_files.State]) -> str:
+    def one(state: litmus_files.State) -> Iterator[str]:
+        yield from (f"{key}={value}" for key, value in zip(case.keys, state, strict=True))
+
+    return "; ".join(" ".join(one(state)) for state in states)

@@ -1,0 +1,150 @@
+"""Does the command for the suites of others say what holds of them?  On small ones of our own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from tests.foreign import __main__ as command
+from tests.foreign import bare, known, linux, litmus_files, litmus_suite
+from tests.isa import guest
+from tests.linux.programs import BARE
+
+from uncore.program import compile_for_linux
+
+TOLD = """
+    la t0, tohost
+    li t1, {code}
+    sd t1, (t0)
+1:  j 1b
+.balign 64
+tohost: .dword 0
+begin_signature: .word 0x12345678, 5
+end_signature:
+"""
+ENDS = 'void _start(void) {{ __asm__ volatile("li a0, {status}\\n li a7, 94\\n ecall"); }}\n'
+BUFFERED = """RISCV SB
+"an example"
+{ 0:x5=1; 0:x6=x; 0:x8=y; 1:x5=1; 1:x6=y; 1:x8=x; }
+ P0          | P1          ;
+ sw x5,0(x6) | sw x5,0(x6) ;
+ lw x7,0(x8) | lw x7,0(x8) ;
+exists (0:x7=0 /\\ 1:x7=0)
+"""
+STATES = [(a, b) for a in "01" for b in "01"]
+
+
+def bare_program(folder: Path, code: int) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    entry = ["-Wl,--entry=start"]
+    return guest.assemble(TOLD.format(code=code), folder, more=entry).path
+
+
+@pytest.mark.parametrize(("code", "end"), [(1, "passed"), (7, "test 3")])
+def test_a_bare_program_ends_as_it_says(tmp_path: Path, code: int, end: str) -> None:
+    assert bare.ended(bare_program(tmp_path, code)) == end
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("12345678\n00000005\n", "passed"),
+        ("12345678\n00000006\n", "word 1 of the signature"),
+        ("12345678\n00000005\n00000000\n", "a signature of 2 words, not 3"),
+    ],
+)
+def test_a_signature_is_compared_word_by_word(tmp_path: Path, text: str, end: str) -> None:
+    path = bare_program(tmp_path, 1)
+    (tmp_path / "guest.reference_output").write_text(text)
+    assert bare.ended(path) == end
+
+
+def linux_program(path: Path, status: int) -> Path:
+    source = path.with_suffix(".c")
+    source.write_text(ENDS.format(status=status))
+    path.write_bytes(compile_for_linux(source, (), BARE).data)
+    return path
+
+
+@pytest.mark.parametrize(("status", "end"), [(0, "passed"), (2, "status 2")])
+def test_a_program_of_linux_ends_with_its_status(tmp_path: Path, status: int, end: str) -> None:
+    assert linux.ended(linux_program(tmp_path / "a.exe", status)) == end
+
+
+def printed(states: list[tuple[str, str]]) -> str:
+    lines = [f"0:x7={a}; 1:x7={b};" for a, b in states]
+    return "\n".join(["Test SB Allowed", f"States {len(states)}", *lines, "Ok", ""])
+
+
+@pytest.mark.parametrize("weaker", [True, False])
+def test_a_state_that_herd_forbids_is_told(tmp_path: Path, weaker: bool) -> None:
+    """All four may be seen; herd's list is read, so one that is not in it is forbidden."""
+    (tmp_path / "SB.litmus").write_text(BUFFERED)
+    states = tmp_path / "herd.logs"
+    states.write_text(printed(STATES if weaker else STATES[1:]))
+    ended = litmus_suite.ends(tmp_path, states, (), 20, 1)
+    assert ended == {"SB": "passed" if weaker else "forbidden: 0:x7=0 1:x7=0"}
+
+
+def test_what_a_reader_does_not_know_is_left_out_by_name() -> None:
+    with pytest.raises(litmus_files.Unread, match=r"has lw\.aq"):
+        litmus_files.read(BUFFERED.replace("lw x7", "lw.aq x7"))
+
+
+SUITE = """kind = "linux"
+programs = ["*.exe"]
+suffix = ".exe"
+passed = 1
+[reasons]
+processes = "there is one process"
+[fails]
+two = ["status 2", "processes"]
+"""
+
+
+def suite(folder: Path, monkeypatch: pytest.MonkeyPatch, two: int = 2, text: str = SUITE) -> Path:
+    monkeypatch.setattr(known, "HERE", folder)
+    (folder / "small.toml").write_text(text)
+    linux_program(folder / "one.exe", 0)
+    linux_program(folder / "two.exe", two)
+    return folder
+
+
+def test_what_is_on_record_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(["small", str(suite(tmp_path, monkeypatch))]) == 0
+    assert "1 passed, 1 failed with a known reason, 0 failed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("two", [0, 3])
+def test_a_changed_verdict_is_a_failure(
+    two: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(["small", str(suite(tmp_path, monkeypatch, two))]) == 1
+    assert f"two: {'status 3' if two else 'passed'}; on record: status 2" in capsys.readouterr().out
+
+
+def test_a_test_that_has_gone_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = suite(tmp_path, monkeypatch)
+    (folder / "one.exe").unlink()
+    assert command.main(["small", str(folder)]) == 1
+    assert "0 tests that should pass; on record: 1" in capsys.readouterr().out
+
+
+def test_a_program_that_ends_the_simulator_fails_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ends = {"one": lambda: os._exit(7), "two": lambda: "status 2"}
+    monkeypatch.setitem(command.RUNS, "linux", lambda path: ends[path.stem]())
+    assert command.main(["small", str(suite(tmp_path, monkeypatch))]) == 1
+    assert "one: died 7; on record: passed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", known.names())
+def test_every_reason_on_record_is_needed(name: str) -> None:
+    recorded = known.load(name)
+    assert {reason for _, reason in recorded.fails.values()} == set(recorded.reasons)

@@ -1,0 +1,55 @@
+"""Work that may crash, in processes of their own.
+
+tried(work, items, seconds) -> (item, end) of each: what `work` returned, or `died STATUS`
+
+Invariant: after a crash the rest goes on only where the caller asks for it: the list ends there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import traceback
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+def tried(
+    work: Callable[[Item], str],
+    items: Sequence[Item],
+    seconds: int,
+    prepare: Callable[[], None] = lambda: None,
+) -> list[tuple[Item, str]]:
+    """Each item in one child; one that takes longer than `seconds` ends it as a crash does."""
+    reads, writes = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reads)
+        prepare()
+        _batch(work, items, seconds, writes)
+        os._exit(0)
+    os.close(writes)
+    with os.fdopen(reads) as told:
+        ends = [json.loads(line) for line in told]
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status and "traceback" not in ends[-1:]:
+        ends = [*ends[: len(items) - 1], f"died {status}"]
+    return list(zip(items, ends, strict=False))
+
+
+def _batch(work: Callable[[Item], str], items: Sequence[Item], seconds: int, tell: int) -> None:
+    """In the child: writes how each ended."""
+    with os.fdopen(tell, "w", buffering=1) as out:
+        for item in items:
+            signal.alarm(seconds)
+            try:
+                end = work(item)
+            except BaseException:
+                out.write('"traceback"\n')
+                out.flush()
+                traceback.print_exc()
+                os._exit(1)
+            out.write(json.dumps(end) + "\n")
