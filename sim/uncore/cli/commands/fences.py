@@ -11,6 +11,7 @@ from uncore.cli.options import ENGINE_WORDS, Cores, EngineWords, Json, Set, With
 from uncore.cli.status import FAILED, INTERRUPTED, OK
 from uncore.drawing.progress import progress
 from uncore.drawing.table import print_json
+from uncore.errors import UserError
 from uncore.execution.request import find_program
 from uncore.job.option_values import pairs
 from uncore.job.placement import thread_counts
@@ -41,7 +42,7 @@ def fences(
     cores: Cores = 0,
     json: Json = False,
 ) -> int:
-    source = variants.read(source_of(find_program(workload)))
+    source = _source(workload)
     trials = Trials(
         machines or Trials.machines,
         thread_counts(threads, abi.CONSTANTS["UC_MAX_HARTS"]),
@@ -64,6 +65,16 @@ def fences(
         return INTERRUPTED
     remember(source)
     return OK
+
+
+def _source(workload: str) -> variants.Source:
+    guest = find_program(workload)
+    if guest.linux:
+        raise UserError(
+            f"{workload}: a program with main(), and what its orders hide shows on a weakly ordered"
+            " machine alone, which runs workloads only; put its lock into one (uc_main, contend.h)"
+        )
+    return variants.read(source_of(guest))
 
 
 def _ask(
