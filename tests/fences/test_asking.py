@@ -113,4 +113,4 @@ def test_a_program_with_a_main_is_said_to_be_no_workload(uncore, tmp_path):
     source = tmp_path / "own.c"
     source.write_text("#include <pthread.h>\nint main(void) { return 0; }\n")
     status, _, err = uncore("fences", str(source))
-    assert (status, "has a main()" in err, "not found" in err) == (2, True, False)
+    assert (status, "a program with main()" in err, "not found" in err) == (2, True, False)

@@ -71,6 +71,8 @@ nb::list tasks(const Engine& engine) {
     row["operations"] = task->operations;
     row["began"] = task->began == kNever ? nb::none() : nb::object(nb::int_(task->began));
     row["ended"] = task->ended;
+    row["born"] = task->born;
+    row["died"] = task->died == kNever ? nb::none() : nb::object(nb::int_(task->died));
     all.append(row);
   }
   return all;

@@ -46,13 +46,15 @@ nb::object log_columns(const Engine& engine) {
 
 nb::object line_columns(const Engine& engine) {
   if (!engine.attribution) return nb::none();
-  const auto invalidations = engine.attribution->copies().invalidations();
+  const auto invalidations = engine.attribution->copies.invalidations();
   nb::dict taken;
   taken["line"] = column(invalidations, [](const auto& i) { return i.first << kLineShift; });
   taken["times"] = column(invalidations, [](const auto& i) { return i.second; });
   nb::dict d;
-  d["uses"] = columns(engine.attribution->uses());
-  d["passed"] = columns(engine.attribution->copies().passed());
+  d["uses"] = columns(engine.attribution->uses.rows());
+  d["callers"] = columns(engine.attribution->chains.all());
+  d["allocations"] = columns(engine.attribution->allocations);
+  d["passed"] = columns(engine.attribution->copies.passed());
   d["invalidations"] = taken;
   d["waited_ps"] = engine.attribution->waited_in_all;
   d["path_ps"] = engine.attribution->path.length();

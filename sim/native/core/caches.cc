@@ -96,7 +96,7 @@ void Caches::granted(const Packet& packet, Line& line, Time now) {
   AtLine at(core_, line.number, &line, now, now);
   if (m.carries) {
     core_.around.counters.transferred(core_.agent, packet.origin, line.number);
-    if (core_.observed) core_.observed->transferred(line.number, packet.origin, core_.agent);
+    if (core_.observed) core_.observed->copies.transferred(line.number, packet.origin, core_.agent);
   }
   if (!CoreClient::granted(at, line.copy, m)) return;
   const State state = line.copy.state;
@@ -138,7 +138,7 @@ void Caches::evict(Line& victim, Time now) {
   const Evicted evicted = CoreClient::evict(at, victim.copy);
   core_.turns.disturb();
   core_.lose(victim.number);
-  if (core_.observed) core_.observed->evicted(core_.agent, victim.number);
+  if (core_.observed) core_.observed->copies.evicted(core_.agent, victim.number);
   if (evicted == Evicted::dropped)
     core_.lines.erase(victim);
   else

@@ -28,7 +28,7 @@ Core::Core(const CoreSurroundings& s, Agent a, Time reach)
       lines(spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways,
             !s.attribution && s.job.moves.empty() && spec.order == CoreSpec::Order::tso,
             s.job.boot.present),
-      observed(s.attribution, s.trace, agent, s.protocol),
+      observed(s.attribution, s.trace, s.unwinding, agent, s.protocol),
       turns(*this, reach),
       stores(make_stores(*this)),
       caches(*this, spec, s.job, agent) {}
@@ -150,7 +150,7 @@ void Core::stopped(Thread& thread, Stop stop) {
 
 void Core::end_run(Thread& thread, End::Cause cause, int code, std::string reason) {
   thread.mode = Thread::Mode::stopped;
-  if (observed && around.job.process.unmarked) observed.marked(thread, UC_MARK_ROI_OFF, 0);
+  if (observed && around.job.process.unmarked) observed.finished(thread);
   // T4.2: if several harts end the run at one time, the lower hart counts.
   const uint64_t position = agent * around.machine.threads_per_core + thread.index;
   around.end.declare({cause, code, std::move(reason), thread.hart.clock, position});

@@ -41,7 +41,36 @@ Trace::Access traced(const Thread& t, Agent core, const Access& a, uint64_t pc, 
           .left = data ? value_after(a, *data, before) : 0};
 }
 
+Frame frame(const Thread& t) {
+  const uint64_t* const x = t.hart.x;
+  return {.pc = t.hart.pc, .ra = x[1], .sp = x[2], .fp = x[8]};
+}
+
 }  // namespace
+
+uint32_t Observed::callers(const Thread& t) const { return callers(t, frame(t)); }
+
+void Observed::finished(const Thread& t) const { by_->finished(t.id, t.hart.clock); }
+
+// The chain of calls to where the hart is. Its core has most of the stack.
+uint32_t Observed::callers(const Thread& t, const Frame& frame) const {
+  if (!unwinding_) return 0;
+  const auto read = [&](uint64_t address, uint64_t& word) {
+    const uint64_t at = t.core.around.map.place(address);
+    if (at % sizeof(word)) return false;
+    const StoreBuffer::Match match = t.buffer.search(at, sizeof(word), word);
+    if (match != StoreBuffer::Match::nothing) return match == StoreBuffer::Match::value;
+    const Line* line = t.core.lines.find(at >> kLineShift);
+    if (line && protocol_.holds_copy(line->copy.state)) {
+      word = line->data.read(at % kLineBytes, sizeof(word));
+      return true;
+    }
+    if (!t.core.around.supervisor->mapped(address, sizeof(word))) return false;
+    word = t.core.around.memory.doubleword(address);
+    return true;
+  };
+  return by_->chains.number(unwinding_->callers(frame, read));
+}
 
 // The access is performed on its line; one that was answered `later` has waited until now.
 void Observed::access(const Thread& t, const Access& a, Time now, const Bytes* data) const {
@@ -55,7 +84,8 @@ void Observed::access(const Thread& t, const Access& a, Time now, const Bytes* d
                 .offset = static_cast<unsigned>(a.address % kLineBytes),
                 .size = a.size,
                 .reads = a.kind != K::store && a.kind != K::sc,
-                .writes = a.kind != K::load && a.kind != K::lr},
+                .writes = a.kind != K::load && a.kind != K::lr,
+                .callers = by_->costs(t.id, now) ? callers(t, frame(t)) : 0},
                now);
 }
 
@@ -64,11 +94,11 @@ void Observed::access(const Thread& t, const Access& a, Time now, const Bytes* d
 void Observed::probed(const Copy& copy, const Header& m) const {
   const State before = copy.state;
   const State after = protocol_.client(before, copy.event(protocol_, m)).next();
-  Attribution::Loss loss;
+  LineCopies::Loss loss;
   if (!protocol_.leaves(before))
     loss = {.copy = !protocol_.holds_copy(after),
             .right = protocol_.may_store(before) && !protocol_.may_store(after)};
-  by_->probed(core_, m.line, m.kind != Kind::ProbeS, loss);
+  by_->copies.probed(core_, m.line, m.kind != Kind::ProbeS, loss);
 }
 
 // The store leaves the buffer for its line; a hart that waited for it has waited until now.
@@ -81,14 +111,16 @@ void Observed::drained(const Thread& t, std::size_t older, Time now, const Bytes
     const auto [pc, since] = trace_->drained(t.id, older);
     trace_->performed(traced(t, core_, a, pc, since, now, data));
   }
+  const bool waits = waits_for(t, s), costs = waits || by_->store(t.id, older).missing;
   by_->drained(t.id, core_, older,
                {.line = s.address >> kLineShift,
                 .pc = 0,  // noted when it entered the buffer
                 .offset = static_cast<unsigned>(s.address % kLineBytes),
                 .size = s.size,
                 .reads = s.is_atomic(),
-                .writes = true},
-               waits_for(t, s), now);
+                .writes = true,
+                .callers = costs ? callers(t, by_->store(t.id, older).frame) : 0},
+               waits, now);
 }
 
 // What the hart asked for has come: a register's value, or what a far atomic read.
@@ -110,7 +142,7 @@ void Observed::waited(const Thread& t, Time now) const {
 }
 
 void Observed::buffered(const Thread& t, Time now) const {
-  by_->buffered(t.id, t.hart.pc, now);
+  by_->buffered(t.id, frame(t), now);
   if (trace_) trace_->buffered(t.id, t.hart.pc, now);
 }
 
@@ -131,7 +163,7 @@ void Observed::marked(const Thread& t, unsigned code, uint64_t value) const {
 }
 
 void Observed::filled(uint64_t line, State state, Time now, Time held_until) const {
-  by_->filled(core_, line, protocol_.may_store(state));
+  by_->copies.filled(core_, line, protocol_.may_store(state));
   if (trace_ && held_until > now) trace_->holds(core_, line, now, held_until);
 }
 

@@ -9,6 +9,7 @@
 
 #include "coherence/client.hh"
 #include "core/thread.hh"
+#include "core/unwinding.hh"
 #include "observe/attribution.hh"
 #include "observe/trace.hh"
 
@@ -16,8 +17,9 @@ namespace uncore {
 
 class Observed {
  public:
-  Observed(Attribution* by, Trace* trace, Agent core, const Protocol& protocol)
-      : by_(by), trace_(trace), core_(core), protocol_(protocol) {}
+  Observed(Attribution* by, Trace* trace, Unwinding* unwinding, Agent core,
+           const Protocol& protocol)
+      : by_(by), trace_(trace), unwinding_(unwinding), core_(core), protocol_(protocol) {}
 
   explicit operator bool() const { return __builtin_expect(by_ != nullptr, false); }
   Attribution* operator->() const { return by_; }
@@ -34,6 +36,8 @@ class Observed {
   void marked(const Thread& thread, unsigned code, uint64_t value) const;
   void answered(const Thread& thread, Time now) const;  // a register's or far atomic's value came
   void ended(const Thread& thread, Time now) const;     // the run has, and the hart may be waiting
+  void finished(const Thread& thread) const;            // it has ended the run
+  uint32_t callers(const Thread& thread) const;         // of the function that it is in
   void probed(const Copy& copy, const Header& probe) const;
   void filled(uint64_t line, State state, Time now, Time held_until) const;
 
@@ -50,9 +54,11 @@ class Observed {
 
  private:
   void waited(const Thread& thread, Time now) const;
+  uint32_t callers(const Thread& thread, const Frame& frame) const;
 
   Attribution* by_;
   Trace* const trace_;  // null unless the job asks for it
+  Unwinding* const unwinding_;
   const Agent core_;
   const Protocol& protocol_;
 };

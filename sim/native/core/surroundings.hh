@@ -2,6 +2,8 @@
 #pragma once
 
 #include "core/supervisor.hh"
+#include "core/unwinding.hh"
+#include "core/watches.hh"
 #include "fabric/network.hh"
 #include "interrupts/interrupts.hh"
 #include "memory/functional.hh"
@@ -28,6 +30,8 @@ struct CoreSurroundings {
   End& end;
   Counters& counters;
   Attribution* attribution;  // null unless the job asks for it
+  Unwinding* unwinding;      // null where nobody asks who called
+  Watches* watches;          // null where no function is watched
   Trace* trace;              // the same; then there is an attribution
   Versions* versions;        // null unless a core is weakly ordered
   Supervisor* supervisor;    // null where programs are bare metal

@@ -93,6 +93,7 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   bool fetch(uint64_t address, uint32_t& word);
   void told(uint64_t cause);
   void marker(unsigned code, uint64_t value);
+  void arrived();
   void gave_up();
   void trapped(uint64_t cause, bool interrupt);
   void returned();

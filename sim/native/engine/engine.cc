@@ -23,6 +23,7 @@ Engine::Engine(MachineSpec m, JobSpec j)
       log(job.log ? std::make_unique<Log>() : nullptr),
       attribution(job.lines ? std::make_unique<Attribution>(job.placement.size()) : nullptr),
       trace(job.trace.on ? std::make_unique<Trace>(job.trace, job.placement.size()) : nullptr),
+      unwinding(attribution && job.process.present ? std::make_unique<Unwinding>(job) : nullptr),
       messages(observer(), agents),
       versions(weak(machine) ? std::make_unique<Versions>(job.chance.load) : nullptr),
       accesses(job.accesses ? std::make_unique<Accesses>(job.placement.size()) : nullptr),
@@ -39,8 +40,11 @@ Engine::Engine(MachineSpec m, JobSpec j)
       interrupts(agents, network, queue, machine.interrupt.multicast, job.boot, services.console),
       os(make_os()),
       firmware(make_firmware()),
-      around_cores(surroundings()),
-      code_(job.text_begin, job.text_size) {
+      code_(job.text_begin, job.text_size),
+      watches(job.process.watches.empty()
+                  ? nullptr
+                  : std::make_unique<Watches>(job, code_, attribution.get())),
+      around_cores(surroundings()) {
   memories.load(job.segments);
   make_resolvers();
   make_cores();
@@ -70,6 +74,8 @@ CoreSurroundings Engine::surroundings() {
           .end = end,
           .counters = counters,
           .attribution = attribution.get(),
+          .unwinding = unwinding.get(),
+          .watches = watches.get(),
           .trace = trace.get(),
           .versions = versions.get(),
           .supervisor = os ? static_cast<Supervisor*>(os.get()) : firmware.get(),
@@ -212,7 +218,7 @@ void Engine::observe() {
   }
   for (const Thread* thread : threads) {
     for (std::size_t n = thread->buffer.size(); n > 0; --n)
-      attribution->buffered(thread->id, 0, queue.now());
+      attribution->buffered(thread->id, {}, queue.now());
     if (thread->mode == Thread::Mode::waiting) attribution->stands(thread->id, queue.now());
   }
 }

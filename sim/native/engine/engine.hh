@@ -50,12 +50,13 @@ class Engine {
   const JobSpec job;
   const Agents agents;
   const Protocol protocol;
-  const std::unique_ptr<Log> log;            // null unless the job asks for it
-  std::unique_ptr<Attribution> attribution;  // the same, or until observe()
-  const std::unique_ptr<Trace> trace;        // the same; then there are both
-  const MessageObserver messages;            // of both
-  const std::unique_ptr<Versions> versions;  // null unless a core is weakly ordered
-  const std::unique_ptr<Accesses> accesses;  // null unless the job asks for them
+  const std::unique_ptr<Log> log;              // null unless the job asks for it
+  std::unique_ptr<Attribution> attribution;    // the same, or until observe()
+  const std::unique_ptr<Trace> trace;          // the same; then there are both
+  const std::unique_ptr<Unwinding> unwinding;  // null unless lines of a program of Linux are told
+  const MessageObserver messages;              // of both
+  const std::unique_ptr<Versions> versions;    // null unless a core is weakly ordered
+  const std::unique_ptr<Accesses> accesses;    // null unless the job asks for them
   Counters counters;
   EventQueue queue;
   End end;
@@ -71,6 +72,12 @@ class Engine {
   Interrupts interrupts;
   std::unique_ptr<Linux> os;           // null unless the program is one of Linux
   std::unique_ptr<Firmware> firmware;  // null unless the program is a kernel itself
+
+ private:
+  Code code_;
+
+ public:
+  const std::unique_ptr<Watches> watches;  // null unless functions are watched
   CoreSurroundings around_cores;
 
  private:
@@ -89,8 +96,6 @@ class Engine {
   void stand_still();
   bool goes_on();  // though no operation says so
   void give_up(End::Cause cause);
-
-  Code code_;
 };
 
 }  // namespace uncore

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <unordered_set>
 
 #include "hart/code_pages.hh"
 #include "hart/instruction.hh"
@@ -38,6 +39,13 @@ class Code {
     return offset < size_ ? &table_[offset / 2] : nullptr;
   }
 
+  // The environment is told of each hart that comes there (Op::watched).
+  void watch(uint64_t pc) {
+    watched_.insert(pc);
+    if (Instruction* const in = find(pc); in && in->op != Op::undecoded) in->op = Op::watched;
+  }
+  bool watches(uint64_t pc) const { return !watched_.empty() && watched_.contains(pc); }
+
   // Called by the hart that decoded the instruction at `in`.
   void decoded(const Instruction* in) {
     const auto index = static_cast<uint64_t>(in - table_.get());
@@ -60,6 +68,7 @@ class Code {
   static constexpr uint64_t kBehind = 2;  // undecoded ones, where a straight line runs out
   uint64_t base_, size_;
   std::unique_ptr<Instruction[], Free> table_;
+  std::unordered_set<uint64_t> watched_;
   uint64_t first_ = ~uint64_t{0}, last_ = 0;  // the span of table_ that holds decoded code
 };
 

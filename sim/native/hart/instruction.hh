@@ -21,6 +21,7 @@ inline constexpr unsigned kStackPointer = 2;
 enum class Op : uint8_t {
   undecoded,  // 0, so that fresh memory is undecoded code
   illegal,
+  watched,  // whatever it is: its port is told first (Code::watch)
   amo,
   floating,
 #define ALU(name, match, mask, format, value) name,

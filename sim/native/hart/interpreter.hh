@@ -35,7 +35,9 @@ bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
   uint32_t word;
   if (!h.port.fetch(address, word)) return false;
   in = decode(word);
-  if (&in != h.apart) h.code.decoded(&in);
+  if (&in == h.apart) return true;
+  h.code.decoded(&in);
+  if (h.code.watches(address)) in.op = Op::watched;
   return true;
 }
 
@@ -109,6 +111,9 @@ bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
     return call;                                   \
   }
 
+template <class Port>
+bool outside(Hart<Port>& h);
+
 // Executes instructions that follow each other, or the first `alone`. What computes, accesses that
 // hit, branches, jumps, pauses and fences that nothing waits for follow each other with address and
 // time at hand, and with one check of the horizon each: nothing else can concern the hart
@@ -130,6 +135,10 @@ template <bool translated, class Port>
       case Op::illegal:
         h.account(between(first, at), now, done);
         return illegal(h);
+      case Op::watched:
+        h.account(between(first, at), now, done);
+        if constexpr (requires(Port& port) { port.arrived(); }) h.port.arrived();
+        return outside(h);
       case Op::amo:
         h.account(between(first, at), now, done);
         return atomic(h, in);
@@ -150,7 +159,7 @@ template <bool translated, class Port>
   }
 }
 
-// Code outside the decoded range stands alone.
+// Code outside the decoded range stands alone, and so does what is watched.
 template <class Port>
 [[gnu::noinline]] bool outside(Hart<Port>& h) {
   Instruction* at = h.apart;

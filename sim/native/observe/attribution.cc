@@ -32,7 +32,7 @@ void Attribution::drained(uint32_t hart, Agent core, std::size_t older, Access s
   if (waits) h.since = std::max(since, now);
   const Buffered left = h.stores[older];
   h.stores.erase(h.stores.begin() + static_cast<std::ptrdiff_t>(older));
-  store.pc = left.pc;
+  store.pc = left.frame.pc;
   const std::size_t use = count(hart, core, store, left.kind, left.missing, waited);
   path.drained(hart, store.line, use, left.entered, waits, now);
 }
@@ -40,15 +40,15 @@ void Attribution::drained(uint32_t hart, Agent core, std::size_t older, Access s
 std::size_t Attribution::count(uint32_t hart, Agent core, const Access& access, int64_t kind,
                                bool missed, Time waited) {
   const uint64_t bytes = bytes_of(access.offset, access.size);
-  const std::size_t use = uses_.row(hart, access.line, access.pc, kind);
-  Use& u = uses_[use];
+  const std::size_t use = uses.row(hart, access.line, access.pc, kind, access.callers);
+  Use& u = uses[use];
   u.reads += access.reads;
   u.writes += access.writes;
   u.misses += missed;
   u.waited += waited;
   if (access.reads) u.read |= bytes;
   if (access.writes) u.written |= bytes;
-  copies_.accessed(core, {use, bytes, access.writes, missed, waited});
+  copies.accessed(core, {use, bytes, access.writes, missed, waited});
   return use;
 }
 
@@ -64,19 +64,18 @@ Time Attribution::stop_waiting(Hart& hart, Time now) {
 void Attribution::waited(uint32_t hart, uint64_t line, uint64_t pc, Time now) {
   Hart& h = harts_[hart];
   h.missing = false;
-  if (const Time time = stop_waiting(h, now))
-    uses_[uses_.row(hart, line, pc, h.kind)].waited += time;
+  if (const Time time = stop_waiting(h, now)) uses[uses.row(hart, line, pc, h.kind)].waited += time;
 }
 
 void Attribution::failed_sc(uint32_t hart, uint64_t line, uint64_t pc, Time now) {
   waited(hart, line, pc, now);
-  ++uses_[uses_.row(hart, line, pc, harts_[hart].kind)].failed_scs;
+  ++uses[uses.row(hart, line, pc, harts_[hart].kind)].failed_scs;
 }
 
 void Attribution::waited_store(uint32_t hart, std::size_t older, uint64_t line, Time now) {
   Hart& h = harts_[hart];
   const Buffered& store = h.stores[older];
-  uses_[uses_.row(hart, line, store.pc, store.kind)].waited += stop_waiting(h, now);
+  uses[uses.row(hart, line, store.frame.pc, store.kind)].waited += stop_waiting(h, now);
 }
 
 void Attribution::turn_ends(uint32_t hart, uint64_t instructions) {
@@ -88,8 +87,8 @@ void Attribution::turn_ends(uint32_t hart, uint64_t instructions) {
 void Attribution::repeated(uint32_t hart, Agent core, uint64_t turns) {
   if (turns == 0) return;
   for (const Turn& t : harts_[hart].turn) {
-    uses_[t.use].reads += turns;
-    copies_.accessed(core, {t.use, t.bytes, false, false, 0});
+    uses[t.use].reads += turns;
+    copies.accessed(core, {t.use, t.bytes, false, false, 0});
   }
 }
 
@@ -107,11 +106,36 @@ void Attribution::marked(uint32_t hart, unsigned code, uint64_t value, Time now)
   if (code == UC_MARK_OP) kind = kBetween;
 }
 
+void Attribution::all_are(int64_t kind) {
+  for (Hart& h : harts_) {
+    h.kind = kind;
+    for (Buffered& store : h.stores) store.kind = kind;
+  }
+}
+
+// What was before the first of them does not count.
+void Attribution::several_threads(Time now) {
+  const bool again = harts_[0].kind == kPerhaps;
+  if (!again) path.begins_at(now);
+  uses.rename(again ? kPerhaps : kBetween, again ? kBetween : kOutside);
+  all_are(kBetween);
+}
+
+void Attribution::one_thread(uint32_t hart, Time now) {
+  path.ends(hart, now);
+  all_are(kPerhaps);
+}
+
+void Attribution::finished(uint32_t hart, Time now) {
+  if (harts_[hart].kind != kPerhaps) marked(hart, UC_MARK_ROI_OFF, 0, now);
+}
+
 // --- the outcome ------------------------------------------------------------------------------
 
 void Attribution::finish() {
-  copies_.finish();
-  path.walk([this](std::size_t use, Time time) { uses_[use].critical += time; });
+  uses.rename(kPerhaps, kOutside);
+  copies.finish();
+  path.walk([this](std::size_t use, Time time) { uses[use].critical += time; });
 }
 
 }  // namespace uncore

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "coherence/message.hh"
+#include "observe/callers.hh"
 #include "observe/critical_path.hh"
 #include "observe/line_copies.hh"
 #include "observe/uses.hh"
@@ -24,24 +25,42 @@ class Attribution {
  public:
   // Within the region of interest, but no operation was begun; outside of it.
   static constexpr int64_t kBetween = -1, kOutside = -2;
+  // Behind the last thread's end, unless another begins.
+  static constexpr int64_t kPerhaps = -3;
 
-  explicit Attribution(std::size_t harts)
-      : path(harts), harts_(harts), uses_(harts), copies_(uses_) {}
+  explicit Attribution(std::size_t harts) : path(harts), uses(harts), copies(uses), harts_(harts) {}
 
   CriticalPath path;
+  Chains chains;
+  Uses uses;
+  LineCopies copies;
 
   // --- accesses, when they are performed ---
   struct Access {
     uint64_t line, pc;
     unsigned offset, size;
     bool reads, writes;
+    uint32_t callers = 0;  // where it cost time, and they are known
   };
+  // Does the access that the hart performs now cost time?
+  bool costs(uint32_t hart, Time now) const {
+    return harts_[hart].missing || harts_[hart].since < now || path.has_woken(hart);
+  }
   void touched(uint32_t hart, Agent core, const Access& access, Time now);
   // Its access finds the line missing: it counts as a miss when it is performed.
   void missed(uint32_t hart) { harts_[hart].missing = true; }
   // The same for stores: one enters the buffer; the oldest but so many misses, and is performed.
-  void buffered(uint32_t hart, uint64_t pc, Time now) {
-    harts_[hart].stores.push_back({pc, harts_[hart].kind, path.now(hart, now)});
+  void buffered(uint32_t hart, const Frame& frame, Time now) {
+    harts_[hart].stores.push_back({frame, harts_[hart].kind, path.now(hart, now)});
+  }
+  struct Buffered {
+    Frame frame;
+    int64_t kind;
+    CriticalPath::Point entered;
+    bool missing = false;
+  };
+  const Buffered& store(uint32_t hart, std::size_t older) const {
+    return harts_[hart].stores[older];
   }
   void missed_store(uint32_t hart, std::size_t older) { harts_[hart].stores[older].missing = true; }
   // `waits`: the hart stands still until this store is gone.
@@ -65,30 +84,25 @@ class Attribution {
   void retired(uint32_t hart, uint64_t instructions) { harts_[hart].instructions = instructions; }
   void repeated(uint32_t hart, Agent core, uint64_t turns);
 
-  // --- copies ---
-  using Loss = LineCopies::Loss;
-  void transferred(uint64_t line, Agent from, Agent to) { copies_.transferred(line, from, to); }
-  void probed(Agent core, uint64_t line, bool invalidates, Loss loss) {
-    copies_.probed(core, line, invalidates, loss);
-  }
-  void filled(Agent core, uint64_t line, bool writable) { copies_.filled(core, line, writable); }
-  void evicted(Agent core, uint64_t line) { copies_.evicted(core, line); }
-
   // --- operations (uc_start, uc_kind, uc_op, uc_roi) ---
   void marked(uint32_t hart, unsigned code, uint64_t value, Time now);
 
+  // A program that marks nothing is measured while it has several threads, or as a whole.
+  void several_threads(Time now);
+  void one_thread(uint32_t hart, Time now);
+  void finished(uint32_t hart, Time now);
+
+  // --- what is allocated ---
+  struct Allocation {
+    uint64_t address, size;
+    uint32_t callers;
+  };
+  std::vector<Allocation> allocations;
+
   // --- the outcome ---
   void finish();  // no copy is taken any more
-  const std::vector<Use>& uses() const { return uses_.rows(); }
-  const LineCopies& copies() const { return copies_; }
 
  private:
-  struct Buffered {
-    uint64_t pc;
-    int64_t kind;
-    CriticalPath::Point entered;
-    bool missing = false;
-  };
   struct Turn {
     uint64_t instructions;
     std::size_t use;
@@ -104,12 +118,11 @@ class Attribution {
   };
 
   Time stop_waiting(Hart& hart, Time now);
+  void all_are(int64_t kind);
   std::size_t count(uint32_t hart, Agent core, const Access& access, int64_t kind, bool missed,
                     Time waited);
 
   std::vector<Hart> harts_;
-  Uses uses_;
-  LineCopies copies_;
 };
 
 }  // namespace uncore

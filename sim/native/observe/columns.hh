@@ -25,6 +25,7 @@ void each_column(const std::vector<Use>&, Put put) {
   put("pc", [](const Use& u) { return u.pc; });
   put("hart", [](const Use& u) { return u.hart; });
   put("kind", [](const Use& u) { return u.kind; });
+  put("callers", [](const Use& u) { return u.callers; });
   put("reads", [](const Use& u) { return u.reads; });
   put("writes", [](const Use& u) { return u.writes; });
   put("misses", [](const Use& u) { return u.misses; });
@@ -35,6 +36,23 @@ void each_column(const std::vector<Use>&, Put put) {
   put("needless_ps", [](const Use& u) { return u.needlessly; });
   put("read", [](const Use& u) { return Wide{u.read}; });
   put("written", [](const Use& u) { return Wide{u.written}; });
+}
+
+// By depth: the innermost caller first.
+template <class Put>
+void each_column(const std::vector<Callers>&, Put put) {
+  static constexpr const char* names[] = {"0", "1", "2", "3", "4",  "5",
+                                          "6", "7", "8", "9", "10", "11"};
+  static_assert(std::size(names) == Callers::kDepth);
+  for (std::size_t depth = 0; depth < Callers::kDepth; ++depth)
+    put(names[depth], [depth](const Callers& c) { return c.at[depth]; });
+}
+
+template <class Put>
+void each_column(const std::vector<Attribution::Allocation>&, Put put) {
+  put("address", [](const Attribution::Allocation& a) { return a.address; });
+  put("size", [](const Attribution::Allocation& a) { return a.size; });
+  put("callers", [](const Attribution::Allocation& a) { return a.callers; });
 }
 
 template <class Put>

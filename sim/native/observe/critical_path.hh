@@ -59,6 +59,7 @@ class CriticalPath {
     written_[line] = {hart, {now, harts_[hart].last}};
   }
 
+  void begins_at(Time now) { begin_ = now; }
   void begins(Time now) { begin_ = std::min(begin_, now); }
   void ends(uint32_t hart, Time now) {
     if (now >= end_.at) end_ = {now, harts_[hart].last};

@@ -1,4 +1,4 @@
-// The rows of the attribution: one for each line, pc, hart and kind of operation.
+// The rows of the attribution: one for each line, pc, hart, kind of operation and chain of callers.
 #pragma once
 
 #include <tsl/robin_map.h>
@@ -14,7 +14,8 @@ namespace uncore {
 struct Use {
   uint64_t line = 0, pc = 0;
   uint32_t hart = 0;
-  int64_t kind = 0;  // of operation, or Attribution::kBetween, kOutside
+  int64_t kind = 0;      // of operation, or Attribution::kBetween, kOutside
+  uint32_t callers = 0;  // the number of a chain, where the access cost time (Chains)
   uint64_t reads = 0, writes = 0, misses = 0, needless = 0, failed_scs = 0;
   Time waited = 0, needlessly = 0, critical = 0;
   uint64_t read = 0, written = 0;  // bytes of the line, a bit each
@@ -22,25 +23,38 @@ struct Use {
 
 class Uses {
  public:
-  explicit Uses(std::size_t harts) : harts_(harts) {}
+  explicit Uses(std::size_t harts) : recalls_(harts) {}
 
-  std::size_t row(uint32_t hart, uint64_t line, uint64_t pc, int64_t kind);
+  std::size_t row(uint32_t hart, uint64_t line, uint64_t pc, int64_t kind, uint32_t callers = 0);
+  // All operations of a kind are of another one, from now on; rows of the same may be there twice.
+  void rename(int64_t kind, int64_t to);
   Use& operator[](std::size_t row) { return rows_[row]; }
   const std::vector<Use>& rows() const { return rows_; }
 
  private:
-  struct Recall {
+  struct Key {
     uint64_t line = ~uint64_t{0}, pc = 0;
     int64_t kind = 0;
+    uint32_t hart = 0, callers = 0;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      const uint64_t where = (key.line << 6 ^ key.pc) * 0x9E3779B97F4A7C15u;
+      const uint64_t who = static_cast<uint64_t>(key.kind) << 40 ^ uint64_t { key.hart } << 24;
+      const uint64_t hash = (where ^ who ^ key.callers) * 0xD6E8FEB86659FD93u;
+      return hash ^ hash >> 32;
+    }
+  };
+  struct Recall {
+    Key key;
     std::size_t row = 0;
   };
-  struct Hart {
-    std::array<Recall, 64> recalls;                           // the row of a pc's last access
-    tsl::robin_map<uint64_t, std::vector<std::size_t>> rows;  // by line and pc, mixed
-  };
+  using Recalls = std::array<Recall, 512>;  // rows of late, by line and pc
 
-  std::vector<Hart> harts_;
+  std::vector<Recalls> recalls_;  // by hart
   std::vector<Use> rows_;
+  tsl::robin_map<Key, std::size_t, Hash> numbers_;
 };
 
 }  // namespace uncore

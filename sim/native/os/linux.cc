@@ -121,6 +121,20 @@ void Linux::marked(Thread& thread, unsigned code, uint64_t value) {
   if (code == UC_MARK_ROI_OFF || code == UC_MARK_OP) t->ended = t->now();
 }
 
+void Linux::born(const Task& parent, Task& child) {
+  child.born = parent.now();
+  const Observed& observed = parent.thread->core.observed;
+  if (observed && around.process().unmarked && tasks.alive() == 2)
+    observed->several_threads(child.born);
+}
+
+void Linux::died(Task& task) {
+  task.died = task.now();
+  const Observed& observed = task.thread->core.observed;
+  if (observed && around.process().unmarked && tasks.alive() == 1)
+    observed->one_thread(task.thread->id, task.died);
+}
+
 bool Linux::goes_on() {
   if (!around.process().unmarked) return false;
   uint64_t retired = 0;

@@ -52,6 +52,10 @@ class Linux : public Supervisor {
     return memory.present(address, size);
   }
   void marked(Thread& thread, unsigned code, uint64_t value) override;
+  // A task begins, by its parent's call, or has ended: where nothing is marked, that says what is
+  // measured (K15).
+  void born(const Task& parent, Task& child);
+  void died(Task& task);
 
   // Has the program, which marks nothing, gone on since it was asked last? It retires instructions,
   // or a timer will wake it.

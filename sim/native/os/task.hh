@@ -60,6 +60,7 @@ struct Task : Flow {
   // What its markers count, and when they began and ended (guest/markers.hh).
   uint64_t operations = 0;
   Time began = kNever, ended = 0;
+  Time born = 0, died = kNever;
 
   uint64_t* x() const { return thread->hart.x; }
   Time now() const { return thread->hart.clock; }

@@ -77,6 +77,7 @@ Work clone(Linux& os, Task& t) {
   if (flags & CLONE_CHILD_CLEARTID) child.clear_tid = t.args[4];
   if (flags & CLONE_PARENT_SETTID) co_await os.memory.put(t, t.args[2], child.tid, 4);
   if (flags & CLONE_CHILD_SETTID) co_await os.memory.put(t, t.args[4], child.tid, 4);
+  os.born(t, child);
   co_await os.scheduler.start(t, child);
   co_return child.tid;
 }
@@ -93,6 +94,7 @@ Work exit(Linux& os, Task& t) {
   if (os.tasks.alive() == 1) co_return co_await exit_group(os, t);
   co_await os.signals.block(t, ~uint64_t{0});
   os.tasks.release(t);
+  os.died(t);
   co_return co_await os.scheduler.retire(t);
 }
 

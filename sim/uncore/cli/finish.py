@@ -62,6 +62,7 @@ def finish(
     show_output([] if json else results)
     wrong = _show_ends(ends, sys.stderr if json else sys.stdout)
     _note_missing(results)
+    _note_unmarked(jobs)
     curve.show(results, json)
     if len(jobs) == 1 and results[0].points and not json:
         moved.show(jobs[0].program, repeats(results[0])[-1].median)
@@ -201,6 +202,14 @@ def _note_missing(results: Sequence[Result]) -> None:
         note(
             f"system calls that are not there, of which the program was told: {', '.join(names)}"
             " (--strict-calls ends the run)"
+        )
+
+
+def _note_unmarked(jobs: Sequence[Job]) -> None:
+    if any(job.program.linux and job.unmarked for job in jobs):
+        note(
+            "nothing is marked: all is one operation, from the first thread's start to the last"
+            " one's end (--op FUNCTION, --from-function)"
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 EMPTY = "-"  # what is not known
 
 
@@ -48,3 +50,8 @@ def ratio(value: float | None, apart: float | None = None) -> str:
 def spread(value: float, apart: float | None) -> str:
     """A figure to a tenth, with half of how far values like it are apart, if that is known."""
     return f"{value:.1f}" if apart is None else f"{value:.1f} +-{apart / 2:.1f}"
+
+
+def from_here(text: str) -> str:
+    """Files below the working directory without its path."""
+    return text.replace(f"{Path.cwd()}/", "")

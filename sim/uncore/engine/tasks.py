@@ -2,7 +2,7 @@
 
 Interface: `fields(job, run)`, of a Point; `latency(point)` where it marks no operations;
 `stacks(job, run)`: where each thread is, for a message.  A program without hints is one operation:
-it begins and ends with the process.
+from its first thread's start to the last one's end, or the whole process (K15).
 """
 
 from __future__ import annotations
@@ -43,26 +43,35 @@ class OfLinux(Run, Protocol):
     def missing_calls(self) -> list[int]: ...
 
     def tasks(self) -> list[Task]:
-        """tid, state, hart, pc, ra, sp, fp, call, since, waits_on, operations, began, ended."""
+        """tid, state, hart, pc, ra, sp, fp, call, since, waits_on, operations, began, ended, born,
+        died."""
 
 
 def fields(job: Job, run: OfLinux) -> dict[str, Any]:
     """Beside what the engine counts."""
-    marked = [task for task in run.tasks() if task["operations"]]
+    tasks = run.tasks()
+    marked = [task for task in tasks if task["operations"]]
     begins = [0 if task["began"] is None else task["began"] for task in marked]
     spans = list(zip(begins, (task["ended"] for task in marked), strict=True))
-    begin, end = min(begins, default=0), max((end for _, end in spans), default=run.now)
+    begin, end = (min(begins), max(end for _, end in spans)) if spans else _lives(tasks, run.now)
     return {
         "threads": job.threads[0],
         "ops": sum(task["operations"] for task in marked) or 1,
         "elapsed_ps": end - begin,
         "thread_ops": [task["operations"] for task in marked] or [1],
-        "thread_ps": [(a - begin, b - begin) for a, b in spans] or [(0, run.now)],
+        "thread_ps": [(a - begin, b - begin) for a, b in spans] or [(0, end - begin)],
         "tables": {},
         "failures": [f"exit status {run.exit_code}"] if run.exit_code else [],
         "output": run.console[-MOST_OUTPUT:],
         **_missing(run),
     }
+
+
+def _lives(tasks: list[Task], now: int) -> tuple[int, int]:
+    """From the first start of a thread to the last end; where there is one only, all of it."""
+    others = tasks[1:]
+    ends = (now if task["died"] is None else task["died"] for task in others)
+    return min((task["born"] for task in others), default=0), max(ends, default=now)
 
 
 def _missing(run: OfLinux) -> dict[str, list[str]]:

@@ -143,6 +143,30 @@ class Job:
         scope=Scope.LINUX,
         sparse=True,
     )
+    from_function: str = option(
+        "--from-function",
+        "function that begins what is measured of a thread, by its symbol; its return ends it",
+        default="",
+        group=Group.PROGRAM,
+        scope=Scope.LINUX,
+        sparse=True,
+    )
+    to_function: str = option(
+        "--to-function",
+        "function that ends it instead",
+        default="",
+        group=Group.PROGRAM,
+        scope=Scope.LINUX,
+        sparse=True,
+    )
+    op: str = option(
+        "--op",
+        "function of which each call is an operation",
+        default="",
+        group=Group.PROGRAM,
+        scope=Scope.LINUX,
+        sparse=True,
+    )
 
     def __post_init__(self) -> None:
         if not self.threads or min(self.threads) < 1:
@@ -157,17 +181,33 @@ class Job:
                 f"{without} has room for {most} threads; write at most {most}"
             )
         check_home(self.home, len(self.machine.memories))
-        if (self.arguments or self.files or self.strict_calls) and not self.program.linux:
+        of_linux = (self.arguments, self.files, self.strict_calls, *self.functions.values())
+        if any(of_linux) and not self.program.linux:
             raise UserError(
-                f"{self.program.name}: arguments, --files and --strict-calls are for programs of"
-                " Linux, which have main(); a workload has --set NAME=VALUE"
+                f"{self.program.name}: arguments, --files, --strict-calls, --from-function,"
+                " --to-function and --op are for programs of Linux, which have main(); a workload"
+                " has --set NAME=VALUE"
             )
+        if self.to_function and not self.from_function:
+            raise UserError("--to-function ends what --from-function NAME begins; give both")
+        for name in filter(None, self.functions.values()):
+            self.program.functions(name)
         _check_slices(self.slices, max(len(resolver.slices) for resolver in self.machine.resolvers))
 
     @cached_property
     def harts(self) -> tuple[int, ...]:
         """Harts in order of use: thread t runs on harts[t]."""
         return place(self.machine, self.placement, self.smt)
+
+    @property
+    def functions(self) -> dict[str, str]:
+        """Functions that say what is measured, by what their call does (spec.WATCHED)."""
+        return {"begins": self.from_function, "ends": self.to_function, "operates": self.op}
+
+    @property
+    def unmarked(self) -> bool:
+        """Whether nothing says what is measured of a program of Linux."""
+        return not self.program.marked and not any(self.functions.values())
 
     @property
     def seed(self) -> int | None:

@@ -12,12 +12,12 @@ names of `names.Names`.
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from uncore.program import abi
-from uncore.program.names import Names
+from uncore.program.names import Names, Place
 from uncore.program.program import Program
 from uncore.program.types import Part, Type
 
@@ -87,17 +87,19 @@ class Fields:
     objects: tuple[Object, ...]  # by start
 
     @classmethod
-    def of(cls, program: Program, read: Read, harts: int) -> Fields:
-        """Follows the program's pointers as they are now."""
-        names = Names.of(program, read, harts)
+    def of(
+        cls, program: Program, read: Read, harts: int, allocated: Sequence[Place] = ()
+    ) -> Fields:
+        """Follows the program's pointers as they are now; `allocated` as in Names.of."""
+        names = Names.of(program, read, harts, allocated)
         heap = program.heap(harts)
         variables = sorted(program.variables, key=lambda v: v[1].startswith("uc_"))
         objects = [Object(a, a + kind.size, name, kind, False) for a, name, kind in variables]
         direct = _pointed(objects, read, heap)
-        near = _objects(direct)
+        near = _objects(direct, allocated)
         inner = _pointed(near, read, heap)
         new = {a: to for a, to in inner.items() if not any(o.has(a, to[1]) for o in near)}
-        far = _objects(new | direct)
+        far = _objects(new | direct, allocated)
         return cls(
             names, tuple(sorted({o.start: o for o in (*objects, *far)}.values(), key=_start))
         )
@@ -134,10 +136,11 @@ def _pointed(objects: Iterable[Object], read: Read, heap: int) -> dict[int, tupl
     return targets
 
 
-def _objects(pointed: dict[int, tuple[str, Type]]) -> list[Object]:
-    """Each block ends where the next one starts that something leads to."""
+def _objects(pointed: dict[int, tuple[str, Type]], allocated: Sequence[Place] = ()) -> list[Object]:
+    """Each block ends where its allocation does, or the next starts that something leads to."""
     blocks = sorted(a for a in pointed if a % abi.CONSTANTS["UC_BLOCK"] == 0)
     ends = dict(zip(blocks, [*blocks[1:], 1 << 64], strict=True)) if blocks else {}
+    ends |= {start: end for start, end, _ in allocated if start in pointed}
     return [
         Object(start, ends.get(start, start + max(kind.size, 1)), name, kind, True)
         for start, (name, kind) in sorted(pointed.items())

@@ -10,17 +10,17 @@ with names: each variable of pointer size whose value lies beyond the image name
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from uncore.program import abi
 from uncore.program.program import Program
 
 Place = tuple[int, int, str]  # first address, end, name
-# Addresses of Linux: mappings, the first thread's stack, the kernel's own (sim/native/os).
+# Addresses of Linux: the first thread's stack, the kernel's own (sim/native/os).
 _KERNEL = 1 << 38
+_PAGE = 4096
 SYSTEM: tuple[Place, ...] = (
-    (0x10_0000_0000, _KERNEL - (1 << 24), "mapped"),
     (_KERNEL - (1 << 24), _KERNEL, "stack of the first thread"),
     (_KERNEL, _KERNEL + (1 << 32), "kernel: queues of harts"),
     (_KERNEL + (1 << 32), _KERNEL + (2 << 32), "kernel: buckets of futexes"),
@@ -36,15 +36,22 @@ class Names:
     places: tuple[Place, ...]  # by address, disjoint
 
     @classmethod
-    def of(cls, program: Program, read: Callable[[int, int], bytes], harts: int) -> Names:
-        """Follows the program's pointers as they are now."""
+    def of(
+        cls,
+        program: Program,
+        read: Callable[[int, int], bytes],
+        harts: int,
+        heap: Sequence[Place] = (),
+    ) -> Names:
+        """Follows the program's pointers as they are now; `heap` of a program of Linux, by address,
+        where its allocations were watched."""
         if program.linux:
-            return cls(program, SYSTEM)
+            return cls(program, (*heap, *SYSTEM))
         stacks, stride = program.symbol("uc_stacks").address, abi.CONSTANTS["UC_STACK_STRIDE"]
-        heap = stacks + harts * stride
+        first = stacks + harts * stride
         places = [(stacks + h * stride, stacks + (h + 1) * stride, h) for h in range(harts)]
         named = [(start, end, f"stack of hart {hart}") for start, end, hart in places]
-        pointers = sorted(_pointers(program, read, heap))
+        pointers = sorted(_pointers(program, read, first))
         ends = ([start for start, _ in pointers] + [1 << 64])[1:]  # each ends where the next starts
         named += [(start, end, name) for (start, name), end in zip(pointers, ends, strict=True)]
         return cls(program, tuple(named))
@@ -53,10 +60,21 @@ class Names:
         """The best name there is; the address itself if there is none."""
         index = bisect.bisect_right(self.places, address, key=lambda span: span[0]) - 1
         if index < 0 or address >= self.places[index][1]:
-            return self.program.symbol_at(address) or f"{address:#x}"
+            return self.program.symbol_at(address) or self._unnamed(address)
         start, _, name = self.places[index]
         if name.startswith("stack of"):
             return name
+        return name + (f"+{address - start:#x}" if address > start else "")
+
+    def _unnamed(self, address: int) -> str:
+        """A program of Linux has constants without a name, and pages that nobody has named."""
+        if not self.program.linux:
+            return f"{address:#x}"
+        if segment := next((s for s in self.program.segments if address in s), None):
+            name, start = ("data" if segment.rights & 2 else "constants"), segment.address
+        else:
+            start = address // _PAGE * _PAGE
+            name = f"page {start:#x}"
         return name + (f"+{address - start:#x}" if address > start else "")
 
 

@@ -15,6 +15,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,6 +23,7 @@ from uncore.errors import UserError, nearest
 from uncore.program import abi, elf, types
 from uncore.program import line_table as lines
 from uncore.program.elf import Segment, Symbol
+from uncore.program.frames import Frames, demangled
 from uncore.program.late import late_starts
 from uncore.program.parameter import TYPES, Parameter
 
@@ -245,18 +247,59 @@ class Program:
 
     def symbol_at(self, address: int) -> str | None:
         """`name` or `name+offset` of the function or object at an address."""
-        at = bisect.bisect_right(self.symbols, address, key=lambda symbol: symbol.address) - 1
-        while at >= 0:
+        symbol = self.symbol_of(address)
+        if symbol is None:
+            return None
+        offset = address - symbol.address
+        return demangled(symbol.name) + (f"+{offset:#x}" if offset else "")
+
+    def functions(self, name: str) -> list[int]:
+        """Where the functions of this name begin: as in the source, or as the linker knows it."""
+        code = [
+            s for s in self.symbols if any(s.address in p and p.rights & 4 for p in self.segments)
+        ]
+        known = [(s.address, {s.name, demangled(s.name)}) for s in code]
+        found = sorted({address for address, names in known if name in names})
+        if not found:
+            near = nearest(name, sorted({n for _, names in known for n in names}), 3)
+            raise UserError(
+                f"{self.path}: no function is called '{name}'.{near} A compiler that has inlined it"
+                " everywhere has left none: mark it noinline, or name one that calls it"
+            )
+        return found
+
+    def function_at(self, pc: int) -> str:
+        """The same without the offset; empty where there is none."""
+        return (self.symbol_at(pc) or "").partition("+0x")[0]
+
+    def symbol_of(self, address: int) -> Symbol | None:
+        """The function or object at an address: of several the one that begins last."""
+        starts, reach = self._spans
+        at = bisect.bisect_right(starts, address) - 1
+        while at >= 0 and reach[at] > address:  # else none of those before comes as far
             symbol = self.symbols[at]
-            offset = address - symbol.address
-            if offset < max(symbol.size, 1):
-                return symbol.name + (f"+{offset:#x}" if offset else "")
+            if address < symbol.address + max(symbol.size, 1):
+                return symbol
             at -= 1
         return None
 
+    @cached_property
+    def _spans(self) -> tuple[list[int], list[int]]:
+        """Where each symbol begins, and how far those up to it come."""
+        starts = [symbol.address for symbol in self.symbols]
+        ends = (symbol.address + max(symbol.size, 1) for symbol in self.symbols)
+        return starts, list(accumulate(ends, max))
+
     def source_line(self, pc: int) -> str | None:
         """`lock/ticket.c:26` of the instruction at pc, if the debug information knows it."""
+        if self.linux:
+            return next((frame.place for frame in self.frames.at(pc)), None)
         return lines.find(self.line_table, pc)
+
+    @cached_property
+    def frames(self) -> Frames:
+        """The functions, inlined ones too, that an instruction is in."""
+        return Frames(self.data, min(segment.address for segment in self.segments))
 
     @cached_property
     def variables(self) -> list[tuple[int, str, types.Type]]:

@@ -18,6 +18,9 @@ from uncore.program.dwarf import units
 
 ADDRESS_OP, OFFSET_OP = 3, 0x23  # DW_OP_addr, DW_OP_plus_uconst: where a variable is
 TRANSPARENT = ("typedef", "const_type", "volatile_type", "atomic_type", "restrict_type")
+# DW_LANG_Go, DW_LANG_Rust: their variables are named by symbols alone, and to read their libraries
+# takes a second.
+BY_SYMBOL = (0x16, 0x1C)
 MOST_ELEMENTS = 4096  # of an array that are searched for pointers
 
 
@@ -104,8 +107,12 @@ def variables(data: bytes) -> list[tuple[int, str, Type]]:
     """Every variable with a name and a fixed address."""
     try:
         reader = _Reader()
+        tops = [unit.get_top_DIE() for unit in units(data)[1]]
         return [
-            variable for unit in units(data)[1] for variable in reader.variables(unit.get_top_DIE())
+            variable
+            for top in tops
+            if getattr(top.attributes.get("DW_AT_language"), "value", 0) not in BY_SYMBOL
+            for variable in reader.variables(top)
         ]
     except Exception:  # damaged debug information must not stop a run
         return []

@@ -63,7 +63,7 @@ def _explain(cost: Cost) -> None:
 def _use(use: Use) -> dict[str, object]:
     touched = sorted({*use.read, *use.written})
     return {
-        "source": use.source or f"{use.pc:#x}",
+        "source": units.from_here(use.source) or f"{use.pc:#x}",
         "function": use.function,
         "bytes": " ".join(f"{start}-{start + size - 1}" for start, size in touched),
         "harts": numbers(use.harts),

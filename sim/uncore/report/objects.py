@@ -20,10 +20,11 @@ from uncore.drawing.table import Column, emit, say
 from uncore.result import Observed, Point, Result
 from uncore.result.frame import Framed
 from uncore.result.objects import alike
-from uncore.result.sharing import costs
+from uncore.result.sharing import Cost, costs
 
 NAMED = 4  # objects of the sum
 DRAWN = 12  # objects of a picture
+SHARED = 4  # groups of fields on one line that are told
 COUNTS = ("reads", "writes", "misses", "needless", "failed_scs")
 Row = dict[str, Any]
 
@@ -59,6 +60,8 @@ class Lines(Framed):
         return [
             {
                 "object": object_.name,
+                "source": object_.source,
+                "chain": object_.chain,
                 "lines": object_.lines,
                 "critical_ns": object_.critical_ps / ops / 1000,
                 "critical_share": object_.critical_ps / path if path else None,
@@ -77,16 +80,22 @@ def _path(observed: Observed) -> int:
     return observed.path_ps if isinstance(observed.path_ps, int) else 0
 
 
-def show(found: Lines, top: int) -> None:
-    """The sum, a row an object, and what shares a line without need."""
+def show(found: Lines, top: int, chains: bool = False) -> None:
+    """The sum, a row an object, the functions between it and its line, and what shares a line
+    without need."""
     rows = found.to_rows()
     title = f"{found.title}: {found.sum}"
     more = f"{min(top, len(rows))} of {len(rows)} objects, per operation"
     emit(rows[:top], False, COLUMNS, f"{title}\n{more}")
-    for fields, lines in _shared_without_need(found.observed).items():
+    for row in rows[:top] if chains else ():
+        say(f"{row['object']}: " + " < ".join(map(units.from_here, row["chain"])))
+    shared = _shared_without_need(found.observed)
+    for fields, lines in list(shared.items())[:SHARED]:
         where = f"{lines} lines" if lines > 1 else "one line"
-        whom = "--by address says by whom, uncore whatif what a line of its own is worth"
-        say(f"shared without need, on {where}: {fields}; {whom}")
+        say(f"shared without need, on {where}: {fields}")
+    if shared:
+        more = f"{len(shared) - SHARED} more such groups; " if len(shared) > SHARED else ""
+        say(f"{more}--by address says by whom, uncore whatif what a line of its own is worth")
 
 
 def panel(lines: Lines) -> plots.Panel:
@@ -115,17 +124,30 @@ def _ns(ps: int, point: Point) -> str:
 
 
 def _shared_without_need(observed: Observed) -> Counter[str]:
-    """Fields that should not share a line, and on how many lines they do."""
-    apart = [cost.apart for cost in costs(observed) if cost.apart]
+    """Fields that should not share a line, and on how many lines they do; costliest first."""
+    apart = [cost.apart for cost in sorted(costs(observed), key=_needless) if cost.apart]
     general = alike(name for groups in apart for group in groups for name in group.fields)
-    return Counter(
-        " | ".join(dict.fromkeys(", ".join(general[n] for n in group.fields) for group in groups))
+    grouped = (
+        dict.fromkeys(
+            ", ".join(dict.fromkeys(general[n] for n in group.fields)) for group in groups
+        )
         for groups in apart
     )
+    return Counter(" | ".join(sorted(groups)) for groups in grouped)
+
+
+def _needless(cost: Cost) -> int:
+    return -cost.needless_ps
 
 
 COLUMNS = [
     Column("object", "object", left=True, about="a variable, or a field, of all elements"),
+    Column(
+        "costs most at",
+        lambda row: units.from_here(row["source"]) or None,
+        left=True,
+        about="the line of your own files; --chain names the functions between",
+    ),
     Column(
         "critical path, ns",
         "critical_ns",

@@ -26,7 +26,17 @@ class Use(Struct, frozen=True, kw_only=True):
 
     pc: Annotated[int, Meta(description="address of the instruction")]
     function: Annotated[str, Meta(description="where it is; empty when unknown")]
-    source: Annotated[str, Meta(description="`file:line`; empty when unknown")]
+    source: Annotated[
+        str,
+        Meta(
+            description="`file:line` of the user's own files that it was executed for; empty when"
+            " unknown"
+        ),
+    ]
+    chain: Annotated[
+        list[str],
+        Meta(description="functions from the instruction to that line, inlined ones too"),
+    ] = []
     kind: Annotated[
         int,
         Meta(
@@ -118,6 +128,8 @@ class Object(Struct, frozen=True, kw_only=True):
     needless_ps: Annotated[int, Meta(description="as in Use")]
     critical_ps: Annotated[int, Meta(description="as in Use")]
     failed_scs: Annotated[int, Meta(description="as in Use")] = 0
+    source: Annotated[str, Meta(description="as in Use, of where it cost most")] = ""
+    chain: Annotated[list[str], Meta(description="as in Use, of the same")] = []
 
 
 class Observed(Struct, frozen=True, kw_only=True):

@@ -42,12 +42,7 @@ def fences(
     cores: Cores = 0,
     json: Json = False,
 ) -> int:
-    program = find_program(workload)
-    if program.linux:
-        raise UserError(
-            f"{workload}: has a main(); orders of workloads are weakened, which have uc_main()"
-        )
-    source = variants.read(source_of(program))
+    source = _source(workload)
     trials = Trials(
         machines or Trials.machines,
         thread_counts(threads, abi.CONSTANTS["UC_MAX_HARTS"]),
@@ -70,6 +65,16 @@ def fences(
         return INTERRUPTED
     remember(source)
     return OK
+
+
+def _source(workload: str) -> variants.Source:
+    guest = find_program(workload)
+    if guest.linux:
+        raise UserError(
+            f"{workload}: a program with main(), and what its orders hide shows on a weakly ordered"
+            " machine alone, which runs workloads only; put its lock into one (uc_main, contend.h)"
+        )
+    return variants.read(source_of(guest))
 
 
 def _ask(

@@ -65,6 +65,9 @@ def lines(
     format_: Annotated[
         Literal["table", "c2c"], Parameter(name="--format", help="c2c: the columns of perf c2c")
     ] = "table",
+    chain: Annotated[
+        bool, Parameter(negative="", help="also the functions between a row's line and the access")
+    ] = False,
     engine_words: EngineWords = ENGINE_WORDS,
     json: Json = False,
 ) -> int:
@@ -79,7 +82,7 @@ def lines(
     elif json:
         print_json(objects.Lines(recorded, observed).to_rows())
     else:
-        objects.show(objects.Lines(recorded, observed), top)
+        objects.show(objects.Lines(recorded, observed), top, chain)
     return OK
 
 

@@ -133,7 +133,7 @@ def _image(job: Job) -> tuple[Image, Segment]:
 
 
 def _process(job: Job, probes: Probes) -> spec.Process:
-    return process.process(job, "calls" in probes) if job.program.linux else spec.Process(False)
+    return process.process(job, probes) if job.program.linux else spec.Process(False)
 
 
 def _probes(probes: Probes, trace: spec.Trace) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from uncore.engine.native.sites import Site, Sites, with_callers
 from uncore.program.fields import Fields
 from uncore.result.objects import alike
 
@@ -39,25 +40,22 @@ Row = dict[str, Any]
 def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
     """The fields of an Observed; `most` lines are kept."""
     seen, harts = run.lines(), job.threads[0]
-    uses, passed = seen["uses"], _by_line(seen["passed"])
+    sites = Sites(job.program, seen["callers"])
+    uses, passed = with_callers(seen["uses"]), _by_line(seen["passed"])
     taken = dict(zip(*(column.tolist() for column in seen["invalidations"].values()), strict=True))
     costliest = _costliest(uses, passed, most)
-    fields = Fields.of(job.program, run.read, harts)
-    rows = _by_line(
-        {name: column[np.isin(uses["line"], costliest)] for name, column in uses.items()}
-    )
-    others = ~np.isin(uses["line"], costliest)
-    rest = {name: int(uses[name][others].sum()) for name in COUNTED}
-    away = [
-        address for address in {*passed, *uses["line"].tolist()} if address not in set(costliest)
-    ]
+    fields = Fields.of(job.program, run.read, harts, sites.heap(seen["allocations"]))
+    kept = np.isin(uses["line"], costliest)
+    rows = _by_line({name: column[kept] for name, column in uses.items()})
+    rest = {name: int(uses[name][~kept].sum()) for name in COUNTED}
+    away = {*passed, *np.unique(uses["line"]).tolist()}.difference(costliest)
     return {
         "threads": harts,
         **({} if job.seed is None else {"seed": job.seed}),
         "hart_ps": harts * run.now,
         "waited_ps": seen["waited_ps"],
         "path_ps": seen["path_ps"],
-        "objects": _objects(fields, uses),
+        "objects": _objects(fields, sites, uses),
         "lines": [
             {
                 "address": address,
@@ -65,7 +63,7 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
                 "transfers": _transfers(job, passed.get(address, [])),
                 "taken": _taken(job, passed.get(address, [])),
                 "invalidations": taken.get(address, 0),
-                "uses": _uses(job, rows.get(address, [])),
+                "uses": _uses(job, sites, rows.get(address, [])),
             }
             for address in costliest
         ],
@@ -78,38 +76,73 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
     }
 
 
-def _objects(fields: Fields, uses: dict[str, Any]) -> list[Row]:
+def _objects(fields: Fields, sites: Sites, uses: dict[str, Any]) -> list[Row]:
     """The fields of an Object for each that was touched in the region of interest."""
     selected = (uses["kind"] > OUTSIDE) | (uses["critical_ps"] > 0)
     inside = {name: column[selected] for name, column in uses.items()}
-    touched = (inside["read"] | inside["written"]).tolist()
-    lines = inside["line"].tolist()
-    parts = [fields.at(a + first(bits)) for a, bits in zip(lines, touched, strict=True)]
-    names = [part.name for part in parts]
-    general = alike(set(names))
+    addresses = inside["line"] + first(inside["read"] | inside["written"])
+    distinct, part_of = np.unique(addresses, return_inverse=True)
+    parts = [fields.at(address) for address in distinct.tolist()]
+    general = alike({part.name for part in parts})
     found: dict[str, list[int]] = defaultdict(list)
-    for row, name in enumerate(names):
-        found[general[name]].append(row)
+    for number, part in enumerate(parts):
+        found[general[part.name]].append(number)
+    numbers = {name: number for number, name in enumerate(found)}
+    object_of = np.array([numbers[general[part.name]] for part in parts], int)[part_of]
+    counts = {name: _sums(object_of, inside[name], len(found)) for name in COUNTED}
+    dearest = _dearest(sites, object_of, inside, len(found))
+    lines = np.unique(object_of * (1 << 40) + inside["line"] // LINE) >> 40  # on each, once
     objects = [
         {
             "name": name,
-            "at": sorted({(parts[row].start, parts[row].size) for row in rows})[:MOST_PARTS],
-            "lines": len(set(inside["line"][rows].tolist())),
-            **{counted: int(inside[counted][rows].sum()) for counted in COUNTED},
+            "at": sorted({(parts[n].start, parts[n].size) for n in same})[:MOST_PARTS],
+            "lines": int(np.count_nonzero(lines == number)),
+            **{counted: sums[number] for counted, sums in counts.items()},
+            **dearest[number]._asdict(),
         }
-        for name, rows in found.items()
+        for number, (name, same) in enumerate(found.items())
     ]
     return sorted(objects, key=lambda o: (-o["critical_ps"], -o["waited_ps"], o["name"]))
 
 
+def _dearest(sites: Sites, objects: Any, uses: dict[str, Any], count: int) -> list[Site]:
+    """Of each object, the site that costs most."""
+    waits = (uses["critical_ps"] > 0) | (uses["waited_ps"] > 0)
+    pcs, pc_of = np.unique(uses["pc"][waits], return_inverse=True)
+    most = int(uses["callers"].max(initial=0)) + 1
+    keys = (objects[waits] * len(pcs) + pc_of) * most + uses["callers"][waits]
+    ways, way_of = np.unique(keys, return_inverse=True)
+    critical, waited = (
+        _sums(way_of, uses[name][waits], len(ways)) for name in ("critical_ps", "waited_ps")
+    )
+    costs: dict[tuple[int, Site], tuple[int, int]] = defaultdict(lambda: (0, 0))
+    for key, c, w in zip(ways.tolist(), critical, waited, strict=True):
+        place, callers = divmod(key, most)
+        number, pc = divmod(place, len(pcs))
+        way = number, sites.at(int(pcs[pc]), callers)
+        costs[way] = costs[way][0] + c, costs[way][1] + w
+    dearest = [Site("")] * count
+    for (number, site), _ in sorted(costs.items(), key=lambda item: item[1]):
+        dearest[number] = site
+    return dearest
+
+
+def _sums(groups: Any, values: Any, count: int) -> list[int]:
+    """Of each group, exactly."""
+    sums = np.zeros(count, np.int64)
+    np.add.at(sums, groups, values)
+    return sums.tolist()
+
+
 def shared(job: Job, run: Run) -> list[Row]:
     """The fields of a result.observed.Shared for each line."""
-    uses = run.lines()["uses"]
+    seen = run.lines()
+    uses, sites = with_callers(seen["uses"]), Sites(job.program, seen["callers"])
     inside = uses["kind"] > OUTSIDE
     rows = _by_line({name: column[inside] for name, column in uses.items()})
-    fields = Fields.of(job.program, run.read, job.threads[0])
+    fields = Fields.of(job.program, run.read, job.threads[0], sites.heap(seen["allocations"]))
     return [
-        {"address": a, "fields": list(_fields(fields, a, used)), "uses": _uses(job, used)}
+        {"address": a, "fields": list(_fields(fields, a, used)), "uses": _uses(job, sites, used)}
         for a, used in sorted(rows.items())
         if len({row["hart"] for row in used}) > 1 and any(row["written"] for row in used)
     ]
@@ -156,20 +189,34 @@ def _taken(job: Job, passed: Iterable[Row]) -> list[tuple[int, int, int]]:
     return sorted(pairs, key=lambda pair: (-pair[2], pair[:2]))
 
 
-def _uses(job: Job, rows: Iterable[Row]) -> list[Row]:
-    alike: dict[tuple[int, ...], list[Row]] = defaultdict(list)
-    for row in rows:
-        alike[row["pc"], row["kind"], row["read"], row["written"]].append(row)
+def _uses(job: Job, sites: Sites, rows: Iterable[Row]) -> list[Row]:
+    alike: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in _merged(sites, rows):
+        alike[row["pc"], row["kind"], row["read"], row["written"], row["site"]].append(row)
     uses_ = [_use(job, same) for same in alike.values()]
     return sorted(uses_, key=lambda use: (-use["waited_ps"], use["pc"], use["kind"], use["harts"]))
 
 
+def _merged(sites: Sites, rows: Iterable[Row]) -> Iterable[Row]:
+    """One for each pc, kind, hart and line of the user's, whatever the chain of callers."""
+    merged: dict[tuple[Any, ...], Row] = {}
+    for row in rows:
+        site = sites.at(row["pc"], row["callers"])
+        key = row["pc"], row["kind"], row["hart"], site.source
+        same = merged.setdefault(key, row | dict.fromkeys(COUNTED, 0) | {"site": site})
+        for name in COUNTED:
+            same[name] += row[name]
+        for mask in ("read", "written"):
+            same[mask] |= row[mask]
+    return merged.values()
+
+
 def _use(job: Job, rows: list[Row]) -> Row:
-    pc, guest = rows[0]["pc"], job.program
+    pc = rows[0]["pc"]
     return {
         "pc": pc,
-        "function": (guest.symbol_at(pc) or "").partition("+")[0],
-        "source": guest.source_line(pc) or "",
+        "function": job.program.function_at(pc),
+        **rows[0]["site"]._asdict(),
         "kind": rows[0]["kind"],
         "harts": sorted(row["hart"] for row in rows),
         **{name: sum(row[name] for row in rows) for name in COUNTED},
@@ -178,9 +225,10 @@ def _use(job: Job, rows: list[Row]) -> Row:
     }
 
 
-def first(bits: int) -> int:
-    """The lowest one of a mask of bytes; of none, 0."""
-    return max((bits & -bits).bit_length() - 1, 0)
+def first(masks: Any) -> Any:
+    """The lowest one of each mask of bytes; of none, 0."""
+    lowest = masks & (~masks + np.uint64(1))
+    return np.log2(np.maximum(lowest, 1)).astype(np.int64)
 
 
 def runs(bits: int) -> Iterator[tuple[int, int]]:

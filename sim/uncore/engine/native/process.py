@@ -7,6 +7,7 @@ Invariant: all of it follows from the job.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from uncore.engine.native import spec
@@ -17,6 +18,7 @@ from uncore.topology.parts import System
 from uncore.topology.route import nearest_memories
 
 if TYPE_CHECKING:
+    from uncore.engine import Probes
     from uncore.job import Job
     from uncore.program.program import Image
 
@@ -37,7 +39,14 @@ _USER = 1000
 _HWCAP = sum(1 << (ord(letter) - ord("A")) for letter in "IMAFDC")
 
 
-def process(job: Job, strace: bool) -> spec.Process:
+# Functions that allocate, and which of their arguments say how much; others end in one of them.
+_ALLOCATORS = {
+    "malloc": "first", "calloc": "product", "realloc": "second", "aligned_alloc": "second",
+    "memalign": "second", "runtime.mallocgc": "first",
+}  # fmt: skip
+
+
+def process(job: Job, probes: Probes) -> spec.Process:
     """What the kernel is told of it."""
     costs = System(quantum=job.machine.os.quantum) if job.system == "free" else job.machine.os
     harts = job.harts[: job.threads[0]]
@@ -56,9 +65,21 @@ def process(job: Job, strace: bool) -> spec.Process:
         words=b"".join(word.encode() + b"\0" for word in words(job)),
         nodes=tuple(nearest_memories(job.machine, harts)),
         strict=job.strict_calls,
-        strace=strace,
-        unmarked=not job.program.marked,
+        strace="calls" in probes,
+        watches=tuple(_watches(job, "lines" in probes)),
+        unmarked=job.unmarked,
     )
+
+
+def _watches(job: Job, allocations: bool) -> Iterator[spec.Watch]:
+    """What the job names, and allocators, each once though it may have several names."""
+    for what, name in job.functions.items():
+        yield from (spec.Watch(at, what) for at in (job.program.functions(name) if name else ()))
+    if allocations:
+        known = {
+            s.address: _ALLOCATORS[s.name] for s in job.program.symbols if s.name in _ALLOCATORS
+        }
+        yield from (spec.Watch(address, what) for address, what in known.items())
 
 
 def image(job: Job) -> tuple[Image, Segment]:

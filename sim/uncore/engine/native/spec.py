@@ -12,6 +12,7 @@ from uncore.topology.parts import Chance, System
 from uncore.topology.schema import INT32, Count, Form, field, one_of, part
 
 NO_LIMIT = (1 << 64) - 1
+WATCHED = ("begins", "ends", "operates", "first", "second", "product")
 HOMES = ("addressed", "node", "interleave", "first-touch")
 
 Address = Annotated[int, Meta(ge=0, le=NO_LIMIT)]
@@ -82,6 +83,17 @@ class File:
 
 
 @part
+class Watch:
+    """A function of the program at whose call something happens (sim/native/core/watches.hh)."""
+
+    address: Address = field("of its first instruction")
+    what: Annotated[str, one_of(WATCHED)] = field(
+        "what is measured begins or ends, or an operation; or memory is allocated: so many bytes as"
+        " its first argument says, its second, or their product"
+    )
+
+
+@part
 class Process:
     """What a program on an operating system has, beside its memory."""
 
@@ -99,6 +111,7 @@ class Process:
     nodes: tuple[Count, ...] = field("memory node of each hart", default=())
     strict: bool = field("whether a call that is not there ends the run", default=False)
     strace: bool = field("whether its calls are noted", default=False)
+    watches: tuple[Watch, ...] = field("functions that are watched", default=())
     unmarked: bool = field("no thread says where what is measured begins: all is", default=False)
 
 

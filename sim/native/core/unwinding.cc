@@ -1,0 +1,143 @@
+#include "core/unwinding.hh"
+
+#include <cstring>
+#include <unordered_set>
+
+namespace uncore {
+namespace {
+
+constexpr unsigned kReturn = 1, kFrame = 8;
+constexpr std::size_t kMostSteps = 4096;  // on all paths from one instruction
+
+bool branches(Op op) {
+  return op == Op::beq || op == Op::bne || op == Op::blt || op == Op::bge || op == Op::bltu ||
+         op == Op::bgeu;
+}
+
+}  // namespace
+
+const unwinding::Exit& Unwinding::exit_of(uint64_t pc, bool innermost) {
+  const uint64_t key = pc << 1 | innermost;
+  const auto known = exits_.find(key);
+  return known != exits_.end() ? known->second
+                               : exits_.try_emplace(key, find_exit(pc, innermost)).first->second;
+}
+
+// Behind a call, ra is no longer what the function was given.
+unwinding::Exit Unwinding::find_exit(uint64_t pc, bool innermost) const {
+  std::vector<Path> paths{{.pc = pc, .exit = {}, .ra_lost = !innermost}};
+  std::unordered_set<uint64_t> been;  // with what is known there
+  const auto state = [](const Path& path) {
+    return path.pc << 16 ^ static_cast<uint64_t>(path.exit.sp.offset) << 1 ^ path.ra_lost;
+  };
+  while (!paths.empty()) {
+    Path path = paths.back();
+    paths.pop_back();
+    while (been.size() < kMostSteps && been.insert(state(path)).second) {
+      const auto in = at(path.pc);
+      if (!in) break;
+      const Next next = follow(path, *in, paths);
+      if (next == Next::returns) {
+        path.exit.found = true;
+        return path.exit;
+      }
+      if (next == Next::ends) break;
+    }
+  }
+  return {};
+}
+
+std::optional<Instruction> Unwinding::at(uint64_t pc) const {
+  if (!is_code(pc)) return std::nullopt;
+  for (const SegmentSpec& segment : job_.segments) {
+    const uint64_t offset = pc - segment.address;
+    if (offset + 2 > segment.data.size()) continue;
+    uint32_t word = 0;
+    std::memcpy(&word, segment.data.data() + offset,
+                std::min<std::size_t>(4, segment.data.size() - offset));
+    const Instruction in = decode(word);
+    if (in.op != Op::illegal && in.op != Op::undecoded) return in;
+  }
+  return std::nullopt;
+}
+
+Unwinding::Next Unwinding::follow(Path& path, const Instruction& in,
+                                  std::vector<Path>& others) const {
+  if (in.op == Op::jalr && in.rd == kSink && in.rs1 != kReturn) {  // a far jump is two of them
+    const auto upper = at(path.pc - 4);
+    if (!upper || upper->op != Op::auipc || upper->rd != in.rs1) return Next::ends;
+    path.pc += static_cast<uint64_t>(upper->imm + in.imm) - 4;
+    return Next::goes_on;
+  }
+  if (in.op == Op::jal || in.op == Op::jalr) return jump(path, in);
+  if (branches(in.op)) {
+    others.push_back(path);
+    others.back().pc += static_cast<uint64_t>(in.imm);
+  }
+  path.pc += in.length;
+  bool known = true;
+  if (in.op == Op::sd && (in.rs2 == kReturn || in.rs2 == kFrame))
+    known = save(path, in);
+  else if (in.rd == kStackPointer)
+    known = move_stack(path, in);
+  else if (in.op == Op::ld && (in.rd == kReturn || in.rd == kFrame))
+    known = restore(path, in);
+  else if (in.rd == kReturn)
+    path.ra_lost = true;
+  else if (in.rd == kFrame)
+    path.exit.fp_lost = true;
+  return known ? Next::goes_on : Next::ends;
+}
+
+// A call comes back; a jump into another function returns where this one would.
+Unwinding::Next Unwinding::jump(Path& path, const Instruction& in) {
+  const bool calls = in.rd != kSink;
+  if (calls) {
+    path.pc += in.length;
+    path.ra_lost |= in.rd == kReturn;
+    return Next::goes_on;
+  }
+  if (in.op == Op::jal) {
+    path.pc += static_cast<uint64_t>(in.imm);
+    return Next::goes_on;
+  }
+  const bool whole = !path.ra_lost && (path.exit.sp.by_fp || path.exit.sp.offset >= 0);
+  return whole ? Next::returns : Next::ends;
+}
+
+std::optional<unwinding::Place> Unwinding::addressed(const Path& path, const Instruction& in) {
+  if (in.rs1 == kStackPointer) return Place{path.exit.sp.by_fp, path.exit.sp.offset + in.imm};
+  if (in.rs1 == kFrame && !path.exit.fp_lost && !path.exit.fp.loaded) return Place{true, in.imm};
+  return std::nullopt;
+}
+
+// A register that was lost is another function's when it is saved: the last call did not return.
+bool Unwinding::save(Path& path, const Instruction& in) {
+  const bool ra = in.rs2 == kReturn;
+  const auto place = addressed(path, in);
+  if (!place) return true;
+  if (ra && path.ra_lost) return false;
+  if (!(ra ? path.exit.ra : path.exit.fp).loaded && !(ra ? path.ra_lost : path.exit.fp_lost))
+    (ra ? path.ra_saved : path.fp_saved) = place;
+  return true;
+}
+
+bool Unwinding::restore(Path& path, const Instruction& in) {
+  const bool ra = in.rd == kReturn;
+  bool& lost = ra ? path.ra_lost : path.exit.fp_lost;
+  const auto place = addressed(path, in);
+  lost = !place;
+  if (!place) return true;
+  const bool own = (ra ? path.ra_saved : path.fp_saved) == place;
+  if (!own && !place->by_fp && place->offset < 0) return false;  // below the frame: another's
+  (ra ? path.exit.ra : path.exit.fp) = own ? Source{} : Source{true, *place};
+  return true;
+}
+
+bool Unwinding::move_stack(Path& path, const Instruction& in) {
+  const auto place = in.op == Op::addi_sp ? addressed(path, in) : std::nullopt;
+  if (place) path.exit.sp = *place;
+  return place.has_value();
+}
+
+}  // namespace uncore

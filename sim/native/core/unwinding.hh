@@ -1,0 +1,104 @@
+// Who called the code that a hart executes, without debug information and without frame pointers:
+// C libraries have neither.
+//
+// A function restores before its return what its caller needs: sp, ra and s0. So from an
+// instruction on, some path through the code is followed to a return, and on it where these three
+// come from. That is the same for every execution of the instruction, and found once.
+//
+// Interface: callers(frame, read) gives return addresses, the innermost first. `read` says whether
+// a word of the stack is at hand.
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "hart/instruction.hh"
+#include "observe/callers.hh"
+#include "spec/spec.hh"
+
+namespace uncore {
+
+namespace unwinding {
+
+// An address, from one of the two registers that frames are reached by.
+struct Place {
+  bool by_fp = false;
+  int64_t offset = 0;
+  bool operator==(const Place&) const = default;
+};
+
+struct Source {
+  bool loaded = false;  // from there; else the register has kept it
+  Place from;
+};
+
+struct Exit {
+  bool found = false, fp_lost = false;
+  Place sp;
+  Source ra, fp;
+};
+
+// What is known of the three registers on the way to an exit.
+struct Path {
+  uint64_t pc;
+  Exit exit;
+  bool ra_lost;
+  std::optional<Place> ra_saved{}, fp_saved{};  // on this path
+};
+
+}  // namespace unwinding
+
+class Unwinding {
+ public:
+  explicit Unwinding(const JobSpec& job) : job_(job) {}
+
+  template <class Read>
+  Callers callers(Frame frame, Read read) {
+    Callers found;
+    for (std::size_t depth = 0; depth < Callers::kDepth; ++depth) {
+      const Exit& exit = exit_of(frame.pc, depth == 0);
+      if (!exit.found) break;
+      const auto value = [&](const Source& s, uint64_t kept) -> std::optional<uint64_t> {
+        if (!s.loaded) return kept;
+        uint64_t word = 0;
+        return read(base(frame, s.from), word) ? std::optional(word) : std::nullopt;
+      };
+      const auto ra = value(exit.ra, frame.ra), fp = value(exit.fp, frame.fp);
+      if (!ra || !fp || !is_code(*ra)) break;
+      found.at[depth] = *ra;
+      frame = {*ra, 0, base(frame, exit.sp), exit.fp_lost ? 0 : *fp};
+    }
+    return found;
+  }
+
+ private:
+  using Place = unwinding::Place;
+  using Source = unwinding::Source;
+  using Exit = unwinding::Exit;
+  using Path = unwinding::Path;
+  enum class Next : uint8_t { goes_on, returns, ends };
+
+  static uint64_t base(const Frame& frame, const Place& place) {
+    return (place.by_fp ? frame.fp : frame.sp) + static_cast<uint64_t>(place.offset);
+  }
+  bool is_code(uint64_t address) const {
+    return address - job_.text_begin < job_.text_size && address % 2 == 0;
+  }
+  const Exit& exit_of(uint64_t pc, bool innermost);
+  Exit find_exit(uint64_t pc, bool innermost) const;
+  std::optional<Instruction> at(uint64_t pc) const;
+  Next follow(Path& path, const Instruction& in, std::vector<Path>& others) const;
+  static Next jump(Path& path, const Instruction& in);
+  static bool restore(Path& path, const Instruction& in);
+  static bool save(Path& path, const Instruction& in);
+  static bool move_stack(Path& path, const Instruction& in);
+  static std::optional<Place> addressed(const Path& path, const Instruction& in);
+
+  const JobSpec& job_;
+  tsl::robin_map<uint64_t, Exit> exits_;  // by pc, and whether it is the innermost frame's
+};
+
+}  // namespace uncore

@@ -1,0 +1,57 @@
+// What happens where a program comes to functions that the job names: what is measured begins or
+// ends (K15), an operation is done, or memory is allocated.
+//
+// A function is left where a hart comes to its return address with the stack pointer that it was
+// entered with. So calls within calls are told apart, and a thread may go on at another hart.
+// Nothing here takes time.
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <cstdint>
+
+#include "hart/code.hh"
+#include "observe/attribution.hh"
+#include "spec/spec.hh"
+
+namespace uncore {
+
+class Thread;
+
+class Watches {
+ public:
+  Watches(const JobSpec& job, Code& code, Attribution* attribution);
+
+  // The hart is about to execute an instruction that is watched.
+  void arrived(Thread& thread);
+
+ private:
+  using What = WatchSpec::What;
+  struct Call {
+    uint64_t ra = 0, sp = 0;
+    bool operator==(const Call&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Call& call) const {
+      const uint64_t hash = (call.ra ^ call.sp << 7) * 0x9E3779B97F4A7C15u;
+      return hash ^ hash >> 32;
+    }
+  };
+  struct Entered {
+    bool begins = false, operates = false, allocates = false;
+    uint64_t size = 0;     // that is allocated
+    uint32_t callers = 0;  // of what allocates
+  };
+
+  void enter(Thread& thread, What what);
+  void leave(Thread& thread, const Entered& entered);
+  Entered& called(const Thread& thread);
+
+  const JobSpec& job_;
+  Code& code_;
+  Attribution* const attribution_;
+  bool begins_ = false, ends_ = false, operates_ = false;  // are there such functions?
+  tsl::robin_map<Call, Entered, Hash> entered_;
+};
+
+}  // namespace uncore

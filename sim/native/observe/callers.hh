@@ -1,0 +1,47 @@
+// The callers of accesses that cost time: chains of return addresses, the innermost first, each
+// kept once and named by a number. Number 0 is the chain of which nothing is known.
+#pragma once
+
+#include <tsl/robin_map.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace uncore {
+
+// What a hart has of its frame when it executes the instruction at pc.
+struct Frame {
+  uint64_t pc = 0, ra = 0, sp = 0, fp = 0;
+};
+
+struct Callers {
+  static constexpr std::size_t kDepth = 12;
+  std::array<uint64_t, kDepth> at{};  // 0 behind the last
+  bool operator==(const Callers&) const = default;
+};
+
+class Chains {
+ public:
+  uint32_t number(const Callers& callers) {
+    if (callers == all_[0]) return 0;
+    const auto [entry, is_new] = numbers_.try_emplace(callers, all_.size());
+    if (is_new) all_.push_back(callers);
+    return entry->second;
+  }
+  const std::vector<Callers>& all() const { return all_; }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Callers& callers) const {
+      uint64_t hash = 0;
+      for (const uint64_t address : callers.at) hash = (hash ^ address) * 0x9E3779B97F4A7C15u;
+      return hash ^ hash >> 32;
+    }
+  };
+
+  std::vector<Callers> all_{1};
+  tsl::robin_map<Callers, uint32_t, Hash> numbers_;
+};
+
+}  // namespace uncore

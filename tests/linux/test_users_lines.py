@@ -1,0 +1,146 @@
+"""Does a line of the user's own source answer for what a library, or the kernel, did for it?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.linux.programs import HERE, job, program
+
+from uncore.engine import native
+from uncore.errors import UserError
+from uncore.execution.execute import execute
+from uncore.program import Program
+from uncore.program.elf import Symbol
+from uncore.program.frames import demangled, own
+from uncore.result import Observed, Point
+
+SUM = "  total = (u64)malloc(sizeof(long));"
+LINES, NONE = frozenset({"lines"}), frozenset[str]()
+
+
+def watched(probes: frozenset[str] = LINES, **chosen: Any) -> tuple[Point, Observed | None]:
+    chosen = {"harts": 4, **chosen}
+    result = execute([job("4", guest="bank", **chosen)], probes=probes)[0]
+    return result.points[0], result.observed[0] if result.observed else None
+
+
+def test_lock_of_a_library_costs_at_the_line_that_calls_it() -> None:
+    _, observed = watched()
+    assert observed
+    places = {"deposit": {102, 103, 104, 105}}
+    top = observed.objects[0]
+    file, _, number = top.source.rpartition(":")
+    assert file.endswith("bank.c") and int(number) in places["deposit"], top
+    assert any(call.startswith("library_") for o in observed.objects for call in o.chain)
+    asleep = [use for line in observed.lines for use in line.uses if use.function == "rest"]
+    assert asleep and all(use.source.endswith("bank.c:102") for use in asleep if use.waited_ps)
+    assert all("library_lock" in use.chain[-2] for use in asleep if use.waited_ps)
+
+
+def test_what_is_allocated_goes_by_the_line_that_asked_for_it() -> None:
+    """The pointer `accounts` leads to one block, and no pointer to the other."""
+    _, observed = watched()
+    assert observed
+    line = Path(HERE / "bank.c").read_text().partition("#line 101")[2].splitlines().index(SUM) + 100
+    names = {o.name: o for o in observed.objects}
+    assert "accounts->lock" in names
+    assert names[f"heap of bank.c:{line}"].source == "/home/me/bank.c:104"
+    assert not any(name.startswith("0x") for name in names)
+
+
+def test_who_looks_changes_nothing() -> None:
+    plain, _ = watched(NONE)
+    seen, observed = watched()
+    assert plain == seen
+    assert observed and sum(len(line.uses) for line in observed.lines)
+
+
+def test_unmarked_program_is_measured_while_it_has_threads() -> None:
+    point, observed = watched()
+    whole = native.start(job("4", guest="bank", harts=4))
+    native.to_its_end(whole, lambda *_: None)
+    tasks = whole.tasks()[1:]
+    born, died = min(t["born"] for t in tasks), max(t["died"] for t in tasks)
+    assert 0 < born < died < whole.now
+    assert point.elapsed_ps == died - born
+    assert observed and observed.path_ps == died - born
+
+
+@pytest.mark.parametrize(
+    ("chosen", "ops"), [({"op": "deposit"}, 160), ({"from_function": "teller"}, 4)]
+)
+def test_functions_mark_what_is_measured(chosen: dict[str, str], ops: int) -> None:
+    """Each call of `deposit`, or a thread's whole `teller`, and at no cost."""
+    plain, _ = watched(NONE, seeds=())
+    marked, observed = watched(seeds=(), **chosen)
+    assert marked.ops == ops and marked.latency
+    assert marked.elapsed_ps < plain.elapsed_ps
+    assert marked.instructions == plain.instructions
+    assert observed and observed.objects
+
+
+def test_function_that_is_not_there_is_named_with_its_nearest() -> None:
+    with pytest.raises(UserError, match=r"no function is called 'deposits'.*deposit"):
+        watched(op="deposits")
+    with pytest.raises(UserError, match="--to-function ends what --from-function"):
+        watched(to_function="deposit")
+
+
+class Counted(tuple[Symbol, ...]):
+    """Symbols that count how often one is looked at."""
+
+    seen = 0
+
+    def __getitem__(self, index: Any) -> Any:
+        Counted.seen += 1
+        return super().__getitem__(index)
+
+
+def test_address_in_no_symbol_is_told_so_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    guest = program("bank")
+    symbols, first = guest.symbols, min(s.address for s in guest.segments)
+    end = max(s.address + s.size for s in guest.segments)
+    monkeypatch.setattr(Program, "symbols", property(lambda _: Counted(symbols)))
+    fresh = Program("bank", guest.path, guest.data)
+    fresh.symbol_at(first)
+    Counted.seen = 0
+    for address in range(end, end + 1000):
+        assert fresh.symbol_at(address) is None
+    assert Counted.seen <= 1000
+    for address in range(first, end, 7):
+        covering = [s for s in symbols if s.address <= address < s.address + max(s.size, 1)]
+        assert fresh.symbol_of(address) == (covering[-1] if covering else None)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("_ZN4Bank7depositEil", "Bank::deposit"),
+        ("_ZNKSt6vectorIiSaIiEE4sizeEv", "std::vector<int, std::allocator<int>>::size"),
+        ("_ZN12_GLOBAL__N_11fEi", "(anonymous namespace)::f"),
+        ("_ZN3std4sync5mutex4lock17h0123456789abcdefE", "std::sync::mutex::lock"),
+        ("_RNCNvCs1_5count4main0", "count::main::{closure#0}"),
+        ("main.(*Cache).Add", "main.(*Cache).Add"),
+    ],
+)
+def test_names_are_those_of_the_source(name: str, words: str) -> None:
+    assert demangled(name) == words
+
+
+@pytest.mark.parametrize(
+    ("path", "mine"),
+    [
+        ("/home/me/bank.cc", True),
+        ("src/queue.rs", True),
+        ("/usr/include/c++/12/bits/std_mutex.h", False),
+        ("/rustc/59807616e1fa/library/std/src/sync/mutex.rs", False),
+        ("/home/me/.cargo/registry/src/index/crossbeam-0.8/src/lib.rs", False),
+        ("/usr/local/go/src/sync/mutex.go", False),
+        ("/home/me/go/pkg/mod/example.com/m@v1/m.go", False),
+        ("", False),
+    ],
+)
+def test_file_of_a_system_or_toolchain_is_not_the_users(path: str, mine: bool) -> None:
+    assert own(path) is mine
