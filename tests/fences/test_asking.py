@@ -107,10 +107,3 @@ def test_a_mistake_in_the_c_file_is_the_compilers_message(uncore, tmp_path):
     broken.write_text('#include "uncore.h"\nint f(')
     status, _, err = uncore("fences", str(broken))
     assert status == 2 and "broken.c:2" in err
-
-
-def test_a_program_with_a_main_is_said_to_be_no_workload(uncore, tmp_path):
-    source = tmp_path / "own.c"
-    source.write_text("#include <pthread.h>\nint main(void) { return 0; }\n")
-    status, _, err = uncore("fences", str(source))
-    assert (status, "a program with main()" in err, "not found" in err) == (2, True, False)
