@@ -27,7 +27,7 @@ UNUSUAL = {
     "parameters": {"ops": "7"},
     "seeds": (4, 5),
 }
-OF_LINUX = {"arguments", "system", "files", "strict_calls"}
+OF_LINUX = {"arguments", "system", "files", "strict_calls"} | {"from_function", "to_function", "op"}
 
 
 def unusual() -> Job:

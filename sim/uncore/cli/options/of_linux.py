@@ -73,8 +73,8 @@ class OnLinux(_Declared):  # type: ignore[misc]
     def check_unused(self, workload: str) -> None:
         if not untouched(replace(self, source=[], include=[], cflags="")):
             raise UserError(
-                f"{workload}: words behind --, --files, --os, --strict-calls and --strace are for"
-                " programs"
+                f"{workload}: words behind --, --files, --os, --strict-calls, --strace,"
+                " --from-function, --to-function and --op are for programs"
             )
 
     def sources(self, workload: str) -> Sources | None:
@@ -83,10 +83,11 @@ class OnLinux(_Declared):  # type: ignore[misc]
         more = bool(self.source or self.flags)
         if path.suffix not in LINUX_SUFFIXES or not is_for_linux(path, more):
             return None
-        if self.files or self.system != "machine" or self.strict_calls or self.strace:
+        simulated = (self.files, self.system != "machine", self.strict_calls, self.strace)
+        if any((*simulated, self.from_function, self.to_function, self.op)):
             raise UserError(
-                "--host: a program has the files and the system of this computer: without --files,"
-                " --os, --strict-calls and --strace"
+                "--host: a program has the files and the system of this computer, and marks of its"
+                " own: without --files, --os, --strict-calls, --strace, --from-function and --op"
             )
         return Sources(path, tuple(self.source), self.flags)
 

@@ -53,7 +53,10 @@ class Sites:
         return list(zip(starts.tolist(), ends.tolist(), named, strict=True))
 
     def _allocated_by(self, number: int) -> str:
-        site = _site(self._called(number) or (Frame("somewhere", "", 0),))
+        frames = self._called(number) or (Frame("somewhere", "", 0),)
+        if not any(own(frame.path) for frame in frames):  # a runtime, for itself: who asked it
+            frames = tuple(f for f in frames if f.path != frames[0].path) or frames
+        site = _site(frames)
         file = site.source.rpartition("/")[2]
         return f"heap of {file or site.chain[-1]}"
 
