@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.foreign import bare, known, linux, litmus_suite
-from tests.tools import children
+from tests.tools import forked
 
 PATIENCE = 600  # seconds of one program
 RUNS: dict[str, Callable[[Path], str]] = {"bare": bare.ended, "linux": linux.ended}
@@ -67,7 +67,7 @@ def _all(work: Callable[[Path], str], items: list[tuple[str, Path]]) -> list[tup
     while len(out) < len(items):
         rest = items[len(out) :]
         out += [
-            (item[0], end) for item, end in children.tried(lambda i: work(i[1]), rest, PATIENCE)
+            (item[0], end) for item, end in forked.tried(lambda i: work(i[1]), rest, PATIENCE)
         ]
     return out
 

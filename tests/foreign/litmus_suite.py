@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tests.foreign import litmus, litmus_files
-from tests.foreign.litmus import Case
+from tests.foreign import litmus_files, litmus_program
+from tests.foreign.litmus_program import Case
 
 from uncore.errors import UserError
 from uncore.execution import pool
@@ -63,7 +63,7 @@ def ends(
 
 def _ran(work: tuple[int, list[Case], int]) -> list[Case]:
     seed, chunk, rounds = work
-    litmus.everywhere(chunk, rounds, seed + 1)
+    litmus_program.everywhere(chunk, rounds, seed + 1)
     return chunk
 
 

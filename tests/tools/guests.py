@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.linux.programs import job, program
-from tests.tools import children, drawn
+from tests.tools import drawn, forked
 from tests.tools.random_kernel import kernel
 
 from uncore.engine import native
@@ -89,7 +89,7 @@ def survive(kind: str, seed: int) -> str:
 
 def tried(kind: str, seeds: Sequence[int]) -> list[tuple[int, str]]:
     """Seeds and how each ended, up to the first finding of a crash."""
-    return children.tried(lambda seed: survive(kind, seed), seeds, PATIENCE, _bounded)
+    return forked.tried(lambda seed: survive(kind, seed), seeds, PATIENCE, _bounded)
 
 
 def _bounded() -> None:
