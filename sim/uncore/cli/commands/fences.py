@@ -15,7 +15,7 @@ from uncore.errors import UserError
 from uncore.execution.request import find_program
 from uncore.job.option_values import pairs
 from uncore.job.placement import thread_counts
-from uncore.program import abi, source_of
+from uncore.program import Program, abi, source_of
 from uncore.report import fences as report
 from uncore.study.fences import questions as asking
 from uncore.study.fences import variants
@@ -42,12 +42,7 @@ def fences(
     cores: Cores = 0,
     json: Json = False,
 ) -> int:
-    program = find_program(workload)
-    if program.linux:
-        raise UserError(
-            f"{workload}: has a main(); orders of workloads are weakened, which have uc_main()"
-        )
-    source = variants.read(source_of(program))
+    source = variants.read(source_of(_workload(workload)))
     trials = Trials(
         machines or Trials.machines,
         thread_counts(threads, abi.CONSTANTS["UC_MAX_HARTS"]),
@@ -85,3 +80,10 @@ def _ask(
     except KeyboardInterrupt:
         pass  # what is finished is the answer
     return answers_by_number
+
+
+def _workload(name: str) -> Program:
+    program = find_program(name)
+    if program.linux:
+        raise UserError(f"{name}: has a main(); fences weakens workloads, which have uc_main()")
+    return program
