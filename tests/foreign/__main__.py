@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.foreign import bare, known, linux, litmus_suite
-from tests.tools import forked
+from tests.tools import crashing
 
 PATIENCE = 600  # seconds of one program
 RUNS: dict[str, Callable[[Path], str]] = {"bare": bare.ended, "linux": linux.ended}
@@ -67,7 +67,7 @@ def _all(work: Callable[[Path], str], items: list[tuple[str, Path]]) -> list[tup
     while len(out) < len(items):
         rest = items[len(out) :]
         out += [
-            (item[0], end) for item, end in forked.tried(lambda i: work(i[1]), rest, PATIENCE)
+            (item[0], end) for item, end in crashing.tried(lambda i: work(i[1]), rest, PATIENCE)
         ]
     return out
 
@@ -80,7 +80,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--states", type=Path, help="of the litmus tests: what herd7 printed")
     parser.add_argument("--rounds", type=int, default=litmus_suite.ROUNDS, help="on each machine")
-    given = parser.parse_args(words)
+    given = parser.parse_intermixed_args(words)
     suite = known.load(given.suite)
     ended = ends(
         suite, Chosen(given.folder, tuple(given.names), given.jobs, given.states, given.rounds)

@@ -5,6 +5,7 @@ ended(path) -> "passed", or what went wrong
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from uncore import program
@@ -23,7 +24,8 @@ def ended(path: Path) -> str:
     try:
         return _ran(make_job(MACHINE, program.load(path), HARTS, seeds=(1,)))
     except UncoreError as error:
-        return str(error).partition("\n")[0].replace(f"{path}: ", "")
+        said = re.match(r"(?:\S+: )?([^(,\n]*\w)", str(error))  # the program; what; where
+        return said[1] if said else str(error)
 
 
 def _ran(job: Job) -> str:

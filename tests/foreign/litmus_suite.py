@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tests.foreign import litmus_files, litmus_program
-from tests.foreign.litmus_program import Case
+from tests.foreign import litmus_files, threads_of_litmus
+from tests.foreign.threads_of_litmus import Case
 
 from uncore.errors import UserError
 from uncore.execution import pool
 
-ROUNDS = 25  # on each machine
+ROUNDS = 10  # on each machine
 CHUNK = 100  # tests of a program
 PASSED = "passed"
 
@@ -63,7 +63,7 @@ def ends(
 
 def _ran(work: tuple[int, list[Case], int]) -> list[Case]:
     seed, chunk, rounds = work
-    litmus_program.everywhere(chunk, rounds, seed + 1)
+    threads_of_litmus.everywhere(chunk, rounds, seed + 1)
     return chunk
 
 

@@ -11,7 +11,7 @@ import signal
 import pytest
 from tests.tools import guests
 
-RUNS = {"calls": 20, "kernel": 20, "elf": 30}
+RUNS = {"calls": 20, "kernel": 20, "elf": 30, "file": 60}
 
 
 @pytest.mark.parametrize("kind", guests.KINDS)

@@ -5,6 +5,7 @@
     calls     a program: random system calls with hostile arguments from four threads
     kernel    a kernel on four harts: random calls of the firmware, CSRs, devices, translations
     elf       an edited ELF of a program, read and run
+    file      an edited file: ELF, result, job, machine, hwloc's XML, state (hostile_files.py)
 
 A guest is drawn from its seed alone.  It runs in a process of its own, a batch of them after the
 other; whatever is neither an end nor an UncoreError, a signal of the host too, is a finding, told
@@ -28,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.linux.programs import job, program
-from tests.tools import drawn, forked
+from tests.tools import crashing, drawn, hostile_files
 from tests.tools.random_kernel import kernel
 
 from uncore.engine import native
@@ -41,7 +42,7 @@ SLEEPY, BUSY = 10**9, 2 * 10**6  # ps of a step: of a program that sleeps, of a 
 PATIENCE = 60  # seconds of one guest: longer is a hang
 ROOM = 6 << 30  # bytes of memory that a process may have; sanitizers need more addresses
 MEMORY = 256 << 20  # that a guest may touch
-SECONDS = {False: 20, True: 600}  # of each kind, by --long
+SECONDS = {False: 20, True: 900}  # of each kind, by --long
 
 
 def program_of_calls(seed: int) -> Any:
@@ -76,6 +77,7 @@ KINDS: dict[str, Callable[[int], str]] = {
     "calls": lambda seed: _ran(program_of_calls(seed)),
     "kernel": lambda seed: _ran(kernel(seed), BUSY),
     "elf": elf,
+    "file": hostile_files.file,
 }
 
 
@@ -89,7 +91,7 @@ def survive(kind: str, seed: int) -> str:
 
 def tried(kind: str, seeds: Sequence[int]) -> list[tuple[int, str]]:
     """Seeds and how each ended, up to the first finding of a crash."""
-    return forked.tried(lambda seed: survive(kind, seed), seeds, PATIENCE, _bounded)
+    return crashing.tried(lambda seed: survive(kind, seed), seeds, PATIENCE, _bounded)
 
 
 def _bounded() -> None:
@@ -120,7 +122,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--runs", type=int, default=0, help="of each kind; 0: by --seconds")
     parser.add_argument("--seconds", type=float, help="of each kind")
     parser.add_argument("--seed", type=int, default=1, help="of the first")
-    parser.add_argument("--long", action="store_true", help="ten minutes of each kind")
+    parser.add_argument("--long", action="store_true", help="a quarter of an hour of each kind")
     arguments = parser.parse_args(words)
     seconds = arguments.seconds or (float("inf") if arguments.runs else SECONDS[arguments.long])
     kinds = arguments.kinds or [*KINDS]

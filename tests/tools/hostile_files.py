@@ -1,0 +1,75 @@
+"""Files of every kind that is read, edited at random, for tests.tools.guests.
+
+file(seed) -> str     what became of one: `KIND read` or `KIND refused`
+
+Hashes are made to fit again, as a forger does.  A state's memory is read, but not taken up: a
+forged state may do what a program may (docs/security.md).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import msgspec
+from tests.tools import drawn, fuzz
+
+from uncore import topology
+from uncore.engine.native import state_file
+from uncore.engine.native.state import State
+from uncore.topology import hwloc as written
+from uncore_lab.measure import hwloc
+from uncore_lab.measure.cpu_tree import lay_out
+
+
+class About(msgspec.Struct):
+    job: str
+
+
+def _in_file(data: bytes, work: Callable[[Path], object]) -> None:
+    with TemporaryDirectory(prefix="uncore-hostile-") as folder:
+        path = Path(folder) / "it"
+        path.write_bytes(data)
+        work(path)
+
+
+def state(data: bytes) -> None:
+    content = data.partition(b"\n")[2]
+    digest = hashlib.sha256(content).hexdigest()
+    head = f"{state_file.SCHEMA} {digest} {len(content)}\n".encode()
+    _in_file(head + content, lambda path: state_file.read(path, "run", About))
+
+
+def xml(data: bytes) -> None:
+    _in_file(data, lambda path: lay_out(hwloc.read(path)))
+
+
+def _state() -> bytes:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "it"
+        state_file.write(path, "run", About("none"), State(1, (0, 0), bytes(1 << 12)))
+        return path.read_bytes()
+
+
+@cache
+def _good(kind: str) -> list[bytes]:
+    if kind == "state":
+        return [_state()]
+    if kind == "xml":
+        return [written.xml(topology.load(name)).encode() for name in ("bus:2", "x5650x2")]
+    return fuzz.seeds(kind)
+
+
+TARGETS: dict[str, fuzz.Target] = {**fuzz.TARGETS, "state": state, "xml": xml}
+
+
+def file(seed: int) -> str:
+    rng = random.Random(seed)
+    kind = rng.choice(list(TARGETS))
+    changed = drawn.edited(rng, rng.choice(_good(kind)))
+    refused = fuzz.survive(TARGETS[kind], changed)
+    return f"{kind} {'refused' if refused else 'read'}"
