@@ -84,7 +84,10 @@ def test_show_completes_a_file_that_lacks_keys_and_tables(tmp_path, capsys) -> N
 
 def test_a_memory_without_room_for_a_program_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, ALONE.replace('size = "1GiB"', 'size = "32KiB"'))
-    assert "'memory.size = 32KiB': expected a multiple of 4KiB, at least 1MiB" in refusal(path)
+    assert (
+        "'memory.size = 32KiB': expected a multiple of 4KiB, like 1GiB, of at least 2112KiB:"
+        in (refusal(path))
+    )
 
 
 @pytest.mark.parametrize(

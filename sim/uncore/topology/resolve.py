@@ -126,7 +126,7 @@ def read_joins(levels: Levels, messages: Messages) -> Joins:
     return joins
 
 
-LEAST = 1 << 20  # bytes of a memory node: a program, its data and its stacks have room
+PROGRAM, STACK = 2 << 20, 16512  # bytes of a node; UC_STACK_STRIDE of uncore_abi.h, of each hart
 
 
 @dataclass(frozen=True)
@@ -229,9 +229,13 @@ class Plan:
 def read_memories(table: Table, tree: Tree, seats: Seats) -> list[Memory]:
     level = table.word("node", tree.levels[:-1])
     pattern = table.part(Memory, stop=0, busy=ps(LINE / table.rate("bandwidth")))
-    if pattern.size % 4096 or pattern.size < LEAST:
-        words = f"'memory.size = {table.text('size')}': expected a multiple of 4KiB, at least 1MiB"
-        raise table.wrong("size", f"{words}, like 1GiB")
+    least = (PROGRAM + STACK * sum(tree.threads)) >> 10
+    if pattern.size % 4096 or pattern.size >> 10 < least:
+        raise table.wrong(
+            "size",
+            f"'memory.size = {table.text('size')}': expected a multiple of 4KiB, like 1GiB, of at"
+            f" least {least}KiB: a program, and a stack for each hart",
+        )
     groups = tree.groups(level)
     if "groups" in table:
         groups = [groups[i] for i in table.read("groups", lambda text: _indices(text, len(groups)))]
