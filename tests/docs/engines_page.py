@@ -1,4 +1,4 @@
-"""What docs/engines.md says of the comparisons on file: `python -m tests.docs.engines_page [--renew]`.
+"""What docs/engines.md says of comparisons on file: `python -m tests.docs.engines_page [--renew]`.
 
 Between `<!-- NAME -->` and `<!-- end -->` stands what follows from validation/results: how old the
 figures are, and how near times come where conventions match.
