@@ -76,7 +76,7 @@ def test_whole_comparison_is_written_as_data_and_a_picture(
     now = model_state.parts()
     parts = {(row["state"], row["part"]) for row in outside.load(compared / "model.csv")}
     assert parts == {("deadbeef", "C1"), *((written["model"], part) for part in now)}
-    assert "lock/ticket" in picture.read_text()
+    assert "reference over native" in picture.read_text()
 
 
 def test_job_that_an_engine_refuses_has_no_row(compared: Path) -> None:

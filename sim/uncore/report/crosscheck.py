@@ -56,7 +56,8 @@ def panels(made: Sequence[Made]) -> list[Grid]:
         programs = list(dict.fromkeys(program for line in lines.values() for program in line))
         values = [[line.get(program) for program in programs] for line in lines.values()]
         words = ("workload", "machine, harts", "time per operation")
-        grids.append(Grid(values, programs, list(lines), title, *words))
+        names = [program.replace("/", "/\n") for program in programs]
+        grids.append(Grid(values, names, list(lines), title, *words))
     return grids
 
 
