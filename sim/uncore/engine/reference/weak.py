@@ -189,11 +189,8 @@ class Weak:
         self.isa.result_view = view
 
     def answers(self, load: Access) -> bool:
-        """H8.9, H8.7: does its own store answer this load, which is executed?"""
-        if not self.declined:
-            self.answered += 1
-            self.declined = self.system.chance.declines(self.hart.id, self.answered)
-        if self.declined:
+        """H8.7: does its own store answer this load?  Where it does not, the load waits."""
+        if self.declines():
             return False
         store = next(one for one in reversed(self.kept) if one.overlaps(load))
         self.seen(max(self.earliest, store.view))
@@ -212,3 +209,10 @@ class Weak:
         self.seen(view)
         if access.acquires:
             self.after = max(self.after, view)
+
+    def declines(self) -> bool:
+        """H8.9: a load that is executed, drawn once."""
+        if not self.declined:
+            self.answered += 1
+            self.declined = self.system.chance.declines(self.hart.id, self.answered)
+        return self.declined
