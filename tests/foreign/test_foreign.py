@@ -87,9 +87,13 @@ def test_a_state_that_herd_forbids_is_told(tmp_path: Path, weaker: bool) -> None
     assert ended == {"SB": "passed" if weaker else "forbidden: 0:x7=0 1:x7=0"}
 
 
-def test_what_a_reader_does_not_know_is_left_out_by_name() -> None:
-    with pytest.raises(litmus_files.Unread, match=r"has lw\.aq"):
-        litmus_files.read(BUFFERED.replace("lw x7", "lw.aq x7"))
+@pytest.mark.parametrize(
+    ("plain", "other", "why"),
+    [("lw x7", "lw.aq x7", r"has lw\.aq"), ("exists", "filter (0:x7=0)\nexists", "has a filter")],
+)
+def test_what_a_reader_does_not_know_is_left_out_by_name(plain: str, other: str, why: str) -> None:
+    with pytest.raises(litmus_files.Unread, match=why):
+        litmus_files.read(BUFFERED.replace(plain, other))
 
 
 SUITE = """kind = "linux"
