@@ -7,6 +7,7 @@ the hart does is tested in test_async_hart.py and test_async_rules.py.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -63,15 +64,15 @@ def test_missing_request_of_our_memory_is_an_error(tmp_path: Path) -> None:
 
 
 def test_element_is_linked_of_its_sources_and_the_hart_library(tmp_path: Path) -> None:
-    """SCons prints what it would do for an SST, here a script; it compiles nothing."""
+    """SCons prints what it would link for an SST, here a script, also where it has been linked."""
     config = tmp_path / "sst-config"
     config.write_text(f"#!/bin/sh\necho {tmp_path}\n")
     config.chmod(0o755)
-    words = [sys.executable, "-m", "SCons", "-n", "-Q", "--commands", "sst"]
+    words = [sys.executable, "-m", "SCons", "-n", "-Q", "--tree=all,prune", "sst"]
     environment = os.environ | {"UNCORE_SST": str(tmp_path)}
     done = subprocess.run(words, cwd=CHECKOUT, env=environment, capture_output=True, text=True)
-    (link,) = [line for line in done.stdout.splitlines() if "-o build/sst/libuncore.so" in line]
-    objects = {word for word in link.split() if word.endswith(".o")}
+    _, _, tree = done.stdout.partition("+-build/sst/libuncore.so")
+    objects = set(re.findall(r"^ *\|? *\+-(build/sst/\w+\.o)$", tree, re.MULTILINE))
     folders = [ELEMENT, ELEMENT.parent / "native/async", ELEMENT.parent / "native/hart"]
     sources = [source for folder in folders for source in folder.glob("*.cc")]
     assert objects == {f"build/sst/{source.stem}.o" for source in sources}
