@@ -11,6 +11,7 @@ from tests.linux.programs import HERE, job, program
 from uncore.engine import native
 from uncore.errors import UserError
 from uncore.execution.execute import execute
+from uncore.execution.request import find_program
 from uncore.program import Program
 from uncore.program.elf import Symbol
 from uncore.program.frames import demangled, own
@@ -37,6 +38,17 @@ def test_lock_of_a_library_costs_at_the_line_that_calls_it() -> None:
     asleep = [use for line in observed.lines for use in line.uses if use.function == "rest"]
     assert asleep and all(use.source.endswith("bank.c:102") for use in asleep if use.waited_ps)
     assert all("library_lock" in use.chain[-2] for use in asleep if use.waited_ps)
+
+
+def test_file_compiled_here_is_the_users_and_its_library_is_not(tmp_path: Path) -> None:
+    source = tmp_path / "own.c"
+    source.write_text("#include <pthread.h>\nint main(void) { return pthread_create == 0; }\n")
+    built = find_program(source)
+    users, librarys = (
+        built.frames.at(built.symbol(name).address)[-1].path for name in ("main", "exit")
+    )
+    assert users == "own.c" and own(users)
+    assert librarys.startswith("ziglang/lib/") and not own(librarys)
 
 
 def test_what_is_allocated_goes_by_the_line_that_asked_for_it() -> None:

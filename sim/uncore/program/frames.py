@@ -21,6 +21,10 @@ _TOOLCHAIN = re.compile(
     r"|^<|^$"
 )
 
+# build.py compiles in the compiler's folder, and takes away the user's: of a file of the user's
+# that folder goes, of the compiler's own what leads to it.
+_COMPILED_IN = re.compile(r"^.*/ziglang/(?!lib/)|^.*/(?=ziglang/lib/)")
+
 
 class Frame(NamedTuple):
     """A function at a line."""
@@ -48,7 +52,9 @@ class Frames:
             return ()
         found = table.lookup(pc - self._lowest)
         return tuple(
-            Frame(demangled(f.symbol), f.full_path or "", f.line) for f in found if f.full_path
+            Frame(demangled(f.symbol), _COMPILED_IN.sub("", f.full_path), f.line)
+            for f in found
+            if f.full_path
         )
 
 
