@@ -7,7 +7,6 @@ The program is that of `uncore litmus` (workloads/include/litmus.h) with these t
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -18,9 +17,8 @@ from tests.foreign.litmus_files import MOST_LOCATIONS, MOST_THREADS, State, Test
 from uncore.engine import native
 from uncore.errors import GuestError
 from uncore.execution.request import make_job
-from uncore.program import Program, compile
+from uncore.study.litmus.guest import kept
 from uncore.study.litmus.run import SETTINGS, Setting
-from uncore.support import paths
 from uncore.topology import load
 
 BITS, LOADS, OUTCOMES = 4, 8, 160
@@ -72,7 +70,7 @@ def run(cases: Sequence[Case], setting: Setting, rounds: int, seed: int, scale: 
     machine = load(setting.machine, (*setting.overrides, "core.order=weak", *chance))
     job = make_job(
         replace(machine, protocol=setting.protocol),
-        _program(cases),
+        kept(source(cases), "foreign"),
         MOST_THREADS,
         parameters={"rounds": rounds, "seed": seed, "window": f"{WINDOW * scale}ns"},
         seeds=(seed,),
@@ -103,16 +101,6 @@ def _state(case: Case, code: int) -> State:
         return {MINUS: "-1", OTHER: "?"}.get(value, str(value))
 
     return tuple(spelled(codes[key]) for key in case.keys)
-
-
-def _program(cases: Sequence[Case]) -> Program:
-    text = source(cases)
-    folder = paths.CACHE / "litmus"
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"foreign-{hashlib.sha256(text.encode()).hexdigest()[:16]}.c"
-    if not path.is_file():
-        path.write_text(text)
-    return compile(path)
 
 
 def source(cases: Sequence[Case]) -> str:

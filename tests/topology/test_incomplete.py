@@ -12,7 +12,8 @@ from tests.support.small_machines import ALONE, SMALL, load_text, with_join, wri
 
 from uncore.cli.app import main
 from uncore.errors import UserError
-from uncore.topology import load
+from uncore.program import abi
+from uncore.topology import load, resolve
 from uncore.topology.keys import KEYS
 from uncore.topology.load import shipped, whole
 from uncore.topology.schema import Key
@@ -117,3 +118,7 @@ def test_ten_thousand_edits_load_no_unsound_machine(tmp_path: Path) -> None:
         text = machine_edits.edited(name, random.Random(seed))
         outcomes.add(machine_edits.outcome(write(tmp_path, text)))
     assert outcomes == {"refused", "passes"}
+
+
+def test_room_asked_of_memory_is_for_the_stacks_that_programs_have() -> None:
+    assert abi.CONSTANTS["UC_STACK_STRIDE"] == resolve.STACK

@@ -1,6 +1,7 @@
 """All litmus tests as one guest program: each thread of a test is one block of assembly.
 
     program(tests) -> Program      compiled once for these tests, and kept
+    kept(text, kind) -> Program    the same of other tests, written out
 
 The other half, which chooses starting points and tallies outcomes, is workloads/include/litmus.h.
 """
@@ -20,10 +21,14 @@ BITS = 2  # of a value in an outcome
 
 def program(tests: Sequence[Litmus]) -> Program:
     """The guest that runs these tests."""
-    text = source(tests)
+    return kept(source(tests), "litmus")
+
+
+def kept(text: str, kind: str) -> Program:
+    """The guest of this C file, compiled once; `kind`: begins the name of what is kept."""
     folder = paths.CACHE / "litmus"
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"litmus-{hashlib.sha256(text.encode()).hexdigest()[:16]}.c"
+    path = folder / f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.c"
     if not path.is_file():
         path.write_text(text)
     return compile(path)
