@@ -11,6 +11,8 @@ from uncore.errors import UserError
 from uncore.study.matrix import Matrix
 from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.simulate import handoffs
+from uncore_lab.validate import handoff
+from uncore_lab.validate.section import Request
 
 # A bus, rings of one socket and two, meshes, Zen 1 to 4, two homes on a side, Arm, kinds of cores.
 KINDS = (
@@ -36,6 +38,18 @@ def test_matrix_as_measured_is_validations(name: str) -> None:
     lower = np.tril_indices(len(between), k=-1)
     assert list(shown.harts) == between
     assert np.array(shown.ns)[lower] == pytest.approx(validated[lower], abs=2e-3)
+
+
+@pytest.mark.parametrize("name", ["i54590", "w93475x"])
+def test_seeds_are_as_far_apart_in_validation_as_in_matrix(name: str) -> None:
+    compared = handoff.compared(name, Request())
+    (shown,) = uncore.matrix(name, smt=False, as_measured=True).by_class()
+    (validated,) = compared.classes
+    assert (
+        validated["apart_ns"] == pytest.approx(shown["apart_ns"], abs=0.006) and shown["apart_ns"]
+    )
+    share = validated["apart_ns"] / validated["simulated_ns"]
+    assert compared.row["seeds_pct"] == pytest.approx(50 * share, abs=0.006)
 
 
 def classes(matrix: Matrix) -> dict[str, dict[str, float | None]]:
