@@ -13,7 +13,15 @@ namespace uncore {
 
 class Draws {
  public:
-  enum What : uint64_t { start = 1, request = 2, hold = 3, load = 4, store = 5, random = 6, answer = 7 };
+  enum What : uint64_t {
+    start = 1,
+    request = 2,
+    hold = 3,
+    load = 4,
+    store = 5,
+    random = 6,
+    answer = 7
+  };
 
   Draws(What what, uint64_t seed, uint64_t whom, Time most)
       : stream_(mix(mix(mix(seed) + what) + whom)), most_(most) {}
