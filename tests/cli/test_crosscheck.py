@@ -7,8 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from uncore import topology
 from uncore.cli.app import main
-from uncore.study.compare import model_state, outside
+from uncore.study.compare import conventions, model_state, outside
+from uncore.study.compare.crosscheck import crosscheck
 
 WORDS = ["crosscheck", "ring:2", "lock/ticket", "--set", "ops=5"]
 
@@ -52,7 +54,8 @@ def compared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(outside, "PROGRAMS", {"lock/ticket": {"ops": "5"}})
     columns = outside.COLUMNS["engines"]
     for name in ("reference", "gem5"):
-        old = dict.fromkeys(columns, "9") | {"engine": name, "model": "deadbeef"}
+        names = {"engine": name, "protocol": "", "model": "deadbeef"}
+        old = dict.fromkeys(columns, "9") | names
         outside._save(tmp_path / f"{name}-old.csv", columns, [old])
     rows = [row for path in sorted(tmp_path.glob("*.csv")) for row in outside.load(path)]
     outside._save(tmp_path / "engines.csv", columns, rows)
@@ -107,3 +110,41 @@ def test_comparison_without_jobs_engines_or_folder_is_refused(
         main(["crosscheck", *words])
     assert ended.value.code == 2
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+ATOMICS = outside.Compared("engines", "sst", "mesh:8x8", "counter/atomic", 16, {"ops": "20"})
+
+
+def on_native(overrides: dict[str, str]) -> float:
+    (crossed,) = crosscheck(ATOMICS.job("native", overrides), ["native"])
+    assert crossed.sides[0].per_operation
+    return crossed.sides[0].per_operation
+
+
+def test_convention_that_brings_times_together_is_named() -> None:
+    explained = ATOMICS.explained(on_native({"core.hold": "0cy"}), "MESI")
+    assert (explained.words, explained.ratio) == ("core.hold=0cy", 1)
+
+
+def test_times_less_than_a_quarter_apart_need_no_convention() -> None:
+    explained = ATOMICS.explained(1.24 * on_native({}), "MESI")
+    assert (explained.words, explained.within) == ("", True)
+
+
+@pytest.mark.parametrize("protocol", ["MESI", "a protocol without a file"])
+def test_time_that_no_convention_reaches_is_unexplained(protocol: str) -> None:
+    explained = ATOMICS.explained(100 * on_native({}), protocol)
+    assert not explained.within and explained.words.startswith("unexplained: ")
+
+
+def test_convention_of_resolvers_is_every_level_s() -> None:
+    machine = topology.load("ccx:2x8")
+    held = list(conventions.held(outside._file("sst_mesi"), machine))
+    assert {"ccx.resolver.reply": "via", "system.resolver.reply": "via"} in held
+    assert {"core.hold": "0cy"} in held and not any("name" in taken for taken in held)
+
+
+def test_convention_that_a_machine_cannot_have_is_passed_over() -> None:
+    """A bus has no `unblock = "response"`."""
+    bus = outside.Compared("engines", "sst", "bus:4", "lock/ticket", 4, {"ops": "20"})
+    assert "unblock" not in bus.explained(1, "MESI").words

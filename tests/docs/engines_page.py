@@ -1,7 +1,7 @@
 """What docs/engines.md says of the comparisons: `python -m tests.docs.engines_page [--renew]`.
 
 Between `<!-- NAME -->` and `<!-- end -->` stands what follows from validation/results: how old the
-figures are, and how near times come where conventions match.
+figures are, how near times come where conventions match, and what explains those that are apart.
 """
 
 from __future__ import annotations
@@ -80,9 +80,29 @@ def matching() -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in table)
 
 
+def apart() -> str:
+    """Jobs whose times are apart: by which conventions, and the ratio that is left with them."""
+    table = [
+        ("engine", "machine", "workload", "harts", "ratio", "conventions", "then"),
+        ("---",) * 7,
+    ]
+    for row in on_file("engines"):
+        if row["conventions"]:
+            key = (NAMED[row["engine"]], *(row[name] for name in ("machine", "program", "harts")))
+            table.append((*key, row["ratio"], _short(row["conventions"]), row["ratio_then"]))
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in table)
+
+
+def _short(conventions: str) -> str:
+    """What is said of each level's resolver, once."""
+    words = [re.sub(r"^\w+\.(resolver)", r"\1", word) for word in conventions.split()]
+    return " ".join(dict.fromkeys(words))
+
+
 def page(text: str, now: model_state.Parts) -> str:
     """The page with what the files say."""
-    for name, words in {"age": age(now), "matching": matching()}.items():
+    parts = {"age": age(now), "matching": matching(), "apart": apart()}
+    for name, words in parts.items():
         text, times = re.subn(
             PART.format(name), lambda m, words=words: m[1] + words + m[2], text, flags=re.S
         )

@@ -181,16 +181,21 @@ def test_the_program_makes_no_progress(played: Path) -> None:
         api.run(*PLAY, engine="sst")
 
 
+RECORDS = [f"uc: hart={n} ops=3 begin={10 + n} end={40 + n} failures=0" for n in range(2)]
+
+
+def ends(played: Path, reports: int) -> None:
+    """An SST whose program ends well, and that many harts leave a report."""
+    printed = "\n".join([*RECORDS, "uncore: exit hart=0 code=0 time=50000", ""])
+    (played / "printed").write_text(printed)
+    counted = "instructions=60 operations=3 retries=1 latencies=500:2,700:1,"
+    for n in range(reports):
+        (played / f"hart{n}.txt").write_text(f"uncore: hart={n} {counted}\n")
+    sst_that(played, f"cat {played}/printed; cp {played}/hart*.txt .")
+
+
 def test_run_that_ends_well_is_a_point_for_each_seed(played: Path) -> None:
-    records = [f"uc: hart={n} ops=3 begin={10 + n} end={40 + n} failures=0" for n in range(2)]
-    harts = [
-        f"uncore: hart={n} instructions=60 operations=3 retries={n} latencies=500:2,700:1,"
-        for n in range(2)
-    ]
-    (played / "printed").write_text(
-        "\n".join([*records, "uncore: exit hart=0 code=0 time=50000", *harts, ""])
-    )
-    sst_that(played, f"cat {played}/printed")
+    ends(played, reports=2)
     (point,) = api.run(*PLAY, engine="sst", seeds=()).outcome.points
     assert (point.ops, point.elapsed_ps, point.instructions) == (6, 31_000, 120)
     assert point.latency and point.latency.p50 == 500
@@ -198,6 +203,12 @@ def test_run_that_ends_well_is_a_point_for_each_seed(played: Path) -> None:
     drawn = api.run(*PLAY, engine="sst").outcome.points
     assert [replace(point, seed=UNSET) for point in drawn] == [point] * 3
     assert [point.seed for point in drawn] == [1, 2, 3]
+
+
+def test_run_without_the_report_of_a_hart_is_no_result(played: Path) -> None:
+    ends(played, reports=1)
+    with pytest.raises(OutsideError, match="1 of 2 harts have left a report"):
+        api.run(*PLAY, engine="sst")
 
 
 L2 = dict(text.split("=", 1) for text in SHARED_L2)

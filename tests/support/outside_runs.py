@@ -61,7 +61,7 @@ def compared(engine: str, folder: Path) -> None:
     jobs = [job for job in outside.jobs([engine]) if (job.machine, job.harts) == ("bus:4", 4)]
     made = list(outside.rows(jobs))
     assert [words for _, crossed, _ in made for words in crossed.broken()] == []
-    outside.write(folder, made, [engine])
+    outside.write(folder, made)
     rows = outside.load(folder / "engines.csv")
     assert [row["program"] for row in rows] == list(outside.PROGRAMS)
     assert all(row["version"] and row["protocol"] and float(row["ratio"]) for row in rows)

@@ -153,7 +153,7 @@ def _crosscheck_all(
     jobs = comparison.jobs(names)
     with progress(len(jobs), "comparing", "jobs") as advance:
         made = list(comparison.rows(jobs, lambda: advance(1), note, options))
-    comparison.write(folder, made, names)
+    comparison.write(folder, made)
     crosscheck_report.show_all(made, json)
     if plot:
         note(f"picture: {picture(plot, *crosscheck_report.panels(made))}")

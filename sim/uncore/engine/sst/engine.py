@@ -53,8 +53,9 @@ uncore (`build/sst/libuncore.so`).
     mpiexec -n 4 sst --add-lib-path=FOLDER_OF_LIBUNCORE configuration.py      four processes
 
 The result is the same in all three. Lines that begin with `uc:` are the program's: what each hart
-did, and its tables; those with `uncore:` are the harts'. `statistics.csv`, of several processes
-`statistics_0.csv` and so on, counts what the caches received.
+did, and its tables; the one with `uncore:` says how it ended. What each hart counted is in
+`hart0.txt` and so on; what the caches received, in `statistics.csv`, of several processes in
+`statistics_0.csv` and so on.
 """.replace("OLDEST", ".".join(map(str, find.OLDEST)))
 
 

@@ -27,9 +27,10 @@ ABSENT = {
 }
 _END = re.compile(r"^uncore: (exit|fatal|watchdog)(.*?) hart=(\d+) code=(\d+) time=(\d+)", re.M)
 _HART = re.compile(
-    r"^uncore: hart=(\d+) instructions=(\d+) operations=\d+ retries=(\d+) latencies=(.*)$", re.M
+    r"^uncore: hart=\d+ instructions=(\d+) operations=\d+ retries=\d+ latencies=(.*)$"
 )
 STATISTICS = "statistics*.csv"
+REPORTS = "hart*.txt"
 
 
 def point(job: Job, output: str, folder: Path) -> dict[str, Any]:
@@ -37,16 +38,16 @@ def point(job: Job, output: str, folder: Path) -> dict[str, Any]:
     _refuse_a_bad_end(job, output)
     fields = printed.fields(job, "SST", output)
     counts = _counts(folder)
-    harts = _HART.findall(output)
+    harts = _reports(job, output, folder)
     latencies: Counter[int] = Counter()
-    for *_, buckets in harts:
+    for _, buckets in harts:
         for bucket in filter(None, buckets.split(",")):
             bound, _, count = bucket.partition(":")
             latencies[int(bound)] += int(count)
     return fields | {
         "latency": percentiles(sorted(latencies.items())),
         "invalidations": _of_cores(counts, LOSSES),
-        "instructions": sum(int(instructions) for _, instructions, _, _ in harts),
+        "instructions": sum(int(instructions) for instructions, _ in harts),
         "transactions": sum(n for (_, name), n in counts.items() if name in REQUESTS),
         "absent": {} if latencies else {"latency": NO_OPERATIONS},
     }
@@ -69,6 +70,18 @@ def _refuse_a_bad_end(job: Job, output: str) -> None:
             " --watchdog allows more"
         )
     printed.refuse_failure(job, int(code), output)
+
+
+def _reports(job: Job, output: str, folder: Path) -> list[tuple[str, str]]:
+    """Instructions and latencies of each hart, which leaves them in a file of its own."""
+    texts = [path.read_text() for path in folder.glob(REPORTS)]
+    harts = [found.groups() for text in texts if (found := _HART.match(text.rstrip("\n")))]
+    if len(harts) != job.threads[0]:
+        raise OutsideError(
+            f"SST ended, and {len(harts)} of {job.threads[0]} harts have left a report in"
+            f" {REPORTS}:\n{tail(output)}"
+        )
+    return [(instructions, latencies) for instructions, latencies in harts]
 
 
 def _counts(folder: Path) -> Counter[tuple[str, str]]:

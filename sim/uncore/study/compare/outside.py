@@ -2,7 +2,7 @@
 
     jobs(names) -> [Compared]                which engine runs what
     rows(compared, done, options) -> rows    in a file's columns; a refused job is told and left out
-    write(folder, made, engines)             replaces the rows of these engines, keeps the others'
+    write(folder, made)                      replaces rows of these engines and protocols
 
 Rows name the engine's version, the date and the model's state (model_state.py), so that a table
 shows how old it is.
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ from uncore.errors import UserError
 from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.study.compare import model_state
+from uncore.study.compare.conventions import Explained, Overrides, explain, held
 from uncore.study.compare.crosscheck import Crossed, Side, crosscheck
 from uncore.support import paths
 from uncore.support.output_files import write_whole
@@ -47,7 +49,8 @@ MATCHED = {
     "lock/ticket": {"ops": "40"},
     "refcount/atomic": {"ops": "40"},
 }
-MATCHING = ("sst_mesi", "gem5_mesi", "gem5_chi")
+# The engine's protocol, and the file that states its conventions.
+MATCHING = {"MESI": "sst_mesi", "MESI_Two_Level": "gem5_mesi", "CHI": "gem5_chi"}
 MATCHED_HARTS = (2, 4, 16)
 SMALL = 4  # harts of the part that every change must pass
 ABOUT = ("engine", "version", "protocol", "date", "model")
@@ -56,7 +59,7 @@ COLUMNS = {
     "engines": (
         *(*ABOUT, "machine", "program", "harts", "part", "ratio"),
         *(f"{side}_{figure}" for figure in FIGURES for side in ("native", "engine")),
-        "machines_at",
+        *("machines_at", "conventions", "ratio_then"),
     ),
     "matching": (*ABOUT, "machine", "harts", "program", "ratio"),
 }
@@ -76,18 +79,33 @@ class Compared:
     harts: int
     parameters: Mapping[str, str] = field(compare=False)
 
-    @property
-    def job(self) -> Job:
-        named = paths.TOPOLOGIES / f"matching/{self.machine}.toml"
-        machine = str(named) if self.file == "matching" else self.machine
+    def job(self, engine: str, overrides: Overrides | None = None) -> Job:
+        machine = str(_file(self.machine)) if self.file == "matching" else self.machine
         return make_job(
             machine,
             self.workload,
             [self.harts],
             parameters=self.parameters,
+            overrides=overrides or {},
             smt=False,
-            engine=self.engine,
+            engine=engine,
         )
+
+    def explained(self, theirs: float, protocol: str) -> Explained:
+        """Which conventions bring our time of an operation to `theirs`, in ps."""
+
+        def play(overrides: Overrides) -> float:
+            job = self.job("native", overrides)
+            (crossed,) = crosscheck(job, ["native"])
+            return crossed.sides[0].per_operation or math.nan
+
+        file = MATCHING.get(protocol)
+        conventions = held(_file(file), self.job("native").machine) if file else ()
+        return explain(play, theirs, list(conventions))
+
+
+def _file(machine: str) -> Path:
+    return paths.TOPOLOGIES / f"matching/{machine}.toml"
 
 
 def jobs(names: Sequence[str]) -> list[Compared]:
@@ -102,7 +120,7 @@ def jobs(names: Sequence[str]) -> list[Compared]:
         *(
             Compared("matching", name, machine, workload, harts, parameters)
             for name in names
-            for machine in MATCHING
+            for machine in MATCHING.values()
             if machine.startswith(name)
             for harts in MATCHED_HARTS
             for workload, parameters in MATCHED.items()
@@ -121,14 +139,20 @@ def rows(
     date = datetime.now(UTC).date().isoformat()
     for job in compared:
         try:
-            protocol = engine.protocol(job.job, options)
-            (crossed,) = crosscheck(job.job, ["native", job.engine], engine_options=options)
+            protocol = engine.protocol(job.job(job.engine), options)
+            if job.file == "matching" and MATCHING.get(protocol) != job.machine:
+                continue
+            (crossed,) = crosscheck(
+                job.job(job.engine), ["native", job.engine], engine_options=options
+            )
         except UserError as error:
             refused(f"{job.engine} {job.machine} {job.workload} {job.harts}: {error}")
         else:
             about = (job.engine, engine.version(job.engine, options), protocol, date, state)
-            yield job, crossed, dict(zip(ABOUT, about, strict=True)) | _row(job, crossed)
-        done()
+            row = dict(zip(ABOUT, about, strict=True)) | _row(job, crossed)
+            yield job, crossed, row | _why(job, crossed, protocol)
+        finally:
+            done()
 
 
 def _row(job: Compared, crossed: Crossed) -> Row:
@@ -139,6 +163,17 @@ def _row(job: Compared, crossed: Crossed) -> Row:
         **_of("engine", theirs),
         "ratio": _digits(crossed.ratio(theirs)),
     }
+
+
+def _why(job: Compared, crossed: Crossed, protocol: str) -> Row:
+    """What explains a ratio beyond APART."""
+    theirs = crossed.sides[1].per_operation
+    if job.file == "matching" or not theirs:
+        return {}
+    explained = job.explained(theirs, protocol)
+    if explained.within and not explained.overrides:
+        return {}
+    return {"conventions": explained.words, "ratio_then": _digits(explained.ratio)}
 
 
 def _of(prefix: str, side: Side) -> Row:
@@ -154,11 +189,12 @@ def _digits(value: float | None) -> str:
     return "" if value is None else f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
-def write(folder: Path, made: Sequence[Made], engines: Sequence[str]) -> None:
-    """Files with these engines' rows in place of those they had; and the model's parts."""
+def write(folder: Path, made: Sequence[Made]) -> None:
+    """Files with these rows in place of what engine and protocol had; and the model's parts."""
+    renewed = {(row["engine"], row["protocol"]) for *_, row in made}
     for name, columns in COLUMNS.items():
         path = folder / f"{name}.csv"
-        kept = [row for row in load(path) if row["engine"] not in engines]
+        kept = [row for row in load(path) if (row["engine"], row["protocol"]) not in renewed]
         _save(path, columns, [*(row for job, _, row in made if job.file == name), *kept])
     _keep_state(folder)
 
