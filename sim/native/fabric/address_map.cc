@@ -20,7 +20,7 @@ uint32_t AddressMap::home(uint64_t line, Agent toucher) {
     case HomeSpec::Kind::node:
       return job_.home.node;
     case HomeSpec::Kind::interleave:
-      return static_cast<uint32_t>(line / kPageLines % nodes);
+      return job_.home.node + static_cast<uint32_t>(line / kPageLines % job_.home.nodes);
     case HomeSpec::Kind::first_touch: {
       const auto [page, first] = pages_.try_emplace(line / kPageLines, 0);
       if (first && toucher != kNobody) page->second = nearest_node(toucher);

@@ -7,6 +7,6 @@ placement.py       which harts of the machine run the threads
 option_values.py   the values of options that several commands share
 """
 
-from uncore.job.job import HOMES, NODE, Bytes, Job, Seed, Since, check_home
+from uncore.job.job import HOMES, NODE, Bytes, Job, Seed, Since, check_home, home_nodes
 
-__all__ = ["HOMES", "NODE", "Bytes", "Job", "Seed", "Since", "check_home"]
+__all__ = ["HOMES", "NODE", "Bytes", "Job", "Seed", "Since", "check_home", "home_nodes"]

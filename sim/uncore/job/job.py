@@ -30,10 +30,12 @@ from uncore.program import Program
 from uncore.topology.machine import Chance, Machine
 
 NODE = "node<K>"
+KIND = "<KIND>"
 HOMES = {
     "addressed": "where the program allocated it; what it did not allocate, on node 0",
     NODE: "all memory on node K",
-    "interleave": "pages dealt out over the nodes",
+    "interleave": "pages dealt out over the nodes of the machine's own memory",
+    KIND: "pages dealt out over the nodes of that kind of memory, as the machine's file names it",
     "first-touch": "a page on the node of the hart that touches it first",
     "pair": "first-touch, and a pair of harts uses a line that its first hart touched first",
 }
@@ -67,7 +69,8 @@ class Job:
     )
     home: str = option(
         "--home",
-        "where memory lives: addressed, node0, node1, ..., interleave, first-touch, pair",
+        "where memory lives: addressed, node0, node1, ..., interleave, first-touch, pair, or a kind"
+        " of memory",
         default="addressed",
         axis=True,
     )
@@ -180,7 +183,7 @@ class Job:
                 f"--threads {max(self.threads)}: {self.machine.id} placed '{self.placement}'"
                 f"{without} has room for {most} threads; write at most {most}"
             )
-        check_home(self.home, len(self.machine.memories))
+        check_home(self.home, self.machine)
         of_linux = (self.arguments, self.files, self.strict_calls, *self.functions.values())
         if any(of_linux) and not self.program.linux:
             raise UserError(
@@ -299,14 +302,25 @@ def _check_slices(slices: str, most: int) -> None:
     raise UserError(f"--slices {slices}: write 'hash' or the number of a slice, 0 to {most - 1}")
 
 
-def check_home(home: str, nodes: int) -> None:
-    """Checks that the policy exists, and the node that it names."""
-    if home in HOMES and home != NODE:
+def check_home(home: str, machine: Machine) -> None:
+    """Checks that the policy exists, and the node or the kind of memory that it names."""
+    words = [*(word for word in HOMES if word not in (NODE, KIND)), *machine.memory_kinds]
+    if home in words:
         return
     match = re.fullmatch(r"node([0-9]{1,9})", home)
     if not match:
+        known = ", ".join([NODE, *words])
         raise UserError(
-            f"--home {home}: no such policy; write one of {', '.join(HOMES)}.{nearest(home, HOMES)}"
+            f"--home {home}: no such policy; write one of {known}.{nearest(home, words)}"
         )
-    if int(match[1]) >= nodes:
+    if int(match[1]) >= (nodes := len(machine.memories)):
         raise UserError(f"--home {home}: the machine's memory nodes are node0 to node{nodes - 1}")
+
+
+def home_nodes(home: str, machine: Machine) -> list[int]:
+    """The nodes that a policy can place pages on, in order (rule A4)."""
+    if match := re.fullmatch(r"node([0-9]+)", home):
+        return [int(match[1])]
+    if home in machine.memory_kinds or home == "interleave":
+        return machine.nodes_of("" if home == "interleave" else home)
+    return list(range(len(machine.memories)))

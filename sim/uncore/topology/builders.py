@@ -65,7 +65,8 @@ def _size(join: Join, members: int) -> tuple[int, int]:
     return int(width), int(height)
 
 
-def _local(group: Group, name: str) -> str:
+def local(group: Group, name: str) -> str:
+    """The path of a stop of a group."""
     return f"{group.path}.{name}" if group.path else name
 
 
@@ -74,20 +75,20 @@ def _site(join: Join, fabric: Fabric, group: Group, key: str, default: int) -> i
     if key not in join.table:
         return default
     name = join.table.text(key)
-    if _local(group, name) not in fabric.stops:
-        prefix = _local(group, "")
+    if local(group, name) not in fabric.stops:
+        prefix = local(group, "")
         sites = [s.removeprefix(prefix) for s in fabric.stops if s.startswith(prefix)]
         sites = sites[:16]
         raise join.refuse(key, f"there is no stop '{name}'; known stops are {', '.join(sites)}")
-    return fabric.stops.index(_local(group, name))
+    return fabric.stops.index(local(group, name))
 
 
 def _hub(join: Join, fabric: Fabric, group: Group) -> Sites:
-    hub = fabric.stop(_local(group, "hub"))
+    hub = fabric.stop(local(group, "hub"))
     into, out = join.hop["all"].halves()
     slices = [hub] * len(group.children)
     if join.table.word("slices") == "ports":
-        slices = [fabric.stop(_local(group, f"slice{i}")) for i in range(len(group.children))]
+        slices = [fabric.stop(local(group, f"slice{i}")) for i in range(len(group.children))]
         for stop in slices:
             fabric.wire(stop, hub, into, join.level, out)
     return Sites([hub] * len(group.children), slices, hub, hub, hub, into, out)
@@ -95,11 +96,11 @@ def _hub(join: Join, fabric: Fabric, group: Group) -> Sites:
 
 def _bus(join: Join, fabric: Fabric, group: Group) -> Sites:
     """Whoever speaks takes the one channel on the way to the hub; everyone hears it from there."""
-    hub, channel = fabric.stop(_local(group, "bus")), fabric.channel()
+    hub, channel = fabric.stop(local(group, "bus")), fabric.channel()
     into, out = join.hop["all"].halves()
     out = Cost(out.control, out.data)
-    ports = [fabric.stop(_local(group, f"port{i}")) for i in range(len(group.children))]
-    memory = fabric.stop(_local(group, "memory"))
+    ports = [fabric.stop(local(group, f"port{i}")) for i in range(len(group.children))]
+    memory = fabric.stop(local(group, "memory"))
     for stop in (*ports, memory):
         fabric.bus_link(stop, hub, into, join.level, channel)
         fabric.link(hub, stop, out, join.level)
@@ -136,7 +137,7 @@ def _rings(join: Join, fabric: Fabric, group: Group) -> Sites:
     if len(rows) != (2 if join.kind == "two-rings" else 1):
         raise join.refuse("map", f"expected one line a ring, found {len(rows)} lines")
     width = 1 + max(x for x, _ in plan.spots)
-    at = {(x, y): fabric.stop(_local(group, f"s{y * width + x}")) for x, y in plan.spots}
+    at = {(x, y): fabric.stop(local(group, f"s{y * width + x}")) for x, y in plan.spots}
     for row in rows:
         _circle(fabric, [at[s] for s in plan.row(row)], join.hop["all"], join.level)
     for a, b in plan.bridges.values() if join.kind == "two-rings" else ():
@@ -149,7 +150,7 @@ def _grid(join: Join, fabric: Fabric, group: Group) -> Sites:
     plan = _floorplan(join, group)
     quadrants = join.kind == "quadrants"
     at = {
-        (x, y): fabric.stop(_local(group, f"q{2 * y + x}" if quadrants else f"x{x}y{y}"))
+        (x, y): fabric.stop(local(group, f"q{2 * y + x}" if quadrants else f"x{x}y{y}"))
         for x, y in plan.spots
     }
     if quadrants and max(max(spot) for spot in plan.spots) > 1:
@@ -207,10 +208,10 @@ def _links(join: Join, fabric: Fabric, group: Group) -> Sites:
 
 
 def _end(join: Join, fabric: Fabric, group: Group, end: object) -> int:
-    stops = fabric.ports.get(_local(group, str(end)), [])
+    stops = fabric.ports.get(local(group, str(end)), [])
     if len(stops) == 1:
         return stops[0]
-    prefix = _local(group, "")
+    prefix = local(group, "")
     ports = [name.removeprefix(prefix) for name in fabric.ports if name.startswith(prefix)]
     what = f"has {len(stops)} ports; name one of them" if stops else "names nothing here"
     raise join.refuse("links", f"'{end}' {what}; known ends are {', '.join(ports[:16])}")

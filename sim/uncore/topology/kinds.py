@@ -9,8 +9,10 @@
     size  = "4MiB"
 
 What the table of a kind does not say is as in its level's own; cycles are of the kind's clocks.
+Memory of another kind says itself where it is: `[memory.hbm]`, with `node` or `groups`.
 
     kind_names(root)            those of a file
+    memory_kinds(memory)        those of its table [memory]
     write_out(root)             completes the tables of kinds by what they inherit, in place
     read_levels(top, tree)      -> Levels: which table holds for which part of the tree
 """
@@ -21,7 +23,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from uncore.topology.document import Branch, merged, wrong
+from uncore.topology.document import Branch, Leaf, merged, wrong
 from uncore.topology.keys import BELOW, HEAD, LEVEL
 from uncore.topology.table_reader import Table
 from uncore.topology.tree import Group, Tree
@@ -45,15 +47,25 @@ def kind_names(root: Branch) -> list[str]:
     return list(kinds.items)
 
 
+def memory_kinds(memory: Branch | Leaf | None) -> list[str]:
+    """The tables in [memory], in the order of the file."""
+    items = memory.items.items() if isinstance(memory, Branch) else ()
+    return [name for name, node in items if isinstance(node, Branch)]
+
+
 def write_out(root: Branch) -> None:
-    kinds = set(kind_names(root))
     for level, table in root.items.items():
         if isinstance(table, Branch) and level not in HEAD:
-            items = {key: node for key, node in table.items.items() if key not in kinds}
-            own = Branch(table.place, items)
-            for name in table.items.keys() & kinds:
-                if isinstance(node := table.items[name], Branch):
-                    table.items[name] = merged(own, node)
+            _complete(table, set(kind_names(root)))
+    if isinstance(memory := root.items.get("memory"), Branch):
+        _complete(memory, set(memory_kinds(memory)))
+
+
+def _complete(table: Branch, kinds: set[str]) -> None:
+    own = Branch(table.place, {key: node for key, node in table.items.items() if key not in kinds})
+    for name in table.items.keys() & kinds:
+        if isinstance(node := table.items[name], Branch):
+            table.items[name] = merged(own, node)
 
 
 @dataclass(frozen=True)

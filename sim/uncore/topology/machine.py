@@ -158,6 +158,15 @@ class Machine:
         return tuple(names.get(core, "core") for core in range(self.cores))
 
     @property
+    def memory_kinds(self) -> tuple[str, ...]:
+        """The kinds of memory beside the machine's own."""
+        return tuple(dict.fromkeys(memory.kind for memory in self.memories if memory.kind))
+
+    def nodes_of(self, kind: str) -> list[int]:
+        """The nodes of a kind of memory; "": of the machine's own."""
+        return [node for node, memory in enumerate(self.memories) if memory.kind == kind]
+
+    @property
     def kind_names(self) -> tuple[str, ...]:
         """The names of the kinds that there are, "core" first."""
         names = ("core", *(kind.name for kind in self.kinds))

@@ -221,9 +221,14 @@ class Memory:
     """One memory node: `size` bytes at RAM base + index * size."""
 
     stop: Place = field(
-        "stop of its port",
+        "stop of its channel",
         Text("memory.node", "level whose parts have memory"),
         Text("memory.groups", "only these parts of the level, `0 2`", absent="all"),
+        Duration(
+            "memory.link",
+            "time of a link, such as CXL's, from the part's port to the memory, and back",
+            absent="it stands at the port",
+        ),
         Text(
             "LEVEL.join.memory",
             "stop of the memory's port",
@@ -236,6 +241,9 @@ class Memory:
         "time a line keeps the channel", Rate("memory.bandwidth", "bandwidth of a node")
     )
     size: Bytes = field("bytes of a node", "memory.size")
+    kind: str = field(
+        "kind of memory that differs, as `[memory.NAME]` says", default="", native=False
+    )
 
 
 @part

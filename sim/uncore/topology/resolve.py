@@ -12,18 +12,19 @@ first, then the join that holds them), and seats agents and resolvers.  The part
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
-from uncore.topology.builders import Sites
+from uncore.topology.builders import Sites, local
 from uncore.topology.builders import build as build_join
 from uncore.topology.core import read_core
 from uncore.topology.cpus import check_cpus
 from uncore.topology.cut import cut
 from uncore.topology.document import Branch, Leaf
-from uncore.topology.fabric import Fabric
+from uncore.topology.fabric import Cost, Fabric
 from uncore.topology.incomplete import JOIN, lacking
 from uncore.topology.joins import Join, Messages, read_join
-from uncore.topology.kinds import Levels, kind_names, read_levels, write_out
+from uncore.topology.kinds import Levels, kind_names, memory_kinds, read_levels, write_out
 from uncore.topology.machine import Chance, Interrupt, Kind, Machine, Memory, System
 from uncore.topology.missing import refuse_missing
 from uncore.topology.ownership import Seats, read_resolvers, refuse_far_without_data
@@ -42,9 +43,9 @@ def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
     costs = {kind: read_core(table, most) for kind, table in levels.tables["core"].items()}
     plan = Plan(tree, levels, read_joins(levels, _messages(top)))
     seats = plan.seat(top)
-    memories = read_memories(top.level("memory"), tree, seats)
+    memories, ports = read_memories(top, plan.fabric, tree, seats)
     protocol = read_protocol(top)
-    resolvers = read_resolvers(levels, seats, [m.stop for m in memories], protocol)
+    resolvers = read_resolvers(levels, seats, ports, protocol)
     kinds = {kind: tuple(core.index for core in levels.of("core", kind)) for kind in costs}
     for kind, core in costs.items():
         if core.far_atomics:
@@ -80,7 +81,7 @@ def _read_tree(root: Branch, top: Table) -> Tree:
     if "tree" not in top:
         refuse_missing(root)
     tree = top.read("tree", parse_tree)
-    refuse_unknown(root, tree.levels[:-1], kind_names(root))
+    refuse_unknown(root, tree.levels[:-1], kind_names(root), memory_kinds(root.items.get("memory")))
     write_out(root)
     refuse_missing(root)
     return tree
@@ -226,9 +227,30 @@ class Plan:
             self.fabric.link(stop, mine, sites.leave, level)
 
 
-def read_memories(table: Table, tree: Tree, seats: Seats) -> list[Memory]:
+def read_memories(
+    top: Table, fabric: Fabric, tree: Tree, seats: Seats
+) -> tuple[list[Memory], list[int]]:
+    """The nodes, the machine's own first; and the stops that they are reached by: their homes'."""
+    own = top.level("memory")
+    size, found = own.size("size"), []
+    for kind in ("", *memory_kinds(own.branch)):
+        table = top.level("memory", kind)
+        if table.size("size") != size:
+            raise table.wrong(
+                "size",
+                f"'{table.name('size')}': expected {size} bytes, as [memory] has; each node has"
+                " as much",
+            )
+        found += _of_kind(table, kind, fabric, tree, seats)
+    return [memory for memory, _ in found], [port for _, port in found]
+
+
+def _of_kind(
+    table: Table, kind: str, fabric: Fabric, tree: Tree, seats: Seats
+) -> list[tuple[Memory, int]]:
     level = table.word("node", tree.levels[:-1])
-    pattern = table.part(Memory, stop=0, busy=ps(LINE / table.rate("bandwidth")))
+    pattern = table.part(Memory, stop=0, kind=kind, busy=ps(LINE / table.rate("bandwidth")))
+    link = ps(table.duration("link", Fraction(0)))
     least = (PROGRAM + STACK * sum(tree.threads)) >> 10
     if pattern.size % 4096 or pattern.size >> 10 < least:
         raise table.wrong(
@@ -239,7 +261,7 @@ def read_memories(table: Table, tree: Tree, seats: Seats) -> list[Memory]:
     groups = tree.groups(level)
     if "groups" in table:
         groups = [groups[i] for i in table.read("groups", lambda text: _indices(text, len(groups)))]
-    memories = []
+    found = []
     for group in groups:
         stop = seats.memory(group)
         if stop is None:
@@ -251,8 +273,11 @@ def read_memories(table: Table, tree: Tree, seats: Seats) -> list[Memory]:
                 " memory at; expected a level with a join",
                 {f"{level}.join": JOIN},
             )
-        memories.append(replace(pattern, stop=stop))
-    return memories
+        at = fabric.stop(local(group, kind)) if link else stop
+        if link:
+            fabric.wire(stop, at, Cost(link, link), level)
+        found.append((replace(pattern, stop=at), stop))
+    return found
 
 
 def _indices(text: str, below: int) -> list[int]:

@@ -27,8 +27,8 @@ def draw(machine: Machine, picture: Path | None = None) -> str:
 def tree_text(machine: Machine) -> str:
     head = [
         f"{machine.name} ({machine.id})",
-        f"{machine.cores} cores, {machine.harts} harts, {len(machine.memories)} memory"
-        f" node{'s' * (len(machine.memories) > 1)}, {machine.protocol.upper()}",
+        f"{machine.cores} cores, {machine.harts} harts, {_memories(machine)},"
+        f" {machine.protocol.upper()}",
     ]
     lines = list(head)
     for depth, level in enumerate(machine.levels[:-2]):
@@ -41,6 +41,12 @@ def tree_text(machine: Machine) -> str:
         text = f"{len(cores)} x {label}: {_core(kinds[name], threads)}"
         lines.append(f"{'  ' * (len(machine.levels) - 2)}{text}")
     return "\n".join(lines)
+
+
+def _memories(machine: Machine) -> str:
+    own = len(machine.nodes_of(""))
+    others = [f", {len(machine.nodes_of(kind))} of {kind}" for kind in machine.memory_kinds]
+    return f"{own} memory node{'s' * (own > 1)}" + "".join(others)
 
 
 def _level(machine: Machine, depth: int, level: str) -> list[str]:

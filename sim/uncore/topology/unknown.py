@@ -1,6 +1,6 @@
 """A key that no field of a machine has: found before anything is read.
 
-    refuse_unknown(root, levels, kinds)     a UserError for the first such key of a file
+    refuse_unknown(root, levels, kinds, memory_kinds)   a UserError for the first such key
 
 So a misspelt key is named as such, with what it may have been, and not as the absence of another.
 """
@@ -17,24 +17,27 @@ from uncore.topology.keys import ANY, BELOW, HEAD, LEVEL, of_join, schema_path
 READ_BEFORE = {"extends", "source"}  # when the files were put together
 
 
-def refuse_unknown(root: Branch, levels: Collection[str], kinds: Collection[str]) -> None:
+def refuse_unknown(
+    root: Branch, levels: Collection[str], kinds: Collection[str], memory_kinds: Collection[str]
+) -> None:
     """The first key, in the order of the file, that no field has."""
     tables = (HEAD | set(levels)) - READ_BEFORE
     for name, node in root.items.items():
         if name not in tables:
             raise _unknown(node, name, "", tables)
         if isinstance(node, Branch):
-            _Reader(kinds).table(node, name, schema_path(name))
+            _Reader(kinds, memory_kinds).table(node, name, schema_path(name))
 
 
 @dataclass
 class _Reader:
     kinds: Collection[str]
+    memory_kinds: Collection[str]
 
     def table(self, branch: Branch, key: str, path: str) -> None:
         if path not in BELOW:
             raise wrong(branch.place, f"'{key}' expects a value, not a table")
-        keys, kinds = self.known(branch, path), self.kinds if path in ("core", LEVEL) else ()
+        keys, kinds = self.known(branch, path), self.kinds_in(path)
         for name, node in branch.items.items():
             full, below = f"{key}.{name}", f"{path}.{name}"
             if isinstance(node, Branch) and name in kinds:
@@ -43,6 +46,9 @@ class _Reader:
                 raise _unknown(node, name, key, [*kinds, *self.names(path, keys)])
             elif isinstance(node, Branch):
                 self.table(node, full, below)
+
+    def kinds_in(self, path: str) -> Collection[str]:
+        return {"core": self.kinds, LEVEL: self.kinds, "memory": self.memory_kinds}.get(path, ())
 
     def known(self, branch: Branch, path: str) -> set[str]:
         kind = branch.items.get("kind")

@@ -166,7 +166,7 @@ def by_level(machine: Machine, home: str = "", at_home: Sequence[str] = ()) -> H
     Inside the innermost level that resolves ownership no side can be seen.
     """
     if home:
-        check_home(home, len(machine.memories))
+        check_home(home, machine)
     parts = list(at_home) or _parts_at(machine, home)
     bare = Hardware(machine.name, OWN, "", home or "node0", {}, at_home=parts)
     levels, lower = level_of_pairs(machine), np.tri(machine.harts, k=-1, dtype=bool)

@@ -24,6 +24,7 @@ from uncore.engine.gem5.protocols import PROTOCOLS
 from uncore.engine.outside import run as runs
 from uncore.engine.outside import run_folder as folder
 from uncore.errors import UserError
+from uncore.job import home_nodes
 from uncore.program import abi
 from uncore.support import paths
 from uncore.support.output_files import write_whole
@@ -100,10 +101,10 @@ def choose(job: Job, gem5: find.Gem5 | None) -> str:
     runs.refuse(job)
     core_in_use(job)
     machine = job.machine
-    nodes = len(machine.memories)
-    if job.home == "interleave" and nodes & (nodes - 1):
+    nodes = len(home_nodes(job.home, machine))
+    if job.home != "addressed" and nodes & (nodes - 1):
         raise UserError(
-            f"--home interleave: gem5 deals pages out to a power of two, not to {nodes} nodes;"
+            f"--home {job.home}: gem5 deals pages out to a power of two, not to {nodes} nodes;"
             " write addressed or node0"
         )
     errors = []

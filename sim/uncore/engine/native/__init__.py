@@ -18,6 +18,7 @@ from uncore.engine.limits import Watch
 from uncore.engine.native import apart as elsewhere
 from uncore.engine.native import process, spec, trace
 from uncore.errors import GuestError, Unfinished
+from uncore.job import home_nodes
 from uncore.program import abi, readback
 from uncore.protocol import tables
 
@@ -151,9 +152,10 @@ def _home(job: Job) -> spec.Home:
     text = job.home
     if job.program.linux and text == "addressed":
         return spec.Home("first-touch", 0)
-    if text.startswith("node"):
-        return spec.Home("node", int(text.removeprefix("node")))
-    return spec.Home("first-touch" if text == "pair" else text, 0)
+    if text in ("addressed", "first-touch", "pair"):
+        return spec.Home("first-touch" if text == "pair" else text, 0)
+    first, *others = home_nodes(text, job.machine)
+    return spec.Home("node" if text.startswith("node") else "interleave", first, 1 + len(others))
 
 
 def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:

@@ -27,7 +27,8 @@ class Home:
     kind: Annotated[str, one_of(HOMES)] = field(
         "whether by address, on one node, dealt out, or as touched"
     )
-    node: Count = field("node of kind `node`")
+    node: Count = field("node of kind `node`; the first of those that are dealt out to")
+    nodes: Count = field("how many are dealt out to", default=1)
 
 
 @part

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from uncore.job import home_nodes
 from uncore.program import abi
 
 if TYPE_CHECKING:
@@ -35,16 +36,13 @@ def whole(job: Job) -> int:
 
 def nodes(job: Job) -> list[int]:
     """In order."""
-    if job.home.startswith("node"):
-        return [int(job.home.removeprefix("node"))]
-    return list(range(len(job.machine.memories)))
+    return home_nodes(job.home, job.machine)
 
 
 def region(job: Job, node: int) -> Region:
-    """Addresses of a node under `addressed`, `interleave` and `node<K>`."""
-    memories = job.machine.memories
-    if job.home.startswith("node"):
-        return Region(RAM, whole(job))
-    if job.home == "interleave" and len(memories) > 1:
-        return Region(RAM, whole(job), len(memories), node)
-    return Region(RAM + node * memories[node].size, memories[node].size)
+    """Addresses of a node under `addressed`, `interleave`, `node<K>` and a kind's name."""
+    if job.home == "addressed":
+        size = job.machine.memories[node].size
+        return Region(RAM + node * size, size)
+    shared = nodes(job)
+    return Region(RAM, whole(job), len(shared), shared.index(node))

@@ -15,6 +15,7 @@ from uncore.engine.reference.hart import Hart
 from uncore.engine.reference.memory import Node
 from uncore.engine.reference.message import LINE
 from uncore.engine.reference.resolver import Resolver
+from uncore.job import home_nodes
 from uncore.program.abi import CONSTANTS
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Agents:
         self.memories = [Node(system, next(number), spec) for spec in self.machine.memories]
         self.all: list[Agent] = [*self.cores, *self.resolvers, *self.memories]
         self.policy = "first-touch" if job.home == "pair" else job.home
+        self.nodes = home_nodes(job.home, job.machine)
         self.one_slice = None if job.slices == "hash" else int(job.slices)
         self.touched: dict[int, int] = {}  # node of each page that a core has missed on
 
@@ -69,11 +71,9 @@ class Agents:
         """A4.1 to A4.4: the memory node that the job's policy says."""
         if self.policy == "first-touch":
             return self.touched.get(line // PAGE, 0)
-        if self.policy == "interleave":
-            return line // PAGE % len(self.machine.memories)
-        if self.policy.startswith("node"):
-            return int(self.policy.removeprefix("node"))
-        return self.addressed(line)
+        if self.policy == "addressed":
+            return self.addressed(line)
+        return self.nodes[line // PAGE % len(self.nodes)]
 
     def addressed(self, line: int) -> int:
         """A4.1: node k owns its part of RAM."""
