@@ -1,4 +1,4 @@
-"""Documents that people write: Markdown that no command of the project writes."""
+"""Documents that people write: Markdown, and of a page parts, that no command writes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,16 @@ WRITTEN = re.compile(
     r"\b(?:made|written)\b.*?\bby\s+`(?:python -m|uncore) |\bwrites\s+this\s+page",
     re.DOTALL | re.IGNORECASE,
 )
+PART = re.compile(r"<!-- \w+ -->.*?<!-- end -->", re.DOTALL)  # of a page: a command writes it
 
 
 def words() -> dict[str, int]:
     """By page."""
     texts = {name(path): path.read_text() for path in of_kind(".md")}
     return {
-        page: len(text.split()) for page, text in texts.items() if not WRITTEN.search(text[:HEAD])
+        page: of_people(text) for page, text in texts.items() if not WRITTEN.search(text[:HEAD])
     }
+
+
+def of_people(text: str) -> int:
+    return len(PART.sub("", text).split())

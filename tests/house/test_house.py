@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.house import documents
 from tests.house.bars import MEASURES, measure, table
 from tests.house.bindings import is_vague, of_cpp, of_python
 from tests.house.classes import classes
@@ -133,3 +134,8 @@ def test_a_name_is_vague_by_a_whole_part():
 def test_a_cycle_is_a_path_that_leads_back():
     assert list(cycles({"a": ["b"], "b": ["c"], "c": []})) == []
     assert list(cycles({"a": ["b"], "b": ["c"], "c": ["b"]})) == [["b", "c"]]
+
+
+def test_words_that_a_command_writes_into_a_page_are_not_counted() -> None:
+    page = "Two words.\n<!-- age -->\n| a | table |\n<!-- end -->\nTwo more."
+    assert documents.of_people(page) == 4
