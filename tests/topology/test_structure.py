@@ -60,6 +60,21 @@ def test_a_message_to_the_far_side_of_a_ring_goes_clockwise() -> None:
     assert way(machine, "s0", "s4") == ["s0", "s5", "s4"]
 
 
+def test_rows_and_columns_of_a_torus_close_into_rings(tmp_path: Path) -> None:
+    """4 x 3: two hops to the middle of a row, one past its end; two stops need no way round."""
+
+    def torus(size: str, cores: int) -> Machine:
+        join = f'kind = "torus"\nsize = "{size}"\nlatency = "1ns"'
+        return load_text(tmp_path, with_join(join, f"socket:1 core:{cores} thread:1"))
+
+    machine = torus("4x3", 12)
+    hops = Routes(machine).distances(machine.core_stops[0])
+    rows = [[hops[machine.core_stops[4 * y + x]] // 1000 for x in range(4)] for y in range(3)]
+    assert rows == [[0, 1, 2, 1], [1, 2, 3, 2], [1, 2, 3, 2]]
+    assert len(machine.links) == 2 * (12 + 12)
+    assert len(torus("4x2", 8).links) == 2 * (8 + 4)
+
+
 def test_a_message_goes_around_a_hole(tmp_path: Path) -> None:
     join = 'kind = "mesh"\nlatency = "1ns"\nmap = """\n 0 x 1\n 2 3 4 \n"""'
     machine = load_text(tmp_path, with_join(join, "socket:1 core:5 thread:1"))

@@ -155,12 +155,19 @@ def _grid(join: Join, fabric: Fabric, group: Group) -> Sites:
     }
     if quadrants and max(max(spot) for spot in plan.spots) > 1:
         raise join.refuse("map", "quadrants are two lines of two words")
+    columns, rows = (1 + max(spot[axis] for spot in plan.spots) for axis in (0, 1))
+
+    def around(x: int, y: int) -> Spot:
+        """The spot, on a torus beyond its edges too; two stops need no way round."""
+        torus = join.kind == "torus"
+        return x % columns if torus and columns > 2 else x, y % rows if torus and rows > 2 else y
+
     steps = {"x": [(1, 0)], "y": [(0, 1)], "diagonal": [(1, 1), (-1, 1)]}
     for hop, cost in join.hop.items():
         for (x, y), stop in at.items():
             for dx, dy in steps[hop]:
-                if (x + dx, y + dy) in at:
-                    fabric.wire(stop, at[x + dx, y + dy], cost, join.level)
+                if (beside := around(x + dx, y + dy)) in at:
+                    fabric.wire(stop, at[beside], cost, join.level)
     return _placed(join, fabric, group, plan, at)
 
 
@@ -224,6 +231,7 @@ BUILDERS: dict[str, Callable[[Join, Fabric, Group], Sites]] = {
     "two-rings": _rings,
     "ladder": _grid,
     "mesh": _grid,
+    "torus": _grid,
     "quadrants": _grid,
     "all-to-all": _all_to_all,
     "links": _links,

@@ -9,6 +9,7 @@ for each group of the level.
     two-rings   two rings and the bridges between them
     ladder      a grid of two rows              quadrants   a 2x2 grid, perhaps with diagonals
     mesh        a grid with holes; ties go x before y
+    torus       a mesh whose rows and columns of more than two stops close into rings
     all-to-all  a link between any two members  links       the links listed, and no other
 
 Positions come from `map` (see `floorplan.py`), from `size`, or from the order of the members.

@@ -17,7 +17,7 @@ from uncore.topology.schema import (
     part,
 )
 
-GRIDS = ("ladder", "mesh", "quadrants")
+GRIDS = ("ladder", "mesh", "torus", "quadrants")
 PLANNED = ("ring", "two-rings", *GRIDS)  # stops have a plan
 ATTACHED = ("bus", *PLANNED)  # members stand off from their stop
 JOINS = (*ATTACHED, "crossbar", "all-to-all", "links")
@@ -41,7 +41,7 @@ class Link:
             absent="members in a row",
             joins=PLANNED,
         ),
-        Text("LEVEL.join.size", "columns and rows, `6x5`", joins=("mesh",)),
+        Text("LEVEL.join.size", "columns and rows, `6x5`", joins=("mesh", "torus")),
         Text("LEVEL.join.links", "list of the pairs that are wired", joins=("links",)),
         Text(
             "LEVEL.join.uplink",
