@@ -1,6 +1,7 @@
 """Builds the site: python -m docs.site, or scripts/site, which brings what it needs.
 
-    build/site-pages/    laid out here: the tree's Markdown where it stands, so that links hold;
+    build/site-pages/    laid out here: the tree's Markdown where it stands, so that links hold, but
+                         for README.md, which is first.md, because index.html is a page of its own;
                          pages and pictures that are made of data; lessons, machines, the playground
     build/site/          what MkDocs makes of it: open index.html, or serve the folder
 
@@ -19,7 +20,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from docs.site import gallery, playground, reference, results
+from docs.site import front, gallery, playground, reference, results
 
 from uncore.study import lessons
 
@@ -27,6 +28,7 @@ HERE = Path(__file__).resolve().parent
 TOP = HERE.parents[1]
 PAGES, SITE = TOP / "build/site-pages", TOP / "build/site"
 WASM = TOP / "build/native-web/engine.wasm"
+README = TOP / "README.md"
 FIRST = ("README.md", "CHANGELOG.md", "topologies/README.md", "workloads/README.md")
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 BARS = "<!-- the site puts the table of bars here -->\n"
@@ -55,6 +57,7 @@ def main(matrices: Path | None = None) -> None:
     subprocess.run([*words, HERE / "mkdocs.yml"], check=True, env=quiet)
     # Behind MkDocs, because the page of that name is the manual's.
     (SITE / "play.html").write_text(playground.page(WASM.read_bytes()))
+    (SITE / "index.html").write_text(front.page(WASM.read_bytes()))
     print(f"site: {SITE / 'index.html'}")
 
 
@@ -68,13 +71,15 @@ def manual(pages: Path) -> None:
         if source in done or not source.is_file():
             continue
         done.add(source)
-        target = pages / source.relative_to(TOP)
+        target = pages / ("first.md" if source == README else source.relative_to(TOP))
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.suffix != ".md":
             shutil.copyfile(source, target)
             continue
         text = source.read_text()
         links = [(source.parent / link).resolve() for link in LINK.findall(text)]
+        up = os.path.relpath(README, source.parent)
+        text = text.replace(f"]({up}", f"]({up.replace('README', 'first')}")
         waiting += [link for link in links if TOP in link.parents]
         if source.parent.name == "lessons":  # whose pages are made
             text = re.sub(r"\]\((\w+)\.md\)", r"](\1.html)", text)

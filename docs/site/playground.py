@@ -3,6 +3,7 @@
     shared() -> dict                constants, protocols and the job that all jobs vary
     of_machine(machine) -> dict     its numbers, its derived figures, its drawing
     workload("lock/ticket")         its segments, parameters, symbols, types, source lines
+    engine() -> str                 the script of the worker that runs jobs
     page(wasm) -> str               the whole page, which requests nothing
 
 The page's scripts (playground/) are the counterpart of uncore.job, .engine.native, .engine.outcome,
@@ -204,13 +205,17 @@ def page(wasm: bytes) -> str:
         "stepper": empty(),
         "wasm": base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode(),
     }
-    engine = "\n".join(map(_text, (*ENGINE, "worker.js")))
-    body = standalone.filled(_text("playground.html"), ENGINE=engine, DATA=standalone.data(data))
+    body = standalone.filled(_text("playground.html"), ENGINE=engine(), DATA=standalone.data(data))
     script = "".join(map(_text, PAGE))
     style = _text("playground.css")
     return standalone.page(
         "uncore in the browser", body, style, script, inner=empty(), runs=RUNS, allowed=ALLOWED
     )
+
+
+def engine() -> str:
+    """The worker's script."""
+    return "\n".join(map(_text, (*ENGINE, "worker.js")))
 
 
 def _text(name: str) -> str:

@@ -11,7 +11,8 @@ import pytest
 
 from uncore import api
 from uncore.api import sweep
-from uncore.drawing.panels import Curves, Grid, bars, heat_map, style
+from uncore.drawing.looks import style
+from uncore.drawing.panels import Curves, Grid, bars, heat_map
 from uncore.drawing.plot import picture
 from uncore.drawing.webpage import figure
 from uncore.job.option_values import places

@@ -61,13 +61,15 @@ def test_help_of_run_groups_every_option(uncore) -> None:
     shown = uncore("run", "--help").out
     groups = re.findall(r"╭─ (.*?) ─", shown)
     assert groups[1:] == [
+        "Common",
         "Machine and placement",
-        "Program",
         "Chance and repeats",
-        "Output",
         "Pictures",
+        "What if",
+        "Output",
         "Saved runs",
         "This computer",
+        "Program of Linux, with main()",
         "Limits",
         "Outside engines",
     ]

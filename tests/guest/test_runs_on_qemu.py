@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from uncore.cli.commands.new import STARTS
 from uncore.program import find, readback
-from uncore.support import paths
 
 # Few operations where a lock is fair, and at 64 harts: with two host cores under all those spinning
 # harts, every handoff waits for the host's scheduler. All workloads at 3 harts: test_catalogue.py.
@@ -138,9 +138,7 @@ def test_a_wake_up_just_before_the_wait_is_not_lost(qemu, compile_guest) -> None
     assert qemu(program.path, 2).status == 0
 
 
-def test_the_lock_of_the_readme_runs(qemu, compile_guest) -> None:
-    text = (paths.WORKLOADS / "README.md").read_text()
-    program = compile_guest(text.split("```c\n")[1].split("```")[0])
-    assert program.summary == "Test-and-test-and-set lock"
+def test_the_start_of_a_lock_runs(qemu, compile_guest) -> None:
+    program = compile_guest((STARTS / "lock.c").read_text())
     outcome = qemu(program.path, 4, ops=200)
     assert (outcome.status, sum(record.ops for record in outcome.records)) == (0, 800)

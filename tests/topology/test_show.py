@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
-import textwrap
 from pathlib import Path
 
 import pytest
 
-from uncore.support.paths import TOPOLOGIES
 from uncore.topology import draw, load
 from uncore.topology.layout import layout
 from uncore.topology.load import shipped, stated
@@ -51,16 +48,6 @@ def test_a_picture_is_written_where_asked(tmp_path: Path) -> None:
         text = draw(load("ccx"), picture)
         assert text.endswith(f"drawn in {picture}")
         assert picture.stat().st_size > 5000
-
-
-def test_the_first_machine_of_the_page_is_one(tmp_path: Path) -> None:
-    """The first indented block after its heading in topologies/README.md."""
-    page = (TOPOLOGIES / "README.md").read_text().partition("**A first machine.**")[2]
-    block = re.search(r"\n\n((?:    .*\n|\n)+)", page)
-    assert block
-    (tmp_path / "first.toml").write_text(textwrap.dedent(block[1]))
-    machine = load(str(tmp_path / "first.toml"))
-    assert (machine.cores, len(machine.memories)) == (16, 2)
 
 
 @pytest.mark.parametrize("name", ["i912900k", "epyc7601x2", "mesh:4x4"])

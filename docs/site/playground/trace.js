@@ -1,7 +1,8 @@
 // The stepper's document of a run, as uncore.trace and uncore.trace.stepper.data make it.
 //
 //   traceOf(K, job, threads, seed, engine, command)     runs the job twice: untraced, to find the
-//                                                       beginning of the measured part, then traced
+//                                                       beginning of the measured part, then traced;
+//                                                       job.window = [skip, span] of it, in ps
 const NOT = -1;
 const LINE = 64;
 const SNOOPS = ['ProbeS', 'ProbeM', 'Inv', 'Answer', 'Unblock'];
@@ -20,11 +21,13 @@ function traceOf(K, job, threads, seed, engine, command) {
     program,
     machine: { resolved: machine, drawing },
   } = job;
-  const begun = begin(
+  const first = begin(
     K,
     traced(K, job, threads, seed, engine, { lines: [K.spec.lookahead] }).harts,
   );
-  const tables = traced(K, job, threads, seed, engine, { start: begun });
+  const begun = first + (job.window ? job.window[0] : 0);
+  const until = job.window && { until: begun + job.window[1] };
+  const tables = traced(K, job, threads, seed, engine, { start: begun, ...until });
   const read = cached((a, n) => engine.read(a, n));
   const fields = fieldsOf(K, program, read, namesOf(K, program, read, threads));
   const protocol = K.protocols[machine.protocol];

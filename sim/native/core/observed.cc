@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/core.hh"
+
 namespace uncore {
 namespace {
 

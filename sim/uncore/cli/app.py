@@ -19,6 +19,7 @@ from cyclopts import (
     CycloptsError,
     Group,
     MissingArgumentError,
+    Parameter,
     RepeatArgumentError,
     UnknownCommandError,
     UnusedCliTokensError,
@@ -141,7 +142,11 @@ def _app(words: list[str]) -> App:
     """The application, with other packages' commands unless the first word is a command of uncore:
     looking them up takes a tenth of the time in which `uncore run` starts."""
     app = App(
-        name="uncore", help=ABOUT, version=__version__, group_commands=Group("Else", sort_key=99)
+        name="uncore",
+        help=ABOUT,
+        version=__version__,
+        group_commands=Group("Else", sort_key=99),
+        default_parameter=Parameter(show_default=_shown),
     )
     others = {} if words and words[0] in COMMANDS else plugins.commands()
     tasks = {task: Group(task, sort_key=place) for place, task in enumerate(Task)}
@@ -159,6 +164,11 @@ def _app(words: list[str]) -> App:
     if words[:1] == [COMPLETION]:
         app.register_install_completion_command(COMPLETION)
     return app
+
+
+def _shown(default: object) -> str | None:
+    """A default that says something: none, nothing and no need not be read."""
+    return None if default is False or default in (None, "", [], ()) else str(default)
 
 
 def document() -> str:

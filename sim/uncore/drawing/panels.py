@@ -5,37 +5,21 @@ grid(values, xs, ys, ...)            a value for each pair of two parameters, by
 heat_map(matrix, boundaries, ...)    a square matrix of harts, by colour
 bars(values, title, y)               groups of bars, standing or lying
 scatter(best, others, ...)           points by their groups, those that matter before the rest
-style(number)                        colour, marker and line of a series: all different
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+
+from uncore.drawing.looks import Style, style
 
 Series = Mapping[str, Sequence[Sequence[float]]]  # label -> points: x, y, and ends of a band
 Matrix = Sequence[Sequence[float]]
 
-# Distinct for colour-blind readers too (Okabe and Ito).
-COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31"]
-MARKERS = ["circle", "square", "triangle", "diamond", "down", "plus", "star", "cross"]
-LINES = ["solid", "dashdot", "dotted"]  # dashed: measurements
 MEASURED = ", measured"  # ends the label of a series drawn in the colour of the simulated one
 MARGIN = 1.12  # above and below what is drawn
 WIDE = 20  # a larger ratio of values is drawn on a logarithmic axis
-
-
-class Style(NamedTuple):
-    colour: str
-    marker: str
-    line: str
-
-
-def style(number: int) -> Style:
-    """After as many as there are colours, markers shift and lines change: 64 are different."""
-    turn, colour = divmod(number, len(COLOURS))
-    return Style(COLOURS[colour], MARKERS[(colour + turn) % len(MARKERS)], LINES[turn % len(LINES)])
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uncore.drawing import webpage
-from uncore.drawing.panels import MARGIN, Bars, Curves, Grid, HeatMap, Scatter, style
+from uncore.drawing.looks import STYLE, style
+from uncore.drawing.panels import MARGIN, Bars, Curves, Grid, HeatMap, Scatter
 from uncore.drawing.panels import MEASURED as MEASURED
 from uncore.drawing.panels import Panel as Panel
 from uncore.drawing.panels import bars as bars
@@ -39,18 +40,6 @@ READ = 150  # cells of a grid: in no more their values can be read
 DARK = 0.6  # of the scale
 ON_LIGHT = "#111111"  # where a page may be dark: black becomes its own ink (standalone.css)
 DECADES = 4  # of a logarithmic axis: on more of them only powers of ten are written
-STYLE: Any = {
-    "font.size": 9.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "#e4e4e4",
-    "axes.axisbelow": True,
-    "axes.titlelocation": "left",
-    "axes.titleweight": "bold",
-    "legend.frameon": False,
-    "svg.fonttype": "none",
-}
 
 
 def picture(path: Path, *panels: Panel, dpi: int = 130) -> Path:

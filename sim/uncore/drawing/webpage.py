@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from uncore.drawing import standalone
-from uncore.drawing.panels import MARGIN, Bars, Curves, Grid, HeatMap, Panel, Scatter, style
+from uncore.drawing.looks import style
+from uncore.drawing.panels import MARGIN, Bars, Curves, Grid, HeatMap, Panel, Scatter
 from uncore.support.output_files import write_whole
 
 MARKERS = {

@@ -86,7 +86,12 @@ class Job:
     )
     # Labels: the numbers themselves are part of the machine.
     overrides: tuple[tuple[str, str], ...] = option(
-        "--with", "KEY=VALUE: a number of the machine", default=(), form=PAIRS, axis=True
+        "--with",
+        "KEY=VALUE: a number of the machine",
+        default=(),
+        form=PAIRS,
+        group=Group.COMMON,
+        axis=True,
     )
     # Sorted, in the program's canonical spelling.
     parameters: tuple[tuple[str, str], ...] = option(
@@ -94,7 +99,7 @@ class Job:
         "NAME=VALUE: a workload's parameter",
         default=(),
         form=PAIRS,
-        group=Group.PROGRAM,
+        group=Group.COMMON,
         scope=Scope.WORKLOAD,
         axis=True,
     )

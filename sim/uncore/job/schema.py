@@ -24,8 +24,9 @@ from uncore.job.forms import TEXT, Form
 class Group(Enum):
     """The heading of --help under which an option stands."""
 
+    COMMON = "Common"
     MACHINE = "Machine and placement"
-    PROGRAM = "Program"
+    PROGRAM = "Program of Linux, with main()"
     CHANCE = "Chance and repeats"
     LIMITS = "Limits"
 

@@ -1,109 +1,187 @@
 """A machine as a picture: stops, links in the colour of their level, frames of groups.
 
-`save_picture(machine, path)` writes it; the suffix of the path chooses the format (PNG, SVG, PDF).
-Squares are cores, diamonds are memory nodes, triangles slices of a resolver, dots bare stops.
+save_picture(machine, path)     the suffix of the path chooses the format (PNG, SVG, PDF)
+figure_of(machine)              the same, not yet written
+
+Squares are cores, diamonds are memory nodes, triangles slices of a resolver, dots bare stops.  A
+bus is a bar, with a branch to each that is on it.
 """
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+from matplotlib import rc_context
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
+from uncore.drawing.looks import COLOURS, EDGE, INK, SOFT, STYLE
 from uncore.support.output_files import write_figure
 from uncore.topology.layout import Box, layout
 from uncore.topology.machine import Machine
 
-COLOURS = ("#4477aa", "#ee6677", "#228833", "#aa3377", "#66ccee", "#ccbb44")
-INK = "#333333"
-INCHES = 0.34  # of one stop, at most
-LARGEST = 18.0  # inches
+INCHES, LARGEST = 0.36, 26.0  # of one stop, at most; of a picture's longer side
+NARROWEST = 4.2  # inches, for the title and the legend
+POINTS = 72  # in an inch
+SIDE = 0.64  # of a core's square, in stops
+LETTER, LINE = 0.64, 1.2  # of a font's size: a figure's width; a line's height
+LARGEST_FONT = 7.0
+HEAD = 0.5  # of a stop, at the head of a frame, for its name
+TITLE, MARGIN = 12, 4
+FAR = 3.0  # stops: a longer link is drawn faintly, because it passes others' places
+BEND = 1.0  # stops: twice the height of a link's arc
+SLICE, MEMORY = COLOURS[2], COLOURS[4]
+Point = tuple[float, float]
 
 
 def save_picture(machine: Machine, path: Path) -> None:
+    write_figure(path, figure_of(machine))
+
+
+def figure_of(machine: Machine) -> Figure:
     box = layout(machine)
-    scale = min(INCHES, LARGEST / max(box.width, box.height))
-    figure = Figure(figsize=(max(5.0, box.width * scale), box.height * scale + 1.2))
-    axes = figure.add_axes((0.02, 0.02, 0.96, 0.84))
-    _frames(axes, box)
-    colours = _links(axes, machine, box)
-    _agents(axes, machine, box, 110 * scale / INCHES)
-    axes.set_xlim(-0.3, box.width + 0.3)
-    axes.set_ylim(box.height + 0.3, -0.3)
-    axes.set_aspect("equal")
-    axes.set_axis_off()
-    figure.suptitle(f"{machine.name}: {machine.cores} cores, {machine.harts} harts", color=INK)
-    figure.legend(handles=_legend(colours), loc="upper center", ncols=8, frameon=False, fontsize=8,
-                  bbox_to_anchor=(0.5, 1 - 0.35 / figure.get_figheight()))  # fmt: skip
-    write_figure(path, figure)
+    inch = min(INCHES, LARGEST / max(box.width, box.height))
+    width, height = max(NARROWEST, (box.width + 0.6) * inch), (box.height + 0.6) * inch
+    with rc_context(STYLE):
+        figure = Figure(figsize=(width, height))
+        FigureCanvasAgg(figure)
+        axes = figure.add_axes((0, 0, 1, 1))
+        point = inch * POINTS  # a stop, in points
+        _frames(axes, box, point)
+        colours = _links(axes, machine, box)
+        _agents(axes, machine, box, point)
+        axes.set(xlim=(-0.3, box.width + 0.3), ylim=(box.height + 0.3, -0.3), aspect="equal")
+        axes.set_axis_off()
+        head = _head(figure, machine, colours)
+        figure.set_size_inches(width, height + head)
+        axes.set_position((0, 0, 1, height / (height + head)))
+    return figure
 
 
-def _frames(axes: Axes, box: Box) -> None:
+def _head(figure: Figure, machine: Machine, colours: dict[str, str]) -> float:
+    """The title and the legend, as wide as the picture; their height in inches."""
+    width = figure.get_figwidth()
+    title = f"{machine.name}: {machine.cores} cores, {machine.harts} harts"
+    letters = int(width * POINTS / (TITLE * LETTER))
+    lines = textwrap.wrap(title, letters)
+    title_ = figure.suptitle("\n".join(lines), color=INK, fontsize=TITLE, va="top")
+    handles = _legend(machine, colours)
+    for columns in range(len(handles), 0, -1):
+        legend = figure.legend(
+            handles=handles, loc="upper center", ncols=columns, fontsize=8, labelcolor=INK
+        )
+        size = legend.get_window_extent()
+        if columns == 1 or size.width <= 0.98 * width * figure.dpi:
+            break
+        legend.remove()
+    above = (len(lines) * TITLE * LINE + 2 * MARGIN) / POINTS
+    height = above + size.height / figure.dpi
+    total = figure.get_figheight() + height
+    title_.set_y(1 - MARGIN / POINTS / total)
+    legend.set_bbox_to_anchor((0.5, 1 - above / total))
+    return height
+
+
+def _frames(axes: Axes, box: Box, point: float) -> None:
+    font = min(LARGEST_FONT, HEAD * point / LINE)
     for label, (x, y), (width, height) in box.frames:
         axes.add_patch(
-            Rectangle((x, y), width, height, facecolor="#00000008", edgecolor="#bbbbbb", lw=0.8)
+            Rectangle((x, y), width, height, facecolor="#00000008", edgecolor=EDGE, lw=0.8)
         )
-        axes.text(x + 0.15, y + 0.1, label, fontsize=6, color="#777777", va="top")
+        size = min(font, (width - 0.3) * point / (LETTER * len(label)))
+        axes.text(x + 0.15, y + 0.06, label, fontsize=size, color=SOFT, va="top", zorder=6)
 
 
 def _links(axes: Axes, machine: Machine, box: Box) -> dict[str, str]:
-    """One line for both directions; a line bends where others stand between its ends."""
+    """One line for both directions."""
     levels = [level for level in machine.levels if any(k.level == level for k in machine.links)]
     colours: dict[str, str] = dict(zip(levels, COLOURS * len(levels), strict=False))
-    drawn: set[frozenset[int]] = set()
-    for link in machine.links:
-        ends = frozenset((link.source, link.target))
-        if ends not in drawn:
-            drawn.add(ends)
-            a, b = box.points[machine.stops[link.source]], box.points[machine.stops[link.target]]
-            bend = 0.0 if _is_clear(a, b) else 0.12
-            axes.annotate(
-                "", a, b, arrowprops={"arrowstyle": "-", "color": colours[link.level], "lw": 1.1,
-                                      "connectionstyle": f"arc3,rad={bend}",
-                                      "shrinkA": 0, "shrinkB": 0}, zorder=1
-            )  # fmt: skip
+    wires = {tuple(sorted((link.source, link.target))): link.level for link in machine.links}
+    for (one, other), level in wires.items():
+        names = machine.stops[one], machine.stops[other]
+        a, b = (box.points[name] for name in names)
+        if names[0].endswith("bus"):
+            _branch(axes, a, b, colours[level])
+        else:
+            _wire(axes, a, b, colours[level])
     return colours
 
 
-def _is_clear(a: tuple[float, float], b: tuple[float, float]) -> bool:
-    straight = abs(a[0] - b[0]) < 0.01 or abs(a[1] - b[1]) < 0.01
-    return not straight or abs(a[0] - b[0]) + abs(a[1] - b[1]) < 8
+def _branch(axes: Axes, bus: Point, member: Point, colour: str) -> None:
+    axes.plot([bus[0], member[0]], [bus[1], bus[1]], color=colour, lw=4, zorder=1)
+    axes.plot([member[0], member[0]], [bus[1], member[1]], color=colour, lw=1.1, zorder=1)
 
 
-def _agents(axes: Axes, machine: Machine, box: Box, size: float) -> None:
+def _wire(axes: Axes, a: Point, b: Point, colour: str) -> None:
+    """A line, which bends where others stand between its ends."""
+    across, down = abs(a[0] - b[0]), abs(a[1] - b[1])
+    far = across + down > FAR
+    straight = across < 0.01 or down < 0.01
+    bend = BEND / (across + down) if straight and across + down >= 8 else 0.0
+    kind = {"arrowstyle": "-", "color": colour, "connectionstyle": f"arc3,rad={bend}"}
+    looks = {"lw": 0.8 if far else 1.2, "alpha": 0.55 if far else 1.0, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", a, b, arrowprops=kind | looks, zorder=1)
+
+
+def _agents(axes: Axes, machine: Machine, box: Box, point: float) -> None:
     at = [box.points[stop] for stop in machine.stops]
     slices = {stop for resolver in machine.resolvers for stop in resolver.slices}
     homes = {memory.stop for memory in machine.memories}
     looks = (
-        (set(range(len(at))), "o", INK, 0.12),
-        (homes, "D", "#ddaa33", 1.6),
-        (slices, "^", "#66aa99", 1.0),
-        (set(machine.core_stops), "s", "#ffffff", 1.0),
+        (set(range(len(at))), "o", INK, 0.2),
+        (homes, "D", MEMORY, 0.62),
+        (slices, "^", SLICE, 0.5),
     )
-    for order, (stops, marker, colour, grow) in enumerate(looks, start=2):
+    for order, (stops, marker, colour, side) in enumerate(looks, start=2):
         xs, ys = zip(*(at[stop] for stop in stops), strict=True)
-        axes.scatter(
-            xs, ys, size * grow, colour, marker=marker, edgecolors=INK, linewidths=0.6, zorder=order
+        size = (side * point) ** 2
+        axes.scatter(xs, ys, size, colour, marker=marker, edgecolors=INK, lw=0.6, zorder=order)
+    labels = dict(_seats(machine))
+    font = min(LARGEST_FONT, *(_fitting(text, SIDE * point) for text in labels.values()))
+    for stop, text in labels.items():
+        x, y = at[stop]
+        corner = (x - SIDE / 2, y - SIDE / 2)
+        axes.add_patch(
+            Rectangle(corner, SIDE, SIDE, facecolor="white", edgecolor=INK, lw=0.6, zorder=5)
         )
-    style: dict[str, Any] = {
-        "fontsize": min(6.0, size / 18),
-        "ha": "center",
-        "va": "center_baseline",
-        "zorder": 6,
-    }
+        axes.text(
+            x, y, text, fontsize=font, color=INK, ha="center", va="center", zorder=6, linespacing=1
+        )
+
+
+def _seats(machine: Machine) -> Iterator[tuple[int, str]]:
+    """What stands in each square: its cores, two in a line where several share a stop."""
     for stop in sorted(set(machine.core_stops)):
         cores = [str(c) for c, seat in enumerate(machine.core_stops) if seat == stop]
-        axes.text(*at[stop], " ".join(cores), **style)
+        wide = 1 if len(cores) < 3 else 2
+        rows = [" ".join(cores[i : i + wide]) for i in range(0, len(cores), wide)]
+        yield stop, "\n".join(rows)
 
 
-def _legend(colours: dict[str, str]) -> list[Line2D]:
-    lines = [Line2D([], [], color=c, label=f"{level} links") for level, c in colours.items()]
-    marks = (("s", "#ffffff", "core"), ("^", "#66aa99", "slice"), ("D", "#ddaa33", "memory"))
+def _fitting(text: str, side: float) -> float:
+    """The size of a font that fills nine tenths of a square of so many points."""
+    lines = text.split("\n")
+    return 0.9 * side / max(LETTER * max(map(len, lines)), LINE * len(lines))
+
+
+def _legend(machine: Machine, colours: dict[str, str]) -> list[Line2D]:
+    lines = [
+        Line2D([], [], color=colour, label=f"{level}: {_latencies(machine, level)}")
+        for level, colour in colours.items()
+    ]
+    marks = (("s", "#ffffff", "core"), ("^", SLICE, "slice"), ("D", MEMORY, "memory"))
     return lines + [
         Line2D([], [], ls="", marker=m, color=c, markeredgecolor=INK, label=label)
         for m, c, label in marks
     ]
+
+
+def _latencies(machine: Machine, level: str) -> str:
+    """Of a message without data, over one link."""
+    times = [link.control / 1000 for link in machine.links if link.level == level]
+    return " to ".join(dict.fromkeys(f"{time:.3g}" for time in (min(times), max(times)))) + " ns"

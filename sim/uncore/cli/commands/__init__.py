@@ -26,6 +26,11 @@ COMMANDS: Commands = {
         f"{_HERE}.engines:engines",
         "What is installed, and what each engine can do here.",
     ),
+    "new": Command(
+        Task.START,
+        f"{_HERE}.new:new",
+        "A start for a lock or a machine of your own: a file, with comments, that runs.",
+    ),
     "show": Command(
         Task.START,
         f"{_HERE}.machines:show",

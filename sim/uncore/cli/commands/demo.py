@@ -7,10 +7,12 @@ it is simulated too, and its measured figures stand beside.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from uncore.cli.options import Plot, workers
 from uncore.cli.status import FAILED, INTERRUPTED, OK
+from uncore.drawing.panels import Panel
 from uncore.drawing.plot import picture
 from uncore.drawing.progress import progress
 from uncore.drawing.table import say
@@ -19,6 +21,7 @@ from uncore.execution.pool import Workers
 from uncore.execution.request import make_job, usual_seeds
 from uncore.job.option_values import check_endings
 from uncore.report import chart, curve
+from uncore.result import Result
 from uncore.study import matrix
 from uncore.support.paths import CHECKOUT
 
@@ -39,6 +42,18 @@ def _pairs(name: str, cores: Workers) -> matrix.Matrix:
     )
 
 
+def _panels(large: matrix.Matrix, results: list[Result], small: matrix.Matrix) -> list[Panel]:
+    """Each says what it is: the third is another machine."""
+    (curves,) = chart.panels(results)
+    titles = (
+        f"{large.machine.name}: a line's way between two harts",
+        f"{large.machine.name}: what it does to locks",
+        f"Checked on {small.machine.name}, made of the same dies",
+    )
+    panels = (matrix.panel(large), curves, matrix.comparison(small))
+    return [replace(panel, title=title) for panel, title in zip(panels, titles, strict=True)]
+
+
 def demo(*, plot: Plot = None) -> int:
     check_endings({"--plot": plot})
     path = plot or (CHECKOUT / "build" if CHECKOUT else Path()) / "uncore-demo.png"
@@ -55,8 +70,7 @@ def demo(*, plot: Plot = None) -> int:
         matrix.show(pairs, as_json=False)
     curve.show(results, as_json=False)
     large, small = machines
-    panels = [matrix.panel(large), *chart.panels(results), matrix.comparison(small)]
-    say(f"picture: {picture(path, *panels)}")
+    say(f"picture: {picture(path, *_panels(large, results, small))}")
     if any(result.outcome.partial for result in results):
         return INTERRUPTED
     failed = any(measured.failed for measured in machines) or any(

@@ -6,11 +6,13 @@ from cyclopts import Group as Panel
 
 from uncore.job.schema import Group
 
-_JOB = [group.value for group in (Group.MACHINE, Group.PROGRAM, Group.CHANCE)]
-_TITLES = [*_JOB, "Output", "Pictures", "Saved runs", "This computer", Group.LIMITS.value]
+_JOB = [group.value for group in (Group.COMMON, Group.MACHINE, Group.CHANCE)]
+_OTHERS = ["Pictures", "What if", "Output", "Saved runs", "This computer"]
+_TITLES = [*_JOB, *_OTHERS, Group.PROGRAM.value, Group.LIMITS.value]
 _PANELS = {title: Panel(title, sort_key=number) for number, title in enumerate(_TITLES, 1)}
 
-OUTPUT, PICTURES, SAVED, HERE = (_PANELS[title] for title in _TITLES[3:7])
+PICTURES, CHANGES, OUTPUT, SAVED, HERE = (_PANELS[title] for title in _OTHERS)
+COMMON = _PANELS[Group.COMMON.value]
 OUTSIDE = Panel("Outside engines", sort_key=len(_TITLES) + 1)
 
 

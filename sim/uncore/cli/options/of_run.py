@@ -8,16 +8,15 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from uncore.cli.options.groups import OUTPUT, panel
+from uncore.cli.options.groups import CHANGES, COMMON, OUTPUT
 from uncore.cli.options.single import Json
-from uncore.job.schema import Group
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Outputs:
     output: Annotated[
-        Path | None, Parameter(help="save the result (.json, .parquet)", group=OUTPUT)
+        Path | None, Parameter(help="save the result (.json, .parquet)", group=COMMON)
     ] = None
     lines: Annotated[
         bool,
@@ -41,7 +40,7 @@ class WhatIf:
         Parameter(
             negative="",
             help="objects of `uncore lines` whose lines cost nothing",
-            group=panel(Group.PROGRAM),
+            group=CHANGES,
         ),
     ] = field(default_factory=list)
     apart: Annotated[
@@ -49,7 +48,7 @@ class WhatIf:
         Parameter(
             negative="",
             help="fields, A,B, that get lines of their own",
-            group=panel(Group.PROGRAM),
+            group=CHANGES,
         ),
     ] = field(default_factory=list)
 

@@ -7,15 +7,13 @@ from typing import Annotated
 
 from cyclopts import Parameter, validators
 
-from uncore.cli.options.groups import HERE, OUTPUT, PICTURES, SAVED, panel
+from uncore.cli.options.groups import COMMON, HERE, OUTPUT, SAVED, panel
 from uncore.cli.options.of_job import parameter
 from uncore.job.schema import Group
 
 Threads = Annotated[
     str,
-    Parameter(
-        help="thread counts: 1,2,4..128 (4..128 doubles), or max", group=panel(Group.MACHINE)
-    ),
+    Parameter(help="thread counts: 1,2,4..128 (4..128 doubles), or max", group=COMMON),
 ]
 Set = Annotated[list[str], parameter("parameters")]
 With = Annotated[list[str], parameter("overrides")]
@@ -25,11 +23,11 @@ Json = Annotated[
 ]
 Plot = Annotated[
     Path | None,
-    Parameter(help="draw into this file (.png, .svg, .pdf, .html)", group=PICTURES),
+    Parameter(help="draw into this file (.png, .svg, .pdf, .html)", group=COMMON),
 ]
 Report = Annotated[
     Path | None,
-    Parameter(help="all of it as one page to send, with the reasons (.html)", group=PICTURES),
+    Parameter(help="all of it as one page to send, with the reasons (.html)", group=COMMON),
 ]
 Cores = Annotated[
     int,

@@ -1,0 +1,58 @@
+"""The site's first page: two locks that are simulated in it, when it opens, and three doors.
+
+    page(wasm) -> str        the whole page, which requests nothing
+
+Its engine and its data are the playground's (playground.py), of one machine and two workloads.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from pathlib import Path
+
+from docs.site import playground
+
+from uncore import topology
+from uncore.drawing import standalone
+from uncore.drawing.standalone import filled
+
+HERE = Path(__file__).parent / "front"
+MACHINE = "graviton2"
+LOCKS = {"ticket": "lock/ticket", "MCS": "lock/mcs"}
+OPS = 2  # turns of each core
+THREADS = (1, 2, 4, 8, 16, 32, 64)
+SKIP, SPAN = 1_000_000, 20_000_000  # ps: when the window begins, after the measured part, and ends
+
+
+def page(wasm: bytes) -> str:
+    machine = topology.load(MACHINE)
+    data = {
+        "id": MACHINE,
+        "ops": OPS,
+        "threads": THREADS[-1],
+        "counts": THREADS,
+        "skip": SKIP,
+        "span": SPAN,
+        "names": list(LOCKS),
+        "shared": playground.packed(playground.shared()),
+        "machine": playground.packed(playground.of_machine(machine)),
+        "programs": [playground.packed(playground.workload(name)) for name in LOCKS.values()],
+        "wasm": base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode(),
+    }
+    script = "\n".join(
+        [(playground.HERE / "packed.js").read_text(), (HERE / "front.js").read_text()]
+    )
+    body = filled(
+        (HERE / "front.html").read_text(),
+        DATA=standalone.data(data),
+        ENGINE=playground.engine(),
+        MACHINE=machine.name,
+        ID=MACHINE,
+        OPS=str(OPS),
+        LOCK="workloads/index.html",
+    )
+    style = (HERE / "front.css").read_text()
+    return standalone.page(
+        "uncore", body, style, script, runs=playground.RUNS, allowed=playground.ALLOWED
+    )

@@ -1,0 +1,217 @@
+// The first page: a worker simulates two locks when the page opens, and every message of a window
+// of each run moves over a picture of the machine; then it measures the locks' curves.
+const $ = id => document.getElementById(id);
+const D = JSON.parse($('data').textContent);
+const PACE = 1e6; // ps of the run in a second of the reader's
+const REST = 2; // seconds before it begins again
+const FRESH = 5e5; // ps for which a core is coloured after its turn
+const TAIL = 4e4; // ps of its way that a message is drawn over
+const KINDS = { ask: ['GetS', 'GetM', 'Upg', 'Put', 'Amo'], give: ['Data', 'Grant', 'Value'] };
+const SVG = 'http://www.w3.org/2000/svg';
+
+let worker;
+const races = [];
+let now = 0;
+let playing = false;
+let before;
+
+// ---- what is simulated
+function asked(message) {
+  return new Promise((resolve, reject) => {
+    const points = [];
+    worker.onmessage = ({ data }) => {
+      if (data.point) points.push(data.point);
+      if (data.wrong) reject(new Error(data.wrong));
+      if (data.trace) resolve(data.trace);
+      if (data.hash !== undefined) resolve(points);
+    };
+    worker.postMessage(message);
+  });
+}
+function job(machine, program, threads, window) {
+  const parameters = [['ops', D.ops, String(D.ops)]];
+  return { machine, program, threads, seeds: [1], parameters, placement: 'compact', window };
+}
+async function simulate() {
+  const source = new Blob([$('engine').textContent], { type: 'text/javascript' });
+  worker = new Worker(URL.createObjectURL(source));
+  const [wasm, shared, machine, ...programs] = await Promise.all([
+    unpacked(D.wasm),
+    ...[D.shared, D.machine, ...D.programs].map(unpackedValue),
+  ]);
+  worker.postMessage({ wasm, shared });
+  const locks = programs.map(unpackedProgram);
+  for (const program of locks) {
+    const whole = job({ id: D.id, ...machine }, program, [D.threads], [D.skip, D.span]);
+    races.push(raceOf(await asked({ job: whole, watch: [D.threads, 1], command: '' })));
+  }
+  begin();
+  const curves = locks.map(() => []);
+  for (const threads of D.counts)
+    for (const [n, program] of locks.entries()) {
+      const [point] = await asked({ job: job({ id: D.id, ...machine }, program, [threads]) });
+      curves[n].push([threads, (point.ops / point.elapsed_ps) * 1e6]);
+      drawCurves(curves);
+    }
+}
+// The messages of a trace with their ways, the turns of cores, and the picture's parts.
+function raceOf({ machine, ways, tables, columns, texts, operations, harts }) {
+  const kind = columns.messages.indexOf('kind');
+  const messages = tables.messages.map((row, n) => ({
+    kind: kindOf(texts[row[kind]]),
+    stops: ways[n][0],
+    times: ways[n][1],
+  }));
+  const core = new Map(harts);
+  const turns = operations.filter(([, , end]) => end > 0).map(([h, , end]) => [core.get(h), end]);
+  messages.sort((a, b) => a.times[0] - b.times[0]);
+  return { machine, messages, turns, heat: heatOf(messages) };
+}
+const kindOf = text => Object.keys(KINDS).find(name => KINDS[name].includes(text)) || 'take';
+function heatOf(messages) {
+  const heat = new Map();
+  for (const { stops } of messages)
+    for (let i = 1; i < stops.length; i++) {
+      const wire = [stops[i - 1], stops[i]].sort((a, b) => a - b).join();
+      heat.set(wire, (heat.get(wire) || 0) + 1);
+    }
+  return heat;
+}
+
+// ---- the picture
+const colour = name => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
+function painterOf(canvas, machine) {
+  const [width, height] = machine.size;
+  const wide = canvas.clientWidth;
+  const scale = wide / (width + 0.6);
+  const dots = window.devicePixelRatio || 1;
+  canvas.style.height = `${(height + 0.6) * scale}px`;
+  canvas.width = wide * dots;
+  canvas.height = (height + 0.6) * scale * dots;
+  const paint = canvas.getContext('2d');
+  paint.setTransform(dots * scale, 0, 0, dots * scale, 0.3 * dots * scale, 0.3 * dots * scale);
+  return paint;
+}
+function drawRace(n, colours) {
+  const { machine, messages, turns, heat } = races[n];
+  const paint = painterOf($(`machine${n}`), machine);
+  const at = stop => machine.stops[stop];
+  drawWires(paint, machine, heat, colours, at);
+  const fresh = new Map(turns.filter(([, end]) => end <= now && end > now - FRESH));
+  const half = 0.3;
+  for (const [core, stop] of machine.cores.entries()) {
+    const [x, y] = at(stop);
+    paint.fillStyle = fresh.has(core) ? colours.ask : colours.panel;
+    paint.strokeStyle = colours.soft;
+    paint.lineWidth = 0.05;
+    paint.fillRect(x - half, y - half, 2 * half, 2 * half);
+    paint.strokeRect(x - half, y - half, 2 * half, 2 * half);
+  }
+  for (const message of messages) {
+    if (message.times[0] > now) break;
+    drawMessage(paint, message, colours, at);
+  }
+  $(`done${n}`).textContent = turns.filter(([, end]) => end <= now).length;
+}
+function drawWires(paint, machine, heat, colours, at) {
+  const most = Math.max(...races.flatMap(race => [...race.heat.values()]));
+  paint.strokeStyle = colours.wire;
+  for (const [a, b] of machine.wires) {
+    paint.lineWidth = 0.05 + 0.3 * ((heat.get([a, b].join()) || 0) / most);
+    paint.beginPath();
+    paint.moveTo(...at(a));
+    paint.lineTo(...at(b));
+    paint.stroke();
+  }
+}
+function drawMessage(paint, { kind, stops, times }, colours, at) {
+  if (times[times.length - 1] + TAIL < now) return;
+  const [x, y] = placeOf(stops, times, now, at);
+  const [u, v] = placeOf(stops, times, now - TAIL, at);
+  paint.strokeStyle = paint.fillStyle = colours[kind];
+  paint.lineWidth = 0.09;
+  paint.beginPath();
+  paint.moveTo(u, v);
+  paint.lineTo(x, y);
+  paint.stroke();
+  paint.beginPath();
+  paint.arc(x, y, 0.13, 0, 7);
+  paint.fill();
+}
+function placeOf(stops, times, time, at) {
+  let i = 0;
+  while (i < times.length - 1 && times[i + 1] <= time) i++;
+  if (i === times.length - 1 || time <= times[0]) return at(stops[i]);
+  const part = (time - times[i]) / (times[i + 1] - times[i]);
+  const [[x, y], [u, v]] = [at(stops[i]), at(stops[i + 1])];
+  return [x + part * (u - x), y + part * (v - y)];
+}
+function draw() {
+  const names = ['ask', 'take', 'give', 'wire', 'panel', 'soft'];
+  const colours = Object.fromEntries(names.map(name => [name, colour(name)]));
+  for (const n of races.keys()) drawRace(n, colours);
+  $('clock').textContent = (now / 1e6).toFixed(1);
+}
+
+// ---- time
+function begin() {
+  document.documentElement.dataset.running = 'yes';
+  const [ticket, mcs] = races.map(({ turns, messages }) => messages.length / turns.length);
+  $('said').textContent =
+    `In ${D.span / 1e6} µs: ${races[0].turns.length} turns of ${ticket.toFixed(0)} messages each,` +
+    ` and ${races[1].turns.length} of ${mcs.toFixed(0)}.`;
+  $('pause').disabled = false;
+  play(!matchMedia('(prefers-reduced-motion: reduce)').matches);
+  if (!playing) now = D.span;
+  draw();
+}
+function play(on) {
+  playing = on;
+  $('pause').textContent = on ? 'pause' : 'play';
+  before = undefined;
+  if (on) requestAnimationFrame(tick);
+}
+function tick(time) {
+  if (!playing) return;
+  if (before !== undefined) now += Math.min(0.1, (time - before) / 1000) * PACE;
+  if (now > D.span + REST * PACE) now = 0;
+  before = time;
+  draw();
+  requestAnimationFrame(tick);
+}
+$('pause').addEventListener('click', () => {
+  if (now >= D.span) now = 0;
+  play(!playing);
+});
+window.addEventListener('resize', draw);
+$('theme').addEventListener('click', draw);
+
+// ---- the curves
+function make(name, attributes, text = '') {
+  const node = document.createElementNS(SVG, name);
+  for (const key in attributes) node.setAttribute(key, attributes[key]);
+  node.textContent = text;
+  $('curve').append(node);
+}
+function drawCurves(curves) {
+  const top = 1.1 * Math.max(...curves.flat().map(point => point[1]));
+  const x = threads => 60 + (500 * Math.log2(threads)) / Math.log2(D.threads);
+  const y = value => 215 - (200 * value) / top;
+  $('curve').replaceChildren();
+  for (let value = 0; value < top; value += top > 8 ? 4 : 1) {
+    make('line', { class: 'axis', x1: 60, x2: 560, y1: y(value), y2: y(value) });
+    make('text', { x: 50, y: y(value) + 5, 'text-anchor': 'end' }, value);
+  }
+  for (const threads of D.counts)
+    make('text', { x: x(threads), y: 240, 'text-anchor': 'middle' }, threads);
+  for (const [n, points] of curves.entries()) {
+    if (!points.length) continue;
+    const line = points.map(([threads, value]) => `${x(threads)},${y(value)}`).join(' ');
+    make('polyline', { class: `lock${n}`, points: line });
+    const [threads, value] = points[points.length - 1];
+    make('text', { class: `lock${n}`, x: x(threads) + 10, y: y(value) + 5 }, D.names[n]);
+  }
+}
+simulate().catch(error => {
+  $('said').textContent = error.message;
+});

@@ -1,0 +1,30 @@
+"""A start for something of one's own: a file, with comments, that runs as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from uncore.cli.status import OK
+from uncore.drawing.table import say
+from uncore.errors import UserError
+from uncore.job.option_values import check_endings
+from uncore.support.output_files import write_whole
+
+STARTS = Path(__file__).parents[1] / "starts"
+NEXT = {"lock": "uncore run graviton2 {} --threads 1,2..64", "machine": "uncore show {}"}
+
+
+def new(
+    what: Annotated[Literal["lock", "machine"], Parameter(help="what it is to be")],
+    file: Annotated[Path, Parameter(help="the file: .c of a lock, .toml of a machine")],
+) -> int:
+    (start,) = STARTS.glob(f"{what}.*")
+    check_endings({"FILE": file}, {"FILE": (start.suffix,)})
+    if file.exists():
+        raise UserError(f"{file}: is there already; name a file that is not")
+    write_whole(file, start.read_text().replace("THIS_FILE", str(file)))
+    say(f"{file}: a {what} that runs as it is; change it. Now: {NEXT[what].format(file)}")
+    return OK

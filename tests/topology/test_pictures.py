@@ -1,0 +1,69 @@
+"""Is every text of a machine's picture whole, apart from others, and in its box?"""
+
+from __future__ import annotations
+
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
+
+from uncore.topology import load
+from uncore.topology.load import shipped
+from uncore.topology.picture import SIDE, figure_of
+
+SHAPES = ("bus:2", "bus:64", "ring:9", "mesh:16x8", "mesh:32x32", "ccx:32x8", "ccx:64x16")
+SLACK = 0.5  # pixels that rounding may cost
+
+
+def texts(figure: Figure) -> list[tuple[str, Bbox]]:
+    """What is written, with its box in pixels."""
+    figure.canvas.draw()
+    written = figure.findobj(Text)
+    return [(t.get_text(), t.get_window_extent()) for t in written if t.get_text().strip()]
+
+
+def overlap(one: Bbox, other: Bbox) -> bool:
+    shared = Bbox.intersection(one, other)
+    return shared is not None and shared.width > SLACK and shared.height > SLACK
+
+
+def inside(box: Bbox, outer: Bbox) -> bool:
+    return (
+        box.x0 >= outer.x0 - SLACK
+        and box.y0 >= outer.y0 - SLACK
+        and box.x1 <= outer.x1 + SLACK
+        and box.y1 <= outer.y1 + SLACK
+    )
+
+
+def overlapping(boxes: list[tuple[str, Bbox]]) -> list[tuple[str, str]]:
+    """Pairs of texts, found among those that are near from left to right."""
+    near: list[tuple[str, Bbox]] = []
+    pairs = []
+    for text, box in sorted(boxes, key=lambda item: item[1].x0):
+        near = [(t, b) for t, b in near if b.x1 > box.x0]
+        pairs += [(t, text) for t, b in near if overlap(b, box)]
+        near.append((text, box))
+    return pairs
+
+
+@pytest.mark.parametrize("name", [*shipped(), *SHAPES])
+def test_texts_of_a_picture_are_whole_and_apart(name: str) -> None:
+    figure = figure_of(load(name))
+    boxes = texts(figure)
+    assert [text for text, box in boxes if not inside(box, figure.bbox)] == []
+    assert overlapping(boxes) == []
+
+
+@pytest.mark.parametrize("name", ["epyc9965x2", "knl7210", "mesh:32x32", "ccx:64x16"])
+def test_numbers_of_cores_stay_in_their_squares(name: str) -> None:
+    figure = figure_of(load(name))
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    patches = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+    squares = [patch.get_window_extent() for patch in patches if patch.get_width() == SIDE]
+    numbers = [text for text in axes.texts if text.get_text()[:1].isdigit()]
+    assert len(numbers) == len(squares) > 0
+    for number, square in zip(numbers, squares, strict=True):
+        assert inside(number.get_window_extent(), square), number.get_text()
