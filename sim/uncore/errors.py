@@ -59,19 +59,30 @@ class Unfinished(Exception):
         return "stopped before its end"
 
     @classmethod
+    def by(cls, stopped: BaseException) -> Unfinished:
+        """The cause; an empty one, if the engine could not tell."""
+        return stopped.__cause__ if isinstance(stopped.__cause__, cls) else cls({})
+
+    def stopped(self) -> KeyboardInterrupt:
+        """An interruption with this cause."""
+        stopped = KeyboardInterrupt()
+        stopped.__cause__ = self
+        return stopped
+
+    @classmethod
     def of(cls, stopped: BaseException) -> Mapping[str, Any]:
         """The tables, if the engine could tell."""
-        return stopped.__cause__.tables if isinstance(stopped.__cause__, cls) else {}
+        return cls.by(stopped).tables
 
     @classmethod
     def output_of(cls, stopped: BaseException) -> str:
         """What was written, if the engine could tell."""
-        return stopped.__cause__.output if isinstance(stopped.__cause__, cls) else ""
+        return cls.by(stopped).output
 
     @classmethod
     def observed_of(cls, stopped: BaseException) -> Mapping[str, Any]:
         """What probes saw, of those that can tell before the end."""
-        return stopped.__cause__.observed if isinstance(stopped.__cause__, cls) else {}
+        return cls.by(stopped).observed
 
 
 class OutsideError(UncoreError):

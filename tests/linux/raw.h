@@ -74,7 +74,7 @@ static inline void say_number(long v) {
 }
 static inline void fail(int why) { call(N_exit_group, why); }
 
-// A thread on a stack of its own; `done` is its tid until it has ended.
+// A thread on a stack of its own; `done` is 1 until it has ended.
 struct thread {
   u32 done;
   long (*run)(long);

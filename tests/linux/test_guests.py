@@ -14,15 +14,27 @@ WORDS = {
     " timers signal_files selects",
     "talks": "pairs datagrams over_loopback refused unix_names shut_down echoes nowhere_to",
     "files": "written named devices mapped mapped_by_all appended sparse lists",
+    "shares": "file_locks exclusive_pollers one_of_a_pool exclusive_is_for_good streams sequences"
+    " datagrams cut_off all_of_it large",
 }
 EACH = [(guest, word) for guest, words in WORDS.items() for word in words.split()]
-HERE_ALONE = [("asks", "priorities")]  # there it depends on who asks
+# There it depends on who asks, and on what else the computer does.
+HERE_ALONE = [("asks", "priorities"), ("asks", "real_time"), ("shares", "parts_that_wrap")]
+ALONE_ON_A_HART = "the_most_urgent_first an_urgent_one_runs_at_once the_most_urgent_is_woken_first"
+ALONE_ON_A_HART += " turns_by_policy yields_to_its_like children_begin_anew_if_asked"
+RANKS = [(word, harts) for word in ALONE_ON_A_HART.split() for harts in (1, 4)]
+RANKS += [("the_driven_go_elsewhere", 2), ("harts_take_the_urgent", 2)]
 
 
 @pytest.mark.parametrize(("guest", "word"), [*EACH, *HERE_ALONE])
 @pytest.mark.parametrize("harts", [1, 4])
 def test_calls_do_what_linux_does(guest: str, word: str, harts: int) -> None:
     assert ran(word, guest=guest, harts=harts).failures == []
+
+
+@pytest.mark.parametrize(("word", "harts"), RANKS)
+def test_urgent_threads_run_first(word: str, harts: int) -> None:
+    assert ran(word, guest="ranks", harts=harts).failures == []
 
 
 @pytest.mark.skipif(QEMU is None, reason="qemu-riscv64 is not installed")

@@ -20,6 +20,9 @@ namespace uncore::calls {
 constexpr uint64_t kClockRealtime = 0, kClockMonotonic = 1;
 Work read_time(Linux& os, Task& t, uint64_t from, uint64_t clock, bool relative, Time& then);
 
+// Reads the parts of a vector, `many` at `from` (file_calls.cc).
+constexpr uint64_t kMostParts = 1024;  // UIO_MAXIOV
+Work read_parts(Linux& os, Task& t, uint64_t from, uint64_t many, UserBuffers& parts);
 // Gives the program two descriptors at `to`, or neither (pipe.cc).
 Work give_pair(Linux& os, Task& t, OpenFileRef first, OpenFileRef second, uint64_t to);
 // Has the call mask the set of signals at `from` while it lasts, if that is not null

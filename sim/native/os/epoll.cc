@@ -33,6 +33,7 @@ struct Item : WaitQueue::Watcher {
       : epoll(std::move(of)), descriptor(of_descriptor), file(std::move(of_file)) {}
 
   Work changed(Scheduler& scheduler, Flow& by, uint32_t from, uint16_t events) override;
+  bool is_exclusive() const override { return wanted.events & EPOLLEXCLUSIVE; }
   // What it answers of what its file is ready for.
   uint16_t ready(const Task& t) const {
     if (!file || !(wanted.events & ~uint32_t{kHow})) return 0;
@@ -163,8 +164,12 @@ Work want(Linux& os, Task& t, std::shared_ptr<Epoll> epoll, ItemRef item, EpollE
 }
 
 Work add(Linux& os, Task& t, std::shared_ptr<Epoll> epoll, OpenFileRef file, EpollEvent event) {
-  if (epoll->find(t.args[2], file)) co_return -EEXIST;
+  constexpr uint32_t kWithExclusive =
+      POLLIN | POLLOUT | POLLERR | POLLHUP | EPOLLEXCLUSIVE | EPOLLWAKEUP | EPOLLET;
   const std::shared_ptr<Epoll> inner = file.as<Epoll>();
+  if ((event.events & EPOLLEXCLUSIVE) && (inner || (event.events & ~kWithExclusive)))
+    co_return -EINVAL;
+  if (epoll->find(t.args[2], file)) co_return -EEXIST;
   if (inner && (inner->holds(*epoll) || inner->depth() + 2 > kDeepest)) co_return -ELOOP;
   co_return co_await want(os, t, epoll, epoll->add(t.args[2], file), event);
 }
@@ -175,11 +180,12 @@ Work wait(Linux& os, Task& t, Time until) {
   const auto most = static_cast<int32_t>(t.args[2]);
   if (!epoll) co_return os.files.at(t.args[0]) ? -EINVAL : -EBADF;
   if (most <= 0) co_return -EINVAL;
-  const WaitQueue::Member waits(epoll->ready, t);
+  const WaitQueue::Member waits(epoll->ready, t, true);
   const int64_t failed = co_await os.signals.wait(t, until, [&] { return epoll->any(t); });
   if (failed == -ETIMEDOUT) co_return 0;
   if (failed < 0) co_return -EINTR;
   const auto told = epoll->take(t, std::min<uint64_t>(static_cast<uint64_t>(most), kMostEvents));
+  if (epoll->any(t)) co_await epoll->ready.wake_one(os.scheduler, t, t.hart);
   const auto* const bytes = reinterpret_cast<const uint8_t*>(told.data());
   const int64_t fault =
       co_await os.memory.copy_out(t, {bytes, told.size() * sizeof(EpollEvent)}, t.args[1]);
@@ -209,7 +215,10 @@ Work epoll_ctl(Linux& os, Task& t) {
   if (t.args[1] == EPOLL_CTL_ADD) co_return co_await add(os, t, epoll, file, event);
   const ItemRef item = epoll->find(t.args[2], file);
   if (!item) co_return -ENOENT;
-  if (t.args[1] == EPOLL_CTL_MOD) co_return co_await want(os, t, epoll, item, event);
+  if (t.args[1] == EPOLL_CTL_MOD) {
+    if ((event.events | item->wanted.events) & EPOLLEXCLUSIVE) co_return -EINVAL;
+    co_return co_await want(os, t, epoll, item, event);
+  }
   if (t.args[1] != EPOLL_CTL_DEL) co_return -EINVAL;
   epoll->remove(item);
   co_return 0;

@@ -3,18 +3,18 @@
 #include <array>
 
 #include "os/calls.hh"
+#include "os/file_lock.hh"
+#include "os/socket.hh"
 #include "os/tree_file.hh"
 
 namespace uncore::calls {
 namespace {
 
-constexpr uint64_t UIO_MAXIOV = 1024;
-
 // The parts of a vector in turn, as far as they go; `transfer` does one.
 template <class Transfer>
 Work each(Linux& os, Task& t, Transfer transfer) {
   int64_t done = 0;
-  if (t.args[2] > UIO_MAXIOV) co_return -EINVAL;
+  if (t.args[2] > kMostParts) co_return -EINVAL;
   for (uint64_t i = 0; i < t.args[2]; ++i) {
     UserBuffer part{};  // struct iovec
     const int64_t failed = co_await os.memory.read(t, t.args[1] + i * sizeof part, part);
@@ -38,6 +38,19 @@ Work at_place(Linux& os, Task& t, OpenFileRef& file) {
 
 }  // namespace
 
+Work read_parts(Linux& os, Task& t, uint64_t from, uint64_t many, UserBuffers& parts) {
+  if (many > kMostParts) co_return -EINVAL;
+  for (uint64_t i = 0; i < many; ++i) {
+    UserBuffer part{};
+    const int64_t failed = co_await os.memory.read(t, from + i * sizeof part, part);
+    if (failed < 0) co_return failed;
+    if (static_cast<int64_t>(part.size) < 0) co_return -EINVAL;
+    if (!UserMemory::is_range(part.address, part.size)) co_return -EFAULT;
+    parts.push_back(part);
+  }
+  co_return 0;
+}
+
 Work read(Linux& os, Task& t) {
   const OpenFileRef file = os.files.at(t.args[0]);
   if (!file) co_return -EBADF;
@@ -45,9 +58,15 @@ Work read(Linux& os, Task& t) {
   co_return co_await file->read(os, t, {t.args[1], t.args[2]}, file->offset);
 }
 
+// To a socket the parts are one message.
 Work readv(Linux& os, Task& t) {
   const OpenFileRef file = os.files.at(t.args[0]);
   if (!file) co_return -EBADF;
+  if (const auto socket = file.as<Socket>()) {
+    UserBuffers parts;
+    const int64_t failed = co_await read_parts(os, t, t.args[1], t.args[2], parts);
+    co_return failed < 0 ? failed : co_await socket->read_all(os, t, parts);
+  }
   const auto transfer = [&](UserBuffer part) { return file->read(os, t, part, file->offset); };
   co_return co_await each(os, t, transfer);
 }
@@ -80,6 +99,11 @@ Work write(Linux& os, Task& t) {
 Work writev(Linux& os, Task& t) {
   const OpenFileRef file = os.files.at(t.args[0]);
   if (!file) co_return -EBADF;
+  if (const auto socket = file.as<Socket>()) {
+    UserBuffers parts;
+    const int64_t failed = co_await read_parts(os, t, t.args[1], t.args[2], parts);
+    co_return failed < 0 ? failed : co_await socket->write_all(os, t, parts);
+  }
   const auto transfer = [&](UserBuffer part) { return file->write(os, t, part, file->offset); };
   co_return co_await each(os, t, transfer);
 }
@@ -164,6 +188,29 @@ Work fallocate(Linux& os, Task& t) {
   const uint64_t end = t.args[2] + t.args[3];
   if (t.args[1] || end <= file->inode()->data.size()) co_return 0;
   co_return resize(os, t, *file->inode(), end);
+}
+
+// A file outside the tree is nobody else's.
+Work flock(Linux& os, Task& t) {
+  enum : uint64_t { LOCK_SH = 1, LOCK_EX = 2, LOCK_NB = 4, LOCK_UN = 8 };
+  const uint64_t what = t.args[1] & ~LOCK_NB;
+  const OpenFileRef file = os.files.at(t.args[0]);
+  if (what != LOCK_SH && what != LOCK_EX && what != LOCK_UN) co_return -EINVAL;
+  if (!file) co_return -EBADF;
+  if (!file->inode()) co_return 0;
+  std::shared_ptr<FileLock>& lock_of = file->inode()->lock;
+  if (!lock_of) lock_of = std::make_shared<FileLock>();
+  const std::shared_ptr<FileLock> lock = lock_of;
+  const bool alone = what == LOCK_EX;
+  if (what != LOCK_UN && lock->held_by(*file) && lock->is_alone() == alone) co_return 0;
+  co_await unlock(os, t, *file);
+  if (what == LOCK_UN || lock->take(*file, alone)) co_return 0;
+  if (t.args[1] & LOCK_NB) co_return -EAGAIN;
+  const WaitQueue::Member waits(lock->waits, t);
+  const int64_t failed =
+      co_await os.signals.wait(t, kNever, [&] { return lock->take(*file, alone); });
+  if (failed == 0 && file->descriptors == 0) co_await unlock(os, t, *file);
+  co_return failed;
 }
 
 // Nothing is ever on a disk.

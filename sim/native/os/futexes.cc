@@ -79,6 +79,12 @@ std::size_t Futexes::bucket_of(uint64_t word) const {
   return (word * 0x9E3779B97F4A7C15u >> 32) & (buckets_.size() - 1);
 }
 
+// K7.1: the more urgent come first.
+void Futexes::join(Bucket& bucket, Task& task) {
+  const auto before = [&](const Task* t) { return t->priority >= task.priority; };
+  bucket.insert(std::ranges::partition_point(bucket, before), &task);
+}
+
 Work Futexes::wake_all(Task& by, const std::vector<Task*>& tasks) {
   for (Task* const t : tasks) co_await scheduler_.wake(by, by.hart, *t);
   co_return static_cast<int64_t>(tasks.size());
@@ -94,7 +100,7 @@ Work Futexes::wait(Task& t, uint64_t word, uint32_t expected, Time until, uint32
   const auto value = static_cast<uint32_t>(co_await t.load(word, 4));
   if (value == expected) {
     t.waits_on = word, t.mask = mask;
-    buckets_[b].push_back(&t);
+    join(buckets_[b], t);
   }
   co_await locks_.unlock(t, bucket(b));
   if (value != expected) co_return -EAGAIN;
@@ -155,7 +161,7 @@ Work Futexes::requeue(Task& t, const Requeue& what) {
     moved = take(buckets_[a], what.from, what.move, kAny);
     for (Task* const task : moved) {
       task->waits_on = what.to;
-      buckets_[b].push_back(task);
+      join(buckets_[b], *task);
     }
   }
   co_await unlock_both(t, a, b);

@@ -45,6 +45,7 @@ class Futexes {
   using Bucket = std::deque<Task*>;
 
   std::size_t bucket_of(uint64_t word) const;
+  static void join(Bucket& bucket, Task& task);
   Work lock_both(Task& t, std::size_t a, std::size_t b);
   Work unlock_both(Task& t, std::size_t a, std::size_t b);
   Work wake_all(Task& by, const std::vector<Task*>& tasks);

@@ -20,6 +20,7 @@ namespace uncore {
 class Linux;
 struct Task;
 struct Inode;
+class FileLock;
 using InodeRef = std::shared_ptr<Inode>;
 
 class FileData {
@@ -73,6 +74,7 @@ struct Inode : std::enable_shared_from_this<Inode> {
   Make make = nullptr;                                   // of what is generated
   uint32_t device = 0;                                   // its minor number among memory devices
   uint32_t links = 1;
+  std::shared_ptr<FileLock> lock;  // null: it was never locked
 };
 
 }  // namespace uncore

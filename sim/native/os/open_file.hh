@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "os/inode.hh"
 #include "os/wait_queue.hh"
@@ -58,9 +59,10 @@ struct Stat {  // struct stat of riscv64
 };
 static_assert(sizeof(Stat) == 128);
 
-struct UserBuffer {
+struct UserBuffer {  // struct iovec
   uint64_t address, size;
 };
+using UserBuffers = std::vector<UserBuffer>;
 
 class OpenFile {
  public:
@@ -106,6 +108,7 @@ class OpenFileRef {
     return std::dynamic_pointer_cast<Kind>(file_);
   }
   OpenFile* operator->() const { return file_.get(); }
+  const OpenFile& operator*() const { return *file_; }
 
  private:
   std::shared_ptr<OpenFile> file_;

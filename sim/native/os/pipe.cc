@@ -30,7 +30,7 @@ class ReadEnd : public PipeEnd {
 
   Work read(Linux& os, Task& t, UserBuffer to, uint64_t&) override {
     Stream::Got got;
-    co_return co_await stream_->receive(os, t, *this, to, how(), got);
+    co_return co_await stream_->receive(os, t, *this, UserBuffers(1, to), how(), got);
   }
   Work write(Linux&, Task&, UserBuffer, uint64_t&) override { co_return -EBADF; }
   uint16_t poll(const Task&) const override {
@@ -46,7 +46,7 @@ class WriteEnd : public PipeEnd {
   Work read(Linux&, Task&, UserBuffer, uint64_t&) override { co_return -EBADF; }
   Work write(Linux& os, Task& t, UserBuffer from, uint64_t&) override {
     if (from.size == 0) co_return 0;
-    co_return co_await stream_->send(os, t, *this, from, how(), {});
+    co_return co_await stream_->send(os, t, *this, UserBuffers(1, from), how(), {});
   }
   uint16_t poll(const Task&) const override {
     return (stream_->has_room(Stream::kPipeBuf) ? POLLOUT : 0) |

@@ -7,6 +7,11 @@
 
 namespace uncore {
 
+// K7.1: a thread of SCHED_FIFO runs as long as it wants.
+Time Scheduler::slice_from(Time now, const Task& task) const {
+  return task.policy == Task::kFifo ? kNever : now + around_.process().costs.quantum;
+}
+
 void Scheduler::install(uint32_t hart, Task& task) {
   Thread& thread = *around_.harts[hart];
   std::ranges::copy(task.registers.x, thread.hart.x);
@@ -17,7 +22,7 @@ void Scheduler::install(uint32_t hart, Task& task) {
   task.hart = hart;
   task.thread = &thread;
   queues_.set_current(hart, &task);
-  cpus_[hart].slice_ends = thread.hart.clock + around_.process().costs.quantum;
+  cpus_[hart].slice_ends = slice_from(thread.hart.clock, task);
   thread.in_kernel = task.busy();
   thread.kernel_read = 0;
   set_timer(hart);
@@ -45,7 +50,7 @@ void Scheduler::idle(uint32_t hart) {
 Work Scheduler::schedule(uint32_t hart) {
   Flow& flow = cpus_[hart].flow;
   for (;;) {
-    const Task* const stolen = queues_.empty(hart) ? queues_.steal_for(hart) : nullptr;
+    const Task* const stolen = queues_.steal_for(hart);
     if (queues_.empty(hart) && !stolen) break;
     Task* next = nullptr;
     co_await queues_.take(flow, stolen ? stolen->hart : hart, stolen, next);
@@ -60,7 +65,8 @@ Work Scheduler::schedule(uint32_t hart) {
 
 Work Scheduler::enqueue(Flow& by, uint32_t from, uint32_t to, Task& task) {
   co_await queues_.add(by, to, task);
-  if (to != from && !current(to)) co_await by.interrupt(to);
+  const Task* const runs = current(to);
+  if (to != from && (!runs || runs->priority < task.priority)) co_await by.interrupt(to);
   co_return 0;
 }
 
@@ -86,8 +92,12 @@ Work Scheduler::sleep(Task& task, Time until) {
 }
 
 Work Scheduler::yield(Task& task) {
-  if (queues_.empty(task.hart)) co_return 0;
-  co_await queues_.put_back(task);
+  if (!queues_.takes_turns(task)) co_return 0;
+  co_return co_await give_way(task, RunQueues::Place::behind);
+}
+
+Work Scheduler::give_way(Task& task, RunQueues::Place place) {
+  co_await queues_.put_back(task, place);
   deschedule(task, Task::State::ready);
   co_await task.suspend();
   co_return 0;
@@ -110,6 +120,17 @@ Work Scheduler::move(Task& by, Task& task) {
   co_return 0;
 }
 
+// One that runs looks at its slice and at the queue when it is interrupted; the caller, at the end
+// of its call.
+Work Scheduler::change(Task& by, Task& task, uint32_t policy, uint32_t priority) {
+  const int64_t queued =
+      task.state == Task::State::ready ? co_await queues_.remove(by, task) : int64_t{0};
+  task.policy = policy, task.priority = priority;
+  if (queued) co_return co_await start(by, task);
+  if (&task != &by && task.state == Task::State::running) co_await by.interrupt(task.hart);
+  co_return 0;
+}
+
 Work Scheduler::migrate(Task& task) {
   const uint32_t from = task.hart, to = queues_.select_hart(task);
   deschedule(task, Task::State::ready);  // on no queue yet: no hart runs it before it has left
@@ -123,17 +144,18 @@ Work Scheduler::finish_migration(uint32_t from, uint32_t to, Task& task) {
   co_return co_await schedule(from);
 }
 
-// K7: at the end of the task's slice the next task runs, or this one once more. Where others wait
-// and another hart idles, this task goes there.
+// K7: at the end of the task's slice the next task runs, or this one once more; at once, where a
+// more urgent one waits (K7.1). Where another hart idles, this task goes there.
 Work Scheduler::resume(Task& task) {
   if (!task.allowed[task.hart]) co_await migrate(task);
   Time& slice_ends = cpus_[task.hart].slice_ends;
-  if (task.now() < slice_ends) co_return 0;
-  if (!queues_.empty(task.hart)) {
+  const bool fifo = task.policy == Task::kFifo, over = !fifo && task.now() >= slice_ends;
+  if (queues_.outranks(task) || (over && queues_.takes_turns(task))) {
     if (queues_.load(queues_.select_hart(task)) == 0) co_return co_await migrate(task);
-    co_return co_await yield(task);
+    co_return co_await give_way(task, over ? RunQueues::Place::behind : RunQueues::Place::before);
   }
-  slice_ends = task.now() + around_.process().costs.quantum;
+  if (!over && fifo == (slice_ends == kNever)) co_return 0;
+  slice_ends = slice_from(task.now(), task);
   set_timer(task.hart);
   co_return 0;
 }

@@ -37,6 +37,8 @@ class Scheduler {
   Work retire(Task& task);
   // Takes the task to a hart that it may run on.
   Work move(Task& by, Task& task);
+  // Gives the task another policy and priority.
+  Work change(Task& by, Task& task, uint32_t policy, uint32_t priority);
   // Before the task goes back to the program: takes it to another hart, or lets the next task run,
   // where either is due.
   Work resume(Task& task);
@@ -56,8 +58,11 @@ class Scheduler {
   };
 
   void deschedule(Task& task, Task::State state);
+  Time slice_from(Time now, const Task& task) const;
   void idle(uint32_t hart);
   Work enqueue(Flow& by, uint32_t from, uint32_t to, Task& task);
+  // Leaves the hart to the first of its queue.
+  Work give_way(Task& task, RunQueues::Place place);
   Work migrate(Task& task);
   // The rest of a migration, done by the hart that the task has left.
   Work finish_migration(uint32_t from, uint32_t to, Task& task);

@@ -1,5 +1,5 @@
-// Calls about the harts that threads run on, and about how important they are: that is kept and
-// told, but all threads run by turns (K7).
+// Calls about the harts that threads run on, and about how urgent they are (K7.1). How nice they
+// are is kept and told, and changes nothing.
 #include <algorithm>
 #include <vector>
 
@@ -28,8 +28,9 @@ constexpr bool has_priorities(uint64_t policy) {
 // The task that a call names; 0 is the caller.
 Task* named(Linux& os, Task& t, uint64_t tid) { return tid ? os.tasks.find(tid) : &t; }
 
-Work set_policy(Linux& os, Task& t, uint64_t policy, uint64_t from) {
+Work set_policy(Linux& os, Task& t, uint64_t flagged, uint64_t from) {
   Task* const whose = named(os, t, t.args[0]);
+  const uint64_t policy = flagged & ~SCHED_RESET_ON_FORK;
   uint32_t priority = 0;
   if (!is_known(policy)) co_return -EINVAL;
   const int64_t failed = co_await os.memory.read(t, from, priority);
@@ -37,8 +38,11 @@ Work set_policy(Linux& os, Task& t, uint64_t policy, uint64_t from) {
   if (!whose) co_return -ESRCH;
   const bool fits = has_priorities(policy) ? priority - 1 < kMostPriority : priority == 0;
   if (!fits) co_return -EINVAL;
-  whose->policy = static_cast<uint32_t>(policy), whose->priority = priority;
-  co_return 0;
+  whose->resets = flagged & SCHED_RESET_ON_FORK;
+  co_return co_await os.scheduler.change(t, *whose, static_cast<uint32_t>(policy), priority);
+}
+int64_t policy_of(const Task& t) {
+  return static_cast<int64_t>(t.policy | (t.resets ? SCHED_RESET_ON_FORK : 0));
 }
 
 }  // namespace
@@ -85,18 +89,18 @@ Work sched_setaffinity(Linux& os, Task& t) {
 }
 
 Work sched_setscheduler(Linux& os, Task& t) {
-  co_return co_await set_policy(os, t, t.args[1] & ~SCHED_RESET_ON_FORK, t.args[2]);
+  co_return co_await set_policy(os, t, t.args[1], t.args[2]);
 }
 
 Work sched_setparam(Linux& os, Task& t) {
   const Task* const whose = named(os, t, t.args[0]);
   if (!whose) co_return -ESRCH;
-  co_return co_await set_policy(os, t, whose->policy, t.args[1]);
+  co_return co_await set_policy(os, t, static_cast<uint64_t>(policy_of(*whose)), t.args[1]);
 }
 
 Work sched_getscheduler(Linux& os, Task& t) {
   const Task* const whose = named(os, t, t.args[0]);
-  co_return whose ? static_cast<int64_t>(whose->policy) : -ESRCH;
+  co_return whose ? policy_of(*whose) : -ESRCH;
 }
 
 Work sched_getparam(Linux& os, Task& t) {
@@ -105,11 +109,12 @@ Work sched_getparam(Linux& os, Task& t) {
   co_return co_await os.memory.put(t, t.args[1], whose->priority, 4);
 }
 
-// Threads run by turns of os.quantum.
+// Threads run by turns of os.quantum, but for those that do not take turns.
 Work sched_rr_get_interval(Linux& os, Task& t) {
   constexpr uint64_t kSecond = 1'000'000'000;
-  if (!named(os, t, t.args[0])) co_return -ESRCH;
-  const uint64_t ns = os.around.process().costs.quantum / 1000;
+  const Task* const whose = named(os, t, t.args[0]);
+  if (!whose) co_return -ESRCH;
+  const uint64_t ns = whose->policy == Task::kFifo ? 0 : os.around.process().costs.quantum / 1000;
   const uint64_t time[2] = {ns / kSecond, ns % kSecond};
   co_return co_await os.memory.write(t, time, t.args[1]);
 }

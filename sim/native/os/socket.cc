@@ -56,18 +56,25 @@ uint16_t Socket::poll(const Task&) const {
 }
 
 Work Socket::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
+  co_return co_await read_all(os, t, UserBuffers(1, to));
+}
+Work Socket::read_all(Linux& os, Task& t, UserBuffers to) {
   constexpr int64_t kNotConnected = 107;  // ENOTCONN
   if (!in) co_return -kNotConnected;
   Stream::Got got;
-  co_return co_await in->receive(os, t, *this, to, {.waits = !(flags & O_NONBLOCK)}, got);
+  co_return co_await in->receive(os, t, *this, std::move(to), {.waits = !(flags & O_NONBLOCK)},
+                                 got);
 }
 
 Work Socket::write(Linux& os, Task& t, UserBuffer from, uint64_t&) {
+  co_return co_await write_all(os, t, UserBuffers(1, from));
+}
+Work Socket::write_all(Linux& os, Task& t, UserBuffers from) {
   constexpr int64_t kNotConnected = 107;
   const std::shared_ptr<Stream> to = out;
   if (!to) co_return -kNotConnected;
-  if (from.size == 0 && !keeps_ends()) co_return 0;
-  co_return co_await to->send(os, t, *this, from, {.waits = !(flags & O_NONBLOCK)}, name);
+  co_return co_await to->send(os, t, *this, std::move(from), {.waits = !(flags & O_NONBLOCK)},
+                              name);
 }
 
 // Who has not been accepted is told, too.

@@ -39,6 +39,8 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
 
   Work read(Linux& os, Task& t, UserBuffer to, uint64_t& at) override;
   Work write(Linux& os, Task& t, UserBuffer from, uint64_t& at) override;
+  Work read_all(Linux& os, Task& t, UserBuffers to);
+  Work write_all(Linux& os, Task& t, UserBuffers from);
   Stat stat() const override;
   uint16_t poll(const Task&) const override;
   Work hang_up(Linux& os, Task& t) override;

@@ -10,7 +10,13 @@ namespace {
 
 enum : uint16_t { kUnix = 1, kInternet = 2 };                   // AF_UNIX, AF_INET
 enum : uint32_t { kStream = 1, kDatagram = 2, kSequence = 5 };  // SOCK_STREAM, _DGRAM, _SEQPACKET
-enum : uint64_t { kPeek = 2, kDontWait = 0x40, kNoSignal = 0x4000 };  // MSG_
+enum : uint64_t {
+  kPeek = 2,
+  kTruncated = 0x20,
+  kDontWait = 0x40,
+  kWaitAll = 0x100,
+  kNoSignal = 0x4000
+};  // MSG_
 enum : int64_t {
   ENOTSOCK_ = 88,
   EPROTONOSUPPORT_ = 93,
@@ -162,6 +168,7 @@ Work target(Linux& os, Task& t, const SocketRef& socket, uint64_t address, uint6
 Stream::How how(const Socket& socket, uint64_t flags) {
   return {.waits = !(socket.flags & O_NONBLOCK) && !(flags & kDontWait),
           .keeps = (flags & kPeek) != 0,
+          .fills = (flags & kWaitAll) != 0,
           .signals = !(flags & kNoSignal)};
 }
 
@@ -171,17 +178,46 @@ struct Message {  // struct msghdr
   uint64_t parts, many, control, control_size;
   uint32_t flags, pad2;
 };
-constexpr uint64_t kMostParts = 1024;
 
-// The parts of a message are one piece on the way: as long as the first one, for streams.
-Work first_part(Linux& os, Task& t, const Message& message, UserBuffer& part) {
-  if (message.many > kMostParts) co_return -EINVAL;
-  part = {0, 0};
-  for (uint64_t i = 0; i < message.many && part.size == 0; ++i) {
-    const int64_t failed = co_await os.memory.read(t, message.parts + i * sizeof part, part);
-    if (failed < 0) co_return failed;
+Work read_message(Linux& os, Task& t, uint64_t at, Message& message, UserBuffers& parts) {
+  const int64_t failed = co_await os.memory.read(t, at, message);
+  if (failed < 0) co_return failed;
+  if (message.many > kMostParts) co_return -EMSGSIZE;
+  co_return co_await read_parts(os, t, message.parts, message.many, parts);
+}
+
+struct Address {  // as a call gives it: where it is, and its size or where that is
+  uint64_t at, size;
+};
+
+Work send(Linux& os, Task& t, UserBuffers parts, uint64_t flags, Address whom) {
+  const SocketRef socket = socket_at(os, t.args[0]);
+  if (!socket) co_return no_socket(os, t.args[0]);
+  std::shared_ptr<Stream> to;
+  const int64_t failed = co_await target(os, t, socket, whom.at, whom.size, to);
+  if (failed < 0)
+    co_return failed == -ENOTCONN_ && socket->type == kDatagram ? -EDESTADDRREQ_ : failed;
+  co_return co_await to->send(os, t, *socket, std::move(parts), how(*socket, flags), socket->name);
+}
+
+// `lost`: the datagram was longer than what there was room for.
+Work receive(Linux& os, Task& t, UserBuffers parts, uint64_t flags, Address from, bool& lost) {
+  const SocketRef socket = socket_at(os, t.args[0]);
+  if (!socket) co_return no_socket(os, t.args[0]);
+  if (socket->type == kDatagram) socket->inbox();
+  if (!socket->in) co_return -ENOTCONN_;
+  Stream::Got got;
+  const int64_t size =
+      co_await socket->in->receive(os, t, *socket, std::move(parts), how(*socket, flags), got);
+  if (size < 0) co_return size;
+  if (!socket->keeps_ends()) {  // a stream says nothing of its sender
+    const int64_t failed = from.at && from.size ? co_await os.memory.put(t, from.size, 0, 4) : 0;
+    co_return failed < 0 ? failed : size;
   }
-  co_return 0;
+  lost = got.whole > static_cast<uint64_t>(size);
+  const int64_t failed = co_await write_address(os, t, *socket, got.from, from.at, from.size);
+  if (failed < 0) co_return failed;
+  co_return (flags & kTruncated) ? static_cast<int64_t>(got.whole) : size;
 }
 
 }  // namespace
@@ -269,58 +305,43 @@ Work getpeername(Linux& os, Task& t) {
 }
 
 Work sendto(Linux& os, Task& t) {
-  const SocketRef socket = socket_at(os, t.args[0]);
-  if (!socket) co_return no_socket(os, t.args[0]);
   if (!UserMemory::is_range(t.args[1], t.args[2])) co_return -EFAULT;
-  std::shared_ptr<Stream> to;
-  const int64_t failed = co_await target(os, t, socket, t.args[4], t.args[5], to);
-  if (failed < 0)
-    co_return failed == -ENOTCONN_ && socket->type == kDatagram ? -EDESTADDRREQ_ : failed;
-  if (t.args[2] == 0 && socket->type == kStream) co_return 0;
-  co_return co_await to->send(os, t, *socket, {t.args[1], t.args[2]}, how(*socket, t.args[3]),
-                              socket->name);
+  const UserBuffers parts(1, {t.args[1], t.args[2]});
+  const Address whom{t.args[4], t.args[5]};
+  co_return co_await send(os, t, parts, t.args[3], whom);
 }
 
 Work recvfrom(Linux& os, Task& t) {
-  const SocketRef socket = socket_at(os, t.args[0]);
-  if (!socket) co_return no_socket(os, t.args[0]);
+  bool lost = false;
   if (!UserMemory::is_range(t.args[1], t.args[2])) co_return -EFAULT;
-  if (socket->type == kDatagram) socket->inbox();
-  if (!socket->in) co_return -ENOTCONN_;
-  Stream::Got got;
-  const int64_t size = co_await socket->in->receive(os, t, *socket, {t.args[1], t.args[2]},
-                                                    how(*socket, t.args[3]), got);
-  if (size < 0 || !socket->keeps_ends()) co_return size;
-  const int64_t failed = co_await write_address(os, t, *socket, got.from, t.args[4], t.args[5]);
-  co_return failed < 0 ? failed : size;
+  const UserBuffers parts(1, {t.args[1], t.args[2]});
+  const Address from{t.args[4], t.args[5]};
+  co_return co_await receive(os, t, parts, t.args[3], from, lost);
 }
 
-// Descriptors and credentials do not travel; a stream's message goes as far as its first part.
+// Descriptors and credentials do not travel.
 Work sendmsg(Linux& os, Task& t) {
   Message message{};
-  UserBuffer part{};
-  int64_t failed = co_await os.memory.read(t, t.args[1], message);
-  if (failed == 0) failed = co_await first_part(os, t, message, part);
+  UserBuffers parts;
+  const int64_t failed = co_await read_message(os, t, t.args[1], message, parts);
   if (failed < 0) co_return failed;
-  const uint64_t flags = t.args[2];
-  t.args = {t.args[0], part.address, part.size, flags, message.name, message.name_size};
-  co_return co_await sendto(os, t);
+  const Address whom{message.name, message.name_size};
+  co_return co_await send(os, t, parts, t.args[2], whom);
 }
 
 Work recvmsg(Linux& os, Task& t) {
   Message message{};
-  UserBuffer part{};
-  const uint64_t at = t.args[1];
-  int64_t failed = co_await os.memory.read(t, at, message);
-  if (failed == 0) failed = co_await first_part(os, t, message, part);
+  UserBuffers parts;
+  bool lost = false;
+  const uint64_t at = t.args[1], name_size = at + offsetof(Message, name_size);
+  int64_t failed = co_await read_message(os, t, at, message, parts);
   if (failed < 0) co_return failed;
-  const uint64_t flags = t.args[2],
-                 name_size = message.name ? at + offsetof(Message, name_size) : 0;
-  t.args = {t.args[0], part.address, part.size, flags, message.name, name_size};
-  const int64_t size = co_await recvfrom(os, t);
+  const Address from{message.name, name_size};
+  const int64_t size = co_await receive(os, t, parts, t.args[2], from, lost);
   if (size < 0) co_return size;
   failed = co_await os.memory.put(t, at + offsetof(Message, control_size), 0, 8);
-  if (failed == 0) failed = co_await os.memory.put(t, at + offsetof(Message, flags), 0, 4);
+  const uint64_t flags = lost ? uint64_t{kTruncated} : 0;
+  if (failed == 0) failed = co_await os.memory.put(t, at + offsetof(Message, flags), flags, 4);
   co_return failed < 0 ? failed : size;
 }
 

@@ -7,6 +7,31 @@
 #include "os/uapi.hh"
 
 namespace uncore {
+namespace {
+
+uint64_t size_of(const UserBuffers& parts) {
+  uint64_t all = 0;
+  for (const UserBuffer& part : parts) all += part.size;
+  return all;
+}
+
+// Does work(part, place) for the parts of a vector from `at` on, `size` bytes in all; the place is
+// that of the part among these.
+template <class PartWork>
+Work each(const UserBuffers& parts, uint64_t at, uint64_t size, PartWork work) {
+  for (uint64_t done = 0, i = 0; i < parts.size() && done < size; ++i) {
+    const uint64_t skipped = std::min(at, parts[i].size);
+    const uint64_t here = std::min(parts[i].size - skipped, size - done);
+    at -= skipped;
+    if (here == 0) continue;
+    const int64_t failed = co_await work(UserBuffer{parts[i].address + skipped, here}, done);
+    if (failed < 0) co_return failed;
+    done += here;
+  }
+  co_return 0;
+}
+
+}  // namespace
 
 Work Stream::tell(Linux& os, Task& t, const std::weak_ptr<OpenFile>& whom, uint16_t events) {
   const std::shared_ptr<OpenFile> file = whom.lock();
@@ -43,32 +68,55 @@ std::string Stream::take(std::size_t most, bool keeps, Got& got) {
   return taken;
 }
 
-Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffer to, How how, Got& got) {
-  if (to.size == 0 && !datagrams_) co_return 0;
-  const auto done = [this] { return has_some() || ended_; };
-  if (!done() && !how.waits) co_return -EAGAIN;
-  if (!done()) {
-    const WaitQueue::Member waits(self.ready, t);
-    const int64_t failed = co_await os.signals.wait(t, kNever, done);
-    if (failed < 0) co_return failed;
-  }
-  const std::size_t most = std::min<uint64_t>(to.size, OpenFile::kMost);
-  const int64_t fault = co_await os.memory.reach(t, to.address, std::min(most, bytes()));
+// What is there is received at once; all of the buffers is filled where the call says so.
+Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, How how, Got& got) {
+  const uint64_t room = size_of(to);
+  uint64_t done = 0;
+  if (room == 0 && !datagrams_) co_return 0;
+  const auto ready = [this] { return has_some() || ended_; };
+  do {
+    if (!ready() && !how.waits) co_return done ? static_cast<int64_t>(done) : -EAGAIN;
+    if (!ready()) {
+      const WaitQueue::Member waits(self.ready, t);
+      const int64_t failed = co_await os.signals.wait(t, kNever, ready);
+      if (failed < 0) co_return done ? static_cast<int64_t>(done) : failed;
+    }
+    const int64_t size = co_await deliver(os, t, to, done, how.keeps, got);
+    if (size < 0) co_return done ? static_cast<int64_t>(done) : size;
+    if (size == 0) break;
+    done += static_cast<uint64_t>(size);
+  } while (how.fills && !how.keeps && !datagrams_ && done < room);
+  co_return static_cast<int64_t>(done);
+}
+
+// Nothing is taken where the program has no memory for it.
+Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, bool keeps, Got& got) {
+  const uint64_t room = size_of(to) - at;
+  const std::size_t most = datagrams_ ? room : std::min<uint64_t>(room, OpenFile::kMost);
+  const auto reach = [&](UserBuffer part, uint64_t) {
+    return os.memory.reach(t, part.address, part.size);
+  };
+  const int64_t fault = co_await each(to, at, std::min(most, bytes()), reach);
   if (fault < 0) co_return fault;
-  const std::string taken = take(most, how.keeps, got);
-  if (!how.keeps) co_await tell(os, t, writer, POLLOUT);
+  const std::string taken = take(most, keeps, got);
+  if (!keeps) co_await tell(os, t, writer, POLLOUT);
   const auto* const bytes = reinterpret_cast<const uint8_t*>(taken.data());
-  const int64_t failed = co_await os.memory.copy_out(t, {bytes, taken.size()}, to.address);
+  const auto copy = [&](UserBuffer part, uint64_t place) {
+    return os.memory.copy_out(t, {bytes + place, part.size}, part.address);
+  };
+  const int64_t failed = co_await each(to, at, taken.size(), copy);
   co_return failed < 0 ? failed : static_cast<int64_t>(taken.size());
 }
 
 // Where little room is left, what is longer than kPipeBuf goes as far as it can.
-Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffer from, How how,
+Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffers from, How how,
                   std::string sender) {
+  const uint64_t all = size_of(from);
   uint64_t done = 0;
+  if (all == 0 && !datagrams_) co_return 0;
   do {
-    const std::size_t part = std::min<uint64_t>(from.size - done, datagrams_ ? room_ : kPipeBuf);
-    if (datagrams_ && part < from.size) co_return -EMSGSIZE;
+    const std::size_t part = std::min<uint64_t>(all - done, datagrams_ ? room_ : kPipeBuf);
+    if (datagrams_ && part < all) co_return -EMSGSIZE;
     const auto ready = [&] { return unread_ || ended_ || has_room(part); };
     if (!ready() && !how.waits) co_return done ? static_cast<int64_t>(done) : -EAGAIN;
     if (!ready()) {
@@ -81,14 +129,17 @@ Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffer from, How how,
       co_return done ? static_cast<int64_t>(done) : -EPIPE;
     }
     std::string bytes(part, '\0');
-    const int64_t fault = co_await os.memory.copy_in(
-        t, from.address + done, {reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()});
+    auto* const to = reinterpret_cast<uint8_t*>(bytes.data());
+    const auto copy = [&](UserBuffer piece, uint64_t place) {
+      return os.memory.copy_in(t, piece.address, {to + place, piece.size});
+    };
+    const int64_t fault = co_await each(from, done, part, copy);
     if (fault < 0) co_return done ? static_cast<int64_t>(done) : fault;
     bytes_ += part;
     if (part || datagrams_) parts_.push_back({std::move(bytes), sender});
     done += part;
     co_await tell(os, t, reader, POLLIN);
-  } while (done < from.size);
+  } while (done < all);
   co_return static_cast<int64_t>(done);
 }
 

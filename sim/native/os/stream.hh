@@ -21,6 +21,7 @@ class Stream {
   struct How {
     bool waits = true;    // else -EAGAIN
     bool keeps = false;   // MSG_PEEK
+    bool fills = false;   // MSG_WAITALL
     bool signals = true;  // SIGPIPE where nobody reads
   };
   // What was read besides the bytes.
@@ -34,8 +35,8 @@ class Stream {
   std::weak_ptr<OpenFile> reader, writer;
 
   // Values as read(2) and write(2) return them. `self` is the file that does it, where tasks wait.
-  Work receive(Linux& os, Task& t, OpenFile& self, UserBuffer to, How how, Got& got);
-  Work send(Linux& os, Task& t, OpenFile& self, UserBuffer from, How how, std::string sender);
+  Work receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, How how, Got& got);
+  Work send(Linux& os, Task& t, OpenFile& self, UserBuffers from, How how, std::string sender);
   // Nobody reads any more; nobody writes any more. The other end is told.
   Work close_reading(Linux& os, Task& t);
   Work close_writing(Linux& os, Task& t);
@@ -54,6 +55,7 @@ class Stream {
   };
 
   std::string take(std::size_t most, bool keeps, Got& got);
+  Work deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, bool keeps, Got& got);
   Work tell(Linux& os, Task& t, const std::weak_ptr<OpenFile>& whom, uint16_t events);
 
   const std::size_t room_;

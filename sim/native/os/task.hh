@@ -42,8 +42,11 @@ struct Task : Flow {
   uint32_t mask = 0;       // bits of FUTEX_WAKE_BITSET that wake it
   uint32_t fences = 0;     // harts that have yet to fence for it (K10)
 
-  uint32_t policy = 0, priority = 0;  // as sched_setscheduler has set them: nothing obeys them
-  int32_t nice = 0;                   // the same of setpriority
+  // As sched_setscheduler has set them (K7.1). Only SCHED_FIFO and SCHED_RR have a priority.
+  static constexpr uint32_t kFifo = 1;
+  uint32_t policy = 0, priority = 0;
+  bool resets = false;  // SCHED_RESET_ON_FORK
+  int32_t nice = 0;     // of setpriority: nothing obeys it
 
   uint64_t clear_tid = 0, robust = 0;  // addresses that set_tid_address and set_robust_list gave
   uint64_t blocked = 0, awaited = 0;   // sets of signals: masked; of rt_sigtimedwait

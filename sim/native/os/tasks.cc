@@ -10,6 +10,9 @@ Task& Tasks::spawn(const Task& parent) {
   task.allowed = parent.allowed;
   task.blocked = parent.blocked;
   task.hart = parent.hart;
+  if (!parent.resets) {
+    task.policy = parent.policy, task.priority = parent.priority, task.nice = parent.nice;
+  }
   ++alive_, ++tids_;
   return task;
 }

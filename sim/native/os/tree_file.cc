@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "os/file_lock.hh"
 #include "os/linux.hh"
 #include "os/uapi.hh"
 
@@ -34,6 +35,15 @@ Work TreeFile::write(Linux& os, Task& t, UserBuffer from, uint64_t& at) {
   os.memory.push(inode_, at, at + bytes.size(), t.now());
   at += bytes.size();
   co_return static_cast<int64_t>(bytes.size());
+}
+
+Work TreeFile::hang_up(Linux& os, Task& t) { co_return co_await unlock(os, t, *this); }
+
+Work unlock(Linux& os, Task& t, const OpenFile& file) {
+  const std::shared_ptr<FileLock> lock = file.inode()->lock;
+  if (!lock || !lock->held_by(file)) co_return 0;
+  lock->release(file);
+  co_return co_await lock->waits.wake_all(os.scheduler, t);
 }
 
 int64_t resize(Linux& os, Task& t, Inode& inode, uint64_t size) {

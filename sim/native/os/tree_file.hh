@@ -12,6 +12,7 @@ class TreeFile : public OpenFile {
   Work read(Linux& os, Task& t, UserBuffer to, uint64_t& at) override;
   Work write(Linux& os, Task& t, UserBuffer from, uint64_t& at) override;
   Stat stat() const override { return Stat::of(*inode_); }
+  Work hang_up(Linux& os, Task& t) override;
   const InodeRef& inode() const override { return inode_; }
   bool is_watchable() const override { return false; }
   bool is_seekable() const override { return true; }
@@ -20,6 +21,8 @@ class TreeFile : public OpenFile {
   const InodeRef inode_;
 };
 
+// Gives up the file's lock, if it has it, and wakes who waits for that.
+Work unlock(Linux& os, Task& t, const OpenFile& file);
 // Changes the size of a file; pages of it that are mapped follow.
 int64_t resize(Linux& os, Task& t, Inode& inode, uint64_t size);
 

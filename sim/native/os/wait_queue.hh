@@ -1,4 +1,5 @@
-// Tasks that wait for something to change.
+// Tasks that wait for something to change. Of those that wait exclusively one is woken, so that
+// they need not all look for what one will take.
 //
 //     const WaitQueue::Member waits(queue, t);
 //     const int64_t failed = co_await os.signals.wait(t, kNever, [&] { return count > 0; });
@@ -31,10 +32,15 @@ class WaitQueue {
 
   class Member {
    public:
-    Member(WaitQueue& queue, Task& task) : queue_(queue), task_(task) {
-      queue_.tasks_.push_back(&task_);
+    Member(WaitQueue& queue, Task& task, bool exclusive = false) : queue_(queue), task_(task) {
+      (exclusive ? queue_.exclusive_ : queue_.tasks_).push_back(&task_);
     }
-    ~Member() { queue_.tasks_.erase(std::ranges::find(queue_.tasks_, &task_)); }
+    ~Member() {
+      if (const auto at = std::ranges::find(queue_.tasks_, &task_); at != queue_.tasks_.end())
+        queue_.tasks_.erase(at);
+      else
+        queue_.exclusive_.erase(std::ranges::find(queue_.exclusive_, &task_));
+    }
     Member(const Member&) = delete;
     Member& operator=(const Member&) = delete;
 
@@ -47,7 +53,9 @@ class WaitQueue {
   class Watcher {
    public:
     virtual ~Watcher() = default;
+    // 1: it has woken a task.
     virtual Work changed(Scheduler& scheduler, Flow& by, uint32_t from, uint16_t events) = 0;
+    virtual bool is_exclusive() const { return false; }
   };
   // As long as the watcher lives.
   void watch(const std::shared_ptr<Watcher>& watcher) {
@@ -55,22 +63,38 @@ class WaitQueue {
     watchers_.push_back(watcher);
   }
 
-  bool empty() const { return tasks_.empty() && watchers_.empty(); }
-  // Something has happened on hart `from`; watchers are told what, tasks look for themselves.
+  bool empty() const { return tasks_.empty() && exclusive_.empty() && watchers_.empty(); }
+  // Something has happened on hart `from`; watchers are told what, tasks look for themselves. The
+  // value is 1 if an exclusive task was woken.
   Work wake_all(Scheduler& scheduler, Flow& by, uint32_t from, uint16_t events = kAny) const {
     const std::vector<Task*> woken = tasks_;
     const std::vector<std::weak_ptr<Watcher>> told = watchers_;
     for (Task* const task : woken) co_await scheduler.wake(by, from, *task);
-    for (const auto& watcher : told)
-      if (const auto lives = watcher.lock()) co_await lives->changed(scheduler, by, from, events);
-    co_return 0;
+    const int64_t one = co_await wake_one(scheduler, by, from);
+    const bool enough = events == POLLIN || events == POLLOUT;  // who takes it leaves nothing
+    for (const bool exclusive : {false, true})
+      for (const auto& watcher : told) {
+        const auto lives = watcher.lock();
+        if (!lives || lives->is_exclusive() != exclusive) continue;
+        const int64_t heard = co_await lives->changed(scheduler, by, from, events);
+        if (exclusive && heard && enough) break;
+      }
+    co_return one;
+  }
+  // Wakes an exclusive task, if one sleeps: the value is 1.
+  Work wake_one(Scheduler& scheduler, Flow& by, uint32_t from) const {
+    const auto sleeps = [](const Task* t) { return t->state == Task::State::sleeping; };
+    const auto first = std::ranges::find_if(exclusive_, sleeps);
+    if (first == exclusive_.end()) co_return 0;
+    co_await scheduler.wake(by, from, **first);
+    co_return 1;
   }
   Work wake_all(Scheduler& scheduler, Task& by, uint16_t events = kAny) const {
     return wake_all(scheduler, by, by.hart, events);
   }
 
  private:
-  std::vector<Task*> tasks_;
+  std::vector<Task*> tasks_, exclusive_;
   std::vector<std::weak_ptr<Watcher>> watchers_;
 };
 

@@ -18,7 +18,7 @@ from uncore.cli.options.of_run import Outputs
 from uncore.cli.status import FAILED, INTERRUPTED, OK
 from uncore.drawing.progress import progress
 from uncore.engine import EngineOptions, Probes
-from uncore.errors import Unfinished
+from uncore.errors import GuestError, Unfinished
 from uncore.execution.execute import execute
 from uncore.execution.pool import Workers
 from uncore.execution.saved_points import Store
@@ -176,7 +176,7 @@ def _simulate(
             engine_options=engine_options,
             store=Store(),
             resume=resume,
-            interrupted=lambda stopped: ends.append((None, stopped)),
+            interrupted=lambda job, stopped: ends.append((job, stopped)),
             ended=ended,
         )
     if resume:
@@ -186,13 +186,17 @@ def _simulate(
 
 
 def _show_ends(ends: Sequence[End], file: TextIO) -> list[Job]:
-    """Prints what those programs had written, and why they went wrong; their jobs."""
-    for job, error in ends:
+    """Prints what those programs had written, and why they went wrong; the jobs of these.  Equal
+    output of several that were interrupted is printed once."""
+    wrong = [(job, error) for job, error in ends if job and isinstance(error, GuestError)]
+    stopped = {Unfinished.output_of(e): e for _, e in ends if isinstance(e, KeyboardInterrupt)}
+    for interrupted in stopped.values():
+        show_unfinished(interrupted, file)
+    for job, error in wrong:
         show_unfinished(error, file)
-        if job:
-            at = f"{job.machine.id} at {job.threads[0]} threads{by_seed(job.seed)}"
-            note(f"uncore: {at}: {error}")
-    return [job for job, _ in ends if job]
+        at = f"{job.machine.id} at {job.threads[0]} threads{by_seed(job.seed)}"
+        note(f"uncore: {at}: {error}")
+    return [job for job, _ in wrong]
 
 
 def _note_missing(results: Sequence[Result]) -> None:

@@ -7,7 +7,7 @@ With a store, a point is on disk as soon as it is finished; with `resume`, point
 and not run again.
 Invariant: every finished point is returned, in results marked partial, whether the user interrupted
 the execution or a guest went wrong at another point.  `wrong` is called with the guest's error; by
-default it raises it.
+default it raises it.  `interrupted` is called for each point that was under way, or once without.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import msgspec
 
 from uncore import __version__, engine
 from uncore.engine import NO_OPTIONS, EngineOptions, Probes, Tick
-from uncore.errors import GuestError
+from uncore.errors import GuestError, Unfinished
 from uncore.execution import pool
 from uncore.execution.pool import Heard, Workers
 from uncore.execution.saved_points import SavedPoint, Store, key
@@ -37,7 +37,7 @@ from uncore.result.schema import Host, Outcome, Point, Result
 Seen = Callable[[Job, dict[str, Any]], None]  # what the probes saw at a point, by probe
 Done = Callable[[Job, Point], None]  # called after each point, in the order of finishing
 Wrong = Callable[[Job, GuestError], None]  # called for each point whose guest went wrong
-Interrupted = Callable[[KeyboardInterrupt], None]  # called once; finished points are returned
+Interrupted = Callable[[Job | None, KeyboardInterrupt], None]  # its cause: what was so far
 _Numbered = tuple[int, Job]  # index among all points, and the point
 
 SAVED = frozenset({"lines", "traffic"})  # probes whose observations are saved with a point
@@ -46,10 +46,10 @@ EARLY = 10  # a part in so many of the work goes first, as small points
 
 @dataclass(frozen=True)
 class Finished:
-    """A point that was run or loaded, or the error of its guest."""
+    """A point that was run or loaded, the error of its guest, or how far it got."""
 
     number: int  # index among all points
-    point: Point | GuestError
+    point: Point | GuestError | Unfinished
     observed: dict[str, Any]
     seconds: float
     resumed: bool = False  # loaded from the store
@@ -68,7 +68,7 @@ def execute(
     tick: Heard = pool.unheard,
     seen: Seen = lambda job, observed: None,
     engine_options: EngineOptions = NO_OPTIONS,
-    interrupted: Interrupted = lambda stopped: None,
+    interrupted: Interrupted = lambda job, stopped: None,
     ended: Callable[[], None] = lambda: None,
     store: Store | None = None,
     resume: bool = False,
@@ -84,11 +84,14 @@ def execute(
     owners = [job for job in jobs for _ in job.points()]
     points = [point for job in jobs for point in job.points()]
     finished: dict[int, Finished] = {}
+    under_way: list[tuple[Job | None, KeyboardInterrupt]] = []
     try:
         for point in _all(points, workers, how, tick, resume):
             job = points[point.number]
             if isinstance(point.point, GuestError):
                 wrong(job, point.point)
+            elif isinstance(point.point, Unfinished):
+                under_way.append((job, point.point.stopped()))
             else:
                 finished[point.number] = point
                 seen(job, point.observed)
@@ -96,7 +99,8 @@ def execute(
         ended()
     except KeyboardInterrupt as stopped:  # what is finished is the answer
         ended()
-        interrupted(stopped)
+        for end in under_way or [(None, stopped)]:
+            interrupted(*end)
     by_job = {id(job): [finished[n] for n in sorted(finished) if owners[n] is job] for job in jobs}
     return [_result(job, by_job[id(job)], started, engine_options) for job in jobs]
 
@@ -158,7 +162,17 @@ def _run(
         return workers.finished(run, points, tick)
     if workers > 1:
         return pool.finished(run, points, workers)
-    return (run(numbered, tick=tick) for numbered in points)
+    return _alone(run, points, tick)
+
+
+def _alone(
+    run: Callable[..., Finished], points: list[_Numbered], tick: Heard
+) -> Iterator[Finished]:
+    for numbered in points:
+        point = run(numbered, tick=tick)
+        yield point
+        if isinstance(point.point, Unfinished):
+            raise KeyboardInterrupt
 
 
 def _ordered(points: list[_Numbered], alone: bool) -> list[_Numbered]:
@@ -179,9 +193,9 @@ def _point(
 
 
 def _finished(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Finished:
-    """Runs a point and measures its host time."""
+    """Runs a point and measures its host time; one that is interrupted says how far it got."""
     start = time.perf_counter()
-    point: Point | GuestError
+    point: Point | GuestError | Unfinished
     observed: dict[str, Any] = {}
     try:
         fields = run(job)
@@ -191,6 +205,8 @@ def _finished(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Fi
         point = msgspec.convert(fields, Point)
     except GuestError as error:
         point = error
+    except KeyboardInterrupt as stopped:
+        point = Unfinished.by(stopped)
     return Finished(number, point, observed, time.perf_counter() - start)
 
 
@@ -200,6 +216,8 @@ def alone(job: Job, run: Callable[[Job], dict[str, Any]]) -> Result:
     finished = _finished(0, job, run)
     if isinstance(finished.point, GuestError):
         raise finished.point
+    if isinstance(finished.point, Unfinished):
+        raise finished.point.stopped()
     return _result(job, [finished], started, NO_OPTIONS)
 
 

@@ -6,8 +6,9 @@
                                     with `finished` as a method
 
 Signals that end a program reach every process of a terminal or of a group.  The parent alone
-answers them: it keeps what is finished.  Workers ignore them, and are killed when the parent leaves
-the loop early, or by the kernel when the parent is gone.  They are forked, so work and items are in
+answers them: it keeps what is finished, and has its workers stop: their work gets a
+KeyboardInterrupt, which it may answer.  They are killed after PATIENCE, by a second signal, when the
+parent leaves the loop early, or by the kernel when the parent is gone.  They are forked, so work and items are in
 their memory: the number of an item and its answer is all that passes between processes.
 Invariant: no worker outlives its parent, and none dies before it.
 """
@@ -19,18 +20,22 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from uncore.support.signals import ENDING, held_back
 
 if TYPE_CHECKING:
-    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures import Future, ProcessPoolExecutor
+    from types import FrameType
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 PR_SET_PDEATHSIG = 1  # Linux, prctl(2)
+STOP = signal.SIGUSR1  # from the parent to a worker
+PATIENCE = 30  # seconds for the last answers: those of work that looks at signals between its steps
 
 
 class Heard(Protocol):
@@ -67,25 +72,70 @@ def mapped(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) ->
 
 
 def finished(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) -> Iterator[Answer]:
-    """Answers as they come."""
+    """Answers as they come; after a signal those of work under way, then KeyboardInterrupt."""
     from concurrent.futures import as_completed  # noqa: PLC0415 (slow to load)
 
     with _workers(min(cores, len(items)), partial(_answer, work, items)) as executor:
         with held_back():
             futures = [executor.submit(_numbered, number) for number in range(len(items))]
-        for future in as_completed(futures):
-            yield future.result()
+        left = set(futures)
+        try:
+            for future in as_completed(futures):
+                left.remove(future)
+                yield future.result()
+        except KeyboardInterrupt:
+            yield from _last_answers(left)
+            raise
+
+
+def _last_answers(futures: set[Future[Any]]) -> Iterator[Any]:
+    """Has the workers stop: what work under way answers, and what was finished before."""
+    import multiprocessing  # noqa: PLC0415 (slow to load)
+    from concurrent.futures import wait  # noqa: PLC0415 (slow to load)
+
+    begun = [future for future in futures if not future.cancel()]
+    for child in multiprocessing.active_children():
+        if child.pid:
+            os.kill(child.pid, STOP)
+    for future in wait(begun, PATIENCE).done:
+        if not future.exception() and (answer := future.result()) is not NOTHING:
+            yield answer
 
 
 def _answer(work: Callable[[Item], Answer], items: Sequence[Item], number: int) -> Answer:
     return work(items[number])
 
 
+class Nothing(Enum):
+    """The answer of work that was stopped and says no more."""
+
+    NOTHING = 0
+
+
+NOTHING = Nothing.NOTHING
 _numbered_work: Callable[[int], Any]  # in a worker: _answer with the work and the items
+_at_work = _stopped = False  # in a worker: whether a signal interrupts work; whether one has come
 
 
 def _numbered(number: int) -> Any:
-    return _numbered_work(number)
+    global _at_work
+    try:
+        _at_work = True
+        if _stopped:
+            return NOTHING
+        return _numbered_work(number)
+    except KeyboardInterrupt:
+        return NOTHING
+    finally:
+        _at_work = False
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    """Interrupts work once; between pieces of work the worker must go on, to answer."""
+    global _stopped
+    was, _stopped = _stopped, True
+    if _at_work and not was:
+        raise KeyboardInterrupt
 
 
 @contextmanager
@@ -108,11 +158,12 @@ def _workers(cores: int, work: Callable[[int], Any]) -> Iterator[ProcessPoolExec
 
 
 def _begin(parent: int, work: Callable[[int], Any]) -> None:
-    """Prepares a worker: its work, ignored signals, and its end with the parent."""
+    """Prepares a worker: its work, what signals do, and its end with the parent."""
     global _numbered_work
     _numbered_work = work
     for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
+    signal.signal(STOP, _stop)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     if sys.platform == "linux":
         import ctypes  # noqa: PLC0415 (slow to load)

@@ -254,7 +254,7 @@ def _play(
             lambda _, error: ends.append(error),
             tick=tick,
             engine_options={**UNLIMITED, **engine_options},
-            interrupted=ends.append,
+            interrupted=lambda _, stopped: ends.append(stopped),
             store=store,
             resume=resume,
         )

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from uncore.errors import GuestError, UserError
-from uncore.execution.execute import execute
+from uncore.execution.execute import Interrupted, execute
 from uncore.execution.pool import Workers
 from uncore.execution.saved_points import Store
 from uncore.job import Job
@@ -127,7 +127,7 @@ def explore(
         if not designs:
             break
         runner = _Batch(plan, len(tried), designs)
-        runner.run(workers, store, resume, stops.append)
+        runner.run(workers, store, resume, lambda _, stopped: stops.append(stopped))
         for result in runner.tried() if not stops else ():
             search.tell(result.design, result.found)
             tried.append(result)
@@ -164,7 +164,7 @@ class _Batch:
         workers: Workers,
         store: Store | None,
         resume: bool,
-        interrupted: Callable[[KeyboardInterrupt], None],
+        interrupted: Interrupted,
     ) -> None:
         jobs = [job for by_name in self._jobs for job, _ in by_name.values()]
         results = execute(

@@ -1,0 +1,204 @@
+// Policies and priorities: who runs first, and for how long. Exit status 0, or what was wrong.
+#include "raw.h"
+
+enum { OTHER = 0, FIFO = 1, ROUND = 2, RESET = 0x40000000, WAIT = 0, WAKE = 1, EINVAL = 22 };
+
+static struct thread threads[5];
+static long thread(long number) { return call(N_getpid) + 1 + number; }  // its tid
+static u32 word, go;
+static volatile u32 order[8], many, turns[2], stop;
+
+static u64 now(void) {
+  u64 time[2];
+  call(N_clock_gettime, 1, time);
+  return time[0] * 1000000000 + time[1];
+}
+static void pause_for(u64 ns) {
+  const u64 time[2] = {0, ns};
+  call(N_nanosleep, time, 0);
+}
+static void busy_for(u64 ns) {
+  for (const u64 begin = now(); now() - begin < ns;) {
+  }
+}
+static void pin(u64 harts) { call(N_sched_setaffinity, 0, 8, &harts); }
+static u32 hart(void) {
+  u32 cpu = 99;
+  call(N_getcpu, &cpu, 0, 0);
+  return cpu;
+}
+static long rank(long tid, long policy, int priority) {
+  return call(N_sched_setscheduler, tid, policy, &priority);
+}
+static void note(long what) { order[__atomic_fetch_add(&many, 1, __ATOMIC_ACQ_REL)] = (u32)what; }
+static int is_order(u32 a, u32 b, u32 c) {
+  return many == 3 && order[0] == a && order[1] == b && order[2] == c;
+}
+
+// ---- one hart
+
+static long notes(long self) {
+  note(self);
+  return 0;
+}
+// Threads have the rank of who makes them, and wait for their turn by priority, whenever that is
+// set.
+static int the_most_urgent_first(void) {
+  pin(1);
+  if (rank(0, FIFO, 50)) return 1;
+  for (long i = 0; i < 3; ++i) start(&threads[i], notes, i);
+  if (many || call(N_sched_getscheduler, thread(0)) != FIFO) return 2;
+  if (rank(thread(0), FIFO, 10) || rank(thread(1), ROUND, 30)) return 3;
+  if (rank(thread(2), FIFO, 20)) return 4;
+  for (int i = 0; i < 3; ++i) join(&threads[i]);
+  return is_order(1, 2, 0) ? 0 : 5;
+}
+
+static long waits(long priority) {
+  pin(1);
+  if (priority) rank(0, FIFO, (int)priority);
+  call(N_futex, &word, WAIT, 0, 0);
+  note(priority);
+  return 0;
+}
+// A waker that is less urgent is interrupted by whom it wakes; one that is not goes on.
+static int an_urgent_one_runs_at_once(void) {
+  pin(1);
+  start(&threads[0], waits, 5);
+  pause_for(200000);
+  if (call(N_futex, &word, WAKE, 1) != 1 || many != 1) return 1;
+  join(&threads[0]);
+  rank(0, FIFO, 7), many = 0;
+  start(&threads[0], waits, 5);
+  pause_for(200000);
+  if (call(N_futex, &word, WAKE, 1) != 1 || many != 0) return 2;
+  join(&threads[0]);
+  return 0;
+}
+
+static int the_most_urgent_is_woken_first(void) {
+  for (long i = 0; i < 3; ++i) start(&threads[i], waits, (i + 2) % 3), pause_for(200000);
+  for (u32 i = 0; i < 3; ++i) {
+    if (call(N_futex, &word, WAKE, 1) != 1) return 1;
+    pause_for(200000);
+    if (many != i + 1) return 2;
+  }
+  for (int i = 0; i < 3; ++i) join(&threads[i]);
+  return is_order(2, 1, 0) ? 0 : 3;
+}
+
+static long takes_turns(long self) {
+  const u64 begin = now();
+  for (u64 last = begin, t; (t = now()) - begin < 15000000; last = t)
+    if (t - last > 300000) ++turns[self];  // somebody else has run
+  return 0;
+}
+// Of two as urgent, round robin gives each its slices, and first in, first out does not.
+static int turns_of(long policy) {
+  pin(1);
+  rank(0, policy, 9);
+  turns[0] = turns[1] = 0;
+  for (long i = 0; i < 2; ++i) start(&threads[i], takes_turns, i);
+  for (int i = 0; i < 2; ++i) join(&threads[i]);
+  return (int)(turns[0] + turns[1]);
+}
+static int turns_by_policy(void) {
+  if (turns_of(FIFO) != 0) return 1;
+  return turns_of(ROUND) >= 4 ? 0 : 2;
+}
+
+static long yields_once(long self) {
+  call(N_sched_yield);
+  note(self);
+  return 0;
+}
+// To those as urgent, not to others.
+static int yields_to_its_like(void) {
+  pin(1);
+  rank(0, FIFO, 9);
+  start(&threads[0], notes, 0), start(&threads[1], notes, 1);
+  rank(thread(0), FIFO, 8);
+  call(N_sched_yield);
+  if (many != 1 || order[0] != 1) return 1;
+  call(N_sched_yield);
+  if (many != 1) return 2;
+  start(&threads[2], yields_once, 2);
+  for (int i = 0; i < 3; ++i) join(&threads[i]);
+  return is_order(1, 2, 0) ? 0 : 3;
+}
+
+static long tells_its_policy(long unused) {
+  (void)unused;
+  order[0] = (u32)call(N_sched_getscheduler, 0);
+  return 0;
+}
+static int children_begin_anew_if_asked(void) {
+  if (rank(0, FIFO | RESET, 3) || call(N_sched_getscheduler, 0) != (FIFO | RESET)) return 1;
+  start(&threads[0], tells_its_policy, 0);
+  join(&threads[0]);
+  if (order[0] != OTHER) return 2;
+  u64 slice[2] = {9, 9};
+  if (call(127, 0, slice) || slice[0] || slice[1]) return 3;
+  return rank(0, OTHER, 0) || call(127, 0, slice) || slice[1] != 2800000 ? 4 : 0;
+}
+
+// ---- several
+
+static long spins(long where) {
+  pin(where ? 1UL << where : 3);
+  __atomic_store_n(&go, 1, __ATOMIC_RELEASE);
+  while (!stop) {
+  }
+  note(hart());
+  return 0;
+}
+// Whom an urgent one drives from its hart goes on where none is.
+static int the_driven_go_elsewhere(void) {
+  pin(2);
+  start(&threads[1], waits, 5);
+  pause_for(200000);
+  start(&threads[0], spins, 0);
+  while (!__atomic_load_n(&go, __ATOMIC_ACQUIRE)) pause_for(10000);
+  pause_for(100000);  // it spins on the hart that is free, and there the other one will be
+  call(N_futex, &word, WAKE, 1);
+  join(&threads[1]);
+  stop = 1;
+  join(&threads[0]);
+  return many == 2 && order[0] == 5 ? 0 : 1;
+}
+
+static long works(long self) {
+  busy_for(3000000);
+  note(self);
+  return 0;
+}
+// A hart that has others takes a more urgent one from a queue where it would wait.
+static int harts_take_the_urgent(void) {
+  pin(3);
+  rank(0, FIFO, 50);
+  for (long i = 0; i < 3; ++i) start(&threads[i], works, i);
+  rank(thread(0), OTHER, 0);
+  rank(thread(1), OTHER, 0);
+  rank(thread(2), FIFO, 20);
+  for (int i = 0; i < 3; ++i) join(&threads[i]);
+  return many == 3 && order[0] == 2 ? 0 : 1;
+}
+
+int run(int count, char** words) {
+  static const struct {
+    const char* word;
+    int (*run)(void);
+  } each[] = {
+      {"the_most_urgent_first", the_most_urgent_first},
+      {"an_urgent_one_runs_at_once", an_urgent_one_runs_at_once},
+      {"the_most_urgent_is_woken_first", the_most_urgent_is_woken_first},
+      {"turns_by_policy", turns_by_policy},
+      {"yields_to_its_like", yields_to_its_like},
+      {"children_begin_anew_if_asked", children_begin_anew_if_asked},
+      {"the_driven_go_elsewhere", the_driven_go_elsewhere},
+      {"harts_take_the_urgent", harts_take_the_urgent},
+  };
+  for (u64 i = 0; count > 1 && i < sizeof each / sizeof *each; ++i)
+    if (same(words[1], each[i].word)) return each[i].run();
+  return 100;
+}
