@@ -37,7 +37,7 @@ Line* Caches::ready(const Thread& thread, uint64_t number, Line* line, ClientEve
     line = &core_.lines.insert(number);
   else if (ContendedLines::bars_access(*line, thread, wish))
     return nullptr;
-  if (!line->in_l1 || line->is(Special::unwritten) || core_.observed) {
+  if (!line->in_l1 || line->is(Special::unwritten) || core_.observed.traces()) {
     AtLine at(core_, number, line, now, looked_up(number, now));
     const Begun begun = CoreClient::access(at, line->copy, wish);
     if (begun == Begun::asked) ContendedLines::requested(*line, thread);

@@ -109,17 +109,18 @@ class LineSets {
 
 class Lines {
  public:
-  // `fast`: recent() returns lines; without, every access takes the core's slow path. `many`:
-  // with a larger table of recent lines, for a kernel, which goes through more than a workload.
+  // `fast`: recent() returns lines; without, every access takes the core's slow path. `kernel`: with
+  // a larger table of recent lines, because a kernel goes through more than a workload. An observed
+  // run of a workload has its recent lines there too: where its interpreter does not look.
   Lines(uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_sets, uint32_t l2_ways, bool fast,
-        bool many)
+        bool kernel, bool observed)
       : l1_ways_(l1_ways),
         // Without an L2 the L1 is all there is.
         l2_ways_(l2_sets ? l2_ways : l1_ways),
-        fast_(fast),
+        fast_(fast && !(kernel && observed)),
         l1_(l1_sets),
         l2_(l2_sets ? l2_sets : l1_sets),
-        many_(many ? new Recent[kMany] : nullptr) {}
+        many_(kernel || observed ? new Recent[kMany] : nullptr) {}
 
   // The line if it is in the L1, was used lately and may be loaded: the path of nearly every
   // access.
@@ -140,8 +141,12 @@ class Lines {
     few_.fill(nullptr);
     if (many_) std::fill_n(many_.get(), kMany, Recent{});
   }
-  // Every access takes the slow path from now on.
-  void slow() { fast_ = false, forget_recent(); }
+  // The interpreter finds no recent line from now on.
+  void observe() {
+    if (many_) fast_ = false;
+    if (!many_) many_.reset(new Recent[kMany]);
+    forget_recent();
+  }
   Line* find(uint64_t number) {
     if (Line* line = recent(number)) return line;
     const auto entry = by_number_.find(number);
@@ -254,7 +259,7 @@ class Lines {
   LineSets l1_, l2_;
   std::vector<Line*> free_;
   std::array<Line*, kFew> few_{};   // recent lines by slot; or
-  std::unique_ptr<Recent[]> many_;  // the larger table, where the core runs a kernel
+  std::unique_ptr<Recent[]> many_;  // the larger table, where the core runs a kernel or is observed
   std::deque<Line> pool_;           // owns every line, in use or in free_
 };
 

@@ -48,6 +48,16 @@ Frame frame(const Thread& t) {
   return {.pc = t.hart.pc, .ra = x[1], .sp = x[2], .fp = x[8]};
 }
 
+Attribution::Access attributed(const Thread& t, const Access& a) {
+  using K = Access::Kind;
+  return {.line = a.line(),
+          .pc = t.hart.pc,
+          .offset = static_cast<unsigned>(a.address % kLineBytes),
+          .size = a.size,
+          .reads = a.kind != K::store && a.kind != K::sc,
+          .writes = a.kind != K::load && a.kind != K::lr};
+}
+
 }  // namespace
 
 uint32_t Observed::callers(const Thread& t) const { return callers(t, frame(t)); }
@@ -78,17 +88,14 @@ uint32_t Observed::callers(const Thread& t, const Frame& frame) const {
 void Observed::access(const Thread& t, const Access& a, Time now, const Bytes* data) const {
   const Time issued = t.mode == Thread::Mode::waiting ? t.pending.since : now;
   if (trace_) trace_->performed(traced(t, core_, a, t.hart.pc, issued, now, data));
-  using K = Access::Kind;
   by_->retired(t.id, t.hart.instructions);
-  by_->touched(t.id, core_,
-               {.line = a.line(),
-                .pc = t.hart.pc,
-                .offset = static_cast<unsigned>(a.address % kLineBytes),
-                .size = a.size,
-                .reads = a.kind != K::store && a.kind != K::sc,
-                .writes = a.kind != K::load && a.kind != K::lr,
-                .callers = by_->costs(t.id, now) ? callers(t, frame(t)) : 0},
-               now);
+  Attribution::Access seen = attributed(t, a);
+  if (by_->costs(t.id, now)) seen.callers = callers(t, frame(t));
+  by_->touched(t.id, core_, seen, now);
+}
+
+bool Observed::hit(const Thread& t, const Access& a) const {
+  return !trace_ && by_->hit(t.id, attributed(t, a), t.hart.clock);
 }
 
 // A probe takes the copy or the right to write. A line whose writeback is under way loses nothing:

@@ -29,6 +29,8 @@ class Observed {
   // An access is performed; the store behind `older` older ones leaves the buffer. `data`: the
   // line's bytes before that, null where they are elsewhere (C8).
   void access(const Thread& thread, const Access& access, Time now, const Bytes* data) const;
+  // A load or store that hits the L1 and waits for nothing. False: access() is to be told.
+  bool hit(const Thread& thread, const Access& access) const;
   void drained(const Thread& thread, std::size_t older, Time now, const Bytes* data) const;
   void buffered(const Thread& thread, Time now) const;  // a store enters the buffer
   void stands(const Thread& thread) const;              // the hart begins to wait
@@ -42,6 +44,7 @@ class Observed {
   void filled(uint64_t line, State state, Time now, Time held_until) const;
 
   // --- to the trace alone ---
+  bool traces() const { return trace_ != nullptr; }
   void enters(uint64_t line, State before, ClientEvent event, State after, Time now) const {
     if (trace_) trace_->entered(core_, line, before, event, after, now);
   }

@@ -56,7 +56,7 @@ void Sleep::advance(Thread& thread, Time horizon) {
   uint64_t turns = (horizon - hart.clock) / hart.spin_period;
   if (turns > 0) --turns;
   hart.skip(turns);
-  if (core_.around.attribution) core_.around.attribution->repeated(thread.id, core_.agent, turns);
+  if (core_.around.attribution) core_.around.attribution->repeated(thread.id, turns);
   hart.horizon = horizon;
   hart.spin_enabled = false;
   const Stop stop = core_.turns.run_aside(thread);

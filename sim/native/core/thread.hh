@@ -103,6 +103,7 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
 
  private:
   void took(uint64_t cause);
+  bool observed_hit(const Access& access, Outcome& outcome);
 };
 
 using Threads = std::vector<std::unique_ptr<Thread>>;  // of a core

@@ -60,8 +60,28 @@ inline Answer Thread::fence(unsigned predecessor, unsigned successor) {
   return issue({.kind = Access::Kind::fence, .order = sets}, out);
 }
 
+// What hits() and stores() do at once, in an observed run.
+inline bool Thread::observed_hit(const Access& a, Outcome& outcome) {
+  using K = Access::Kind;
+  if ((a.kind != K::load && a.kind != K::store) || !buffer.empty()) return false;
+  Line* const line = core.lines.recent<true>(a.line());
+  if (!line || (a.kind == K::load ? heeds.any() : !line->plain())) return false;
+  if (!core.observed.hit(*this, a)) return false;
+  core.lines.touch(*line, hart.clock, index + 1);
+  if (a.kind == K::load) {
+    LoadsAhead::loaded(*this, line->number);
+    hart.clock += core.spec.l1_hit;
+    outcome.value = line->data.read(a.address % kLineBytes, a.size);
+  } else {
+    core.writes_plain(*line, *this);
+    line->data.write(a.address % kLineBytes, a.size, a.value);
+  }
+  return true;
+}
+
 inline Answer Thread::issue(Access&& access, Outcome& outcome) {
   access.address = core.around.map.place(access.address);
+  if (core.observed && observed_hit(access, outcome)) return Answer::now;
   if (core.lsu.perform(*this, access, hart.clock, outcome)) {
     hart.clock += outcome.cost;
     return Answer::now;

@@ -214,7 +214,7 @@ void Engine::observe() {
   around_cores.attribution = attribution.get();
   for (const auto& core : cores) {
     core->observed.begin(attribution.get());
-    core->lines.slow();
+    core->lines.observe();
   }
   for (const Thread* thread : threads) {
     for (std::size_t n = thread->buffer.size(); n > 0; --n)

@@ -5,13 +5,6 @@
 #include "uncore_abi.h"
 
 namespace uncore {
-namespace {
-
-constexpr uint64_t bytes_of(unsigned offset, unsigned size) {
-  return ((uint64_t{1} << size) - 1) << offset;
-}
-
-}  // namespace
 
 // --- accesses ---------------------------------------------------------------------------------
 
@@ -20,9 +13,9 @@ void Attribution::touched(uint32_t hart, Agent core, const Access& access, Time 
   const Time since = std::min(h.since, now), waited = stop_waiting(h, now);
   const std::size_t use = count(hart, core, access, h.kind, h.missing, waited);
   h.missing = false;
-  if (waited || path.has_woken(hart)) path.waited(hart, access.line, use, since, now);
-  if (access.writes) path.wrote(hart, access.line, now);
-  if (h.recording) h.turn.push_back({h.instructions, use, bytes_of(access.offset, access.size)});
+  if (waited || path.has_woken(hart)) path.waited(hart, last_write(use), use, since, now);
+  if (access.writes) path.wrote(hart, last_write(use), now);
+  if (h.recording) h.turn.push_back({h.instructions, use, bytes_of(access)});
 }
 
 void Attribution::drained(uint32_t hart, Agent core, std::size_t older, Access store, bool waits,
@@ -34,12 +27,12 @@ void Attribution::drained(uint32_t hart, Agent core, std::size_t older, Access s
   h.stores.erase(h.stores.begin() + static_cast<std::ptrdiff_t>(older));
   store.pc = left.frame.pc;
   const std::size_t use = count(hart, core, store, left.kind, left.missing, waited);
-  path.drained(hart, store.line, use, left.entered, waits, now);
+  path.drained(hart, last_write(use), use, left.entered, waits, now);
 }
 
 std::size_t Attribution::count(uint32_t hart, Agent core, const Access& access, int64_t kind,
                                bool missed, Time waited) {
-  const uint64_t bytes = bytes_of(access.offset, access.size);
+  const uint64_t bytes = bytes_of(access);
   const std::size_t use = uses.row(hart, access.line, access.pc, kind, access.callers);
   Use& u = uses[use];
   u.reads += access.reads;
@@ -48,7 +41,8 @@ std::size_t Attribution::count(uint32_t hart, Agent core, const Access& access, 
   u.waited += waited;
   if (access.reads) u.read |= bytes;
   if (access.writes) u.written |= bytes;
-  copies.accessed(core, {use, bytes, access.writes, missed, waited});
+  if (!u.held) u.held = &copies.held(core, access.line);
+  copies.accessed(*u.held, {use, bytes, access.writes, missed, waited});
   return use;
 }
 
@@ -84,11 +78,11 @@ void Attribution::turn_ends(uint32_t hart, uint64_t instructions) {
   std::erase_if(h.turn, [&](const Turn& t) { return t.instructions < instructions; });
 }
 
-void Attribution::repeated(uint32_t hart, Agent core, uint64_t turns) {
+void Attribution::repeated(uint32_t hart, uint64_t turns) {
   if (turns == 0) return;
   for (const Turn& t : harts_[hart].turn) {
     uses[t.use].reads += turns;
-    copies.accessed(core, {t.use, t.bytes, false, false, 0});
+    copies.accessed(*uses[t.use].held, {t.use, t.bytes, false, false, 0});
   }
 }
 

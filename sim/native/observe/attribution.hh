@@ -47,6 +47,9 @@ class Attribution {
     return harts_[hart].missing || harts_[hart].since < now || path.has_woken(hart);
   }
   void touched(uint32_t hart, Agent core, const Access& access, Time now);
+  // The same for a hit of which nothing is to be said but that it was. False: nothing was counted,
+  // it is to be told by touched().
+  bool hit(uint32_t hart, const Access& access, Time now);
   // Its access finds the line missing: it counts as a miss when it is performed.
   void missed(uint32_t hart) { harts_[hart].missing = true; }
   // The same for stores: one enters the buffer; the oldest but so many misses, and is performed.
@@ -82,7 +85,7 @@ class Attribution {
   // The last turn is what has been touched since `instructions` had retired.
   void turn_ends(uint32_t hart, uint64_t instructions);
   void retired(uint32_t hart, uint64_t instructions) { harts_[hart].instructions = instructions; }
-  void repeated(uint32_t hart, Agent core, uint64_t turns);
+  void repeated(uint32_t hart, uint64_t turns);
 
   // --- operations (uc_start, uc_kind, uc_op, uc_roi) ---
   void marked(uint32_t hart, unsigned code, uint64_t value, Time now);
@@ -117,6 +120,10 @@ class Attribution {
     std::vector<Turn> turn;
   };
 
+  static uint64_t bytes_of(const Access& access) {
+    return ((uint64_t{1} << access.size) - 1) << access.offset;
+  }
+  CriticalPath::Write& last_write(std::size_t use) { return uses[use].held->line->last_write; }
   Time stop_waiting(Hart& hart, Time now);
   void all_are(int64_t kind);
   std::size_t count(uint32_t hart, Agent core, const Access& access, int64_t kind, bool missed,
@@ -124,5 +131,19 @@ class Attribution {
 
   std::vector<Hart> harts_;
 };
+
+inline bool Attribution::hit(uint32_t hart, const Access& access, Time now) {
+  const Hart& h = harts_[hart];
+  if (h.since != kNever || h.missing || h.recording || path.has_woken(hart)) return false;
+  Use* const u = uses.recalled(hart, access.line, access.pc, h.kind);
+  if (!u || !u->held) return false;
+  const uint64_t bytes = bytes_of(access);
+  if (!LineCopies::is_noted(*u->held, bytes, access.writes)) return false;
+  u->reads += access.reads;
+  u->writes += access.writes;
+  if (access.reads) u->read |= bytes;
+  if (access.writes) u->written |= bytes, path.wrote(hart, u->held->line->last_write, now);
+  return true;
+}
 
 }  // namespace uncore

@@ -10,8 +10,6 @@
 // Invariant: the path's waits and what lies between them add up to the time from beginning to end.
 #pragma once
 
-#include <tsl/robin_map.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -29,13 +27,19 @@ class CriticalPath {
     Step last;  // the wait that came before; 0: none
   };
 
+  // The last one to a line.
+  struct Write {
+    uint32_t hart = 0;
+    Point point{kNever, 0};
+  };
+
   explicit CriticalPath(std::size_t harts) : harts_(harts), steps_(1) {}
 
   // A hart goes on at `now`, having waited for the line since then, or, where it has woken, having
   // looked at it at least; `use` is its row.
-  void waited(uint32_t hart, uint64_t line, std::size_t use, Time since, Time now) {
+  void waited(uint32_t hart, const Write& last, std::size_t use, Time since, Time now) {
     Hart& h = harts_[hart];
-    const Point* write = cause(hart, line, h.woken ? std::min(since, h.woken) : since, now);
+    const Point* write = cause(hart, last, h.woken ? std::min(since, h.woken) : since, now);
     if (!write && since == now) return;  // what it slept for is on another line
     h.last = add(write ? *write : Point{since, h.last}, use, now);
     h.woken = 0;
@@ -46,17 +50,17 @@ class CriticalPath {
 
   // A store enters the buffer, and leaves it when the line has come.
   Point now(uint32_t hart, Time now) const { return {now, harts_[hart].last}; }
-  void drained(uint32_t hart, uint64_t line, std::size_t use, Point entered, bool waits, Time now) {
+  void drained(uint32_t hart, Write& last, std::size_t use, Point entered, bool waits, Time now) {
     Hart& h = harts_[hart];
     if (h.drained.at > entered.at) entered = h.drained;
-    const Point* write = cause(hart, line, entered.at, now);
+    const Point* write = cause(hart, last, entered.at, now);
     entered.last = add(write ? *write : entered, use, now);
     h.drained = {now, entered.last};
-    written_[line] = {hart, h.drained};
+    last = {hart, h.drained};
     if (waits) h.last = entered.last;
   }
-  void wrote(uint32_t hart, uint64_t line, Time now) {
-    written_[line] = {hart, {now, harts_[hart].last}};
+  void wrote(uint32_t hart, Write& last, Time now) const {
+    last = {hart, {now, harts_[hart].last}};
   }
 
   void begins_at(Time now) { begin_ = now; }
@@ -79,10 +83,6 @@ class CriticalPath {
     uint32_t use = 0;
     Time begin = 0, end = 0;
   };
-  struct Write {
-    uint32_t hart;
-    Point point;
-  };
   struct Hart {
     Step last = 0;
     Time woken = 0;   // since when it would have waited; 0: it did not sleep
@@ -90,12 +90,9 @@ class CriticalPath {
   };
 
   // Another hart's write that a wait since then hangs on; null: it hangs on the hart itself.
-  const Point* cause(uint32_t hart, uint64_t line, Time since, Time now) const {
-    const auto last = written_.find(line);
-    if (last == written_.end()) return nullptr;
-    const Write& write = last->second;
-    const bool since_then = write.point.at >= since && write.point.at <= now;
-    return write.hart != hart && since_then ? &write.point : nullptr;
+  static const Point* cause(uint32_t hart, const Write& last, Time since, Time now) {
+    const bool since_then = last.point.at >= since && last.point.at <= now;
+    return last.hart != hart && since_then ? &last.point : nullptr;
   }
   Step add(Point from, std::size_t use, Time now) {
     if (now == from.at) return from.last;
@@ -104,8 +101,7 @@ class CriticalPath {
   }
 
   std::vector<Hart> harts_;
-  std::vector<Wait> steps_;                  // the first stands for none
-  tsl::robin_map<uint64_t, Write> written_;  // the last one to each line
+  std::vector<Wait> steps_;  // the first stands for none
   Time begin_ = kNever;
   Point end_{};
 };

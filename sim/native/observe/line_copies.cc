@@ -12,7 +12,7 @@ void each_byte(uint64_t bytes, F f) {
 
 }  // namespace
 
-void LineCopies::Recent::note(Agent by, uint64_t now) {
+void ObservedLine::Recent::note(Agent by, uint64_t now) {
   if (core[0] != by) {
     core[1] = core[0], at[1] = at[0];
     core[0] = by;
@@ -20,28 +20,44 @@ void LineCopies::Recent::note(Agent by, uint64_t now) {
   at[0] = now;
 }
 
-// What an access means for the misses of its core, and for those of others to come.
-void LineCopies::accessed(Agent core, const Accessed& access) {
-  const auto& [use, bytes, writes, missed, waited] = access;
-  const auto shared = shared_.find(uses_[use].line);
-  if (shared == shared_.end() || !shared->second->history) return;
-  Shared& line = *shared->second;
-  Held& held = line.held.try_emplace(core).first.value();
-  if (missed && held.returned) held.suspects.push_back({use, waited, held.written, held.touched});
-  std::erase_if(held.suspects, [&](const Suspect& s) {
-    return (bytes & s.written) || (writes && (bytes & s.touched));
-  });
-  ++clock_;
-  each_byte(bytes, [&](unsigned byte) {
-    line.history->touched[byte].note(core, clock_);
-    if (writes) line.history->written[byte].note(core, clock_);
-  });
+ObservedLine& LineCopies::line(uint64_t number) {
+  ObservedLine*& line = lines_[number];
+  if (!line) line = &all_lines_.emplace_back();
+  return *line;
 }
 
-LineCopies::Shared& LineCopies::line(uint64_t number) {
-  std::unique_ptr<Shared>& shared = shared_[number];
-  if (!shared) shared = std::make_unique<Shared>();
-  return *shared;
+HeldLine* LineCopies::find(Agent core, uint64_t number) {
+  const auto held = held_.find({number, core});
+  return held == held_.end() ? nullptr : held->second;
+}
+
+HeldLine& LineCopies::held(Agent core, uint64_t number) {
+  HeldLine*& held = held_[{number, core}];
+  if (!held) held = &all_held_.emplace_back(HeldLine{.line = &line(number), .core = core});
+  return *held;
+}
+
+// What an access means for the misses of its core, and for those of others to come.
+void LineCopies::note(HeldLine& held, const Accessed& access) {
+  const auto& [use, bytes, writes, missed, waited] = access;
+  ObservedLine& line = *held.line;
+  if (!line.history) return;
+  if (held.noted != line.since)
+    held.noted = line.since, held.noted_touched = held.noted_written = 0;
+  if (missed && held.returned) {
+    held.suspects.push_back({use, waited, held.written, held.touched});
+    held.noted_touched = held.noted_written = 0;  // none of it has been held against this miss
+  }
+  std::erase_if(held.suspects, [&](const HeldLine::Suspect& s) {
+    return (bytes & s.written) || (writes && (bytes & s.touched));
+  });
+  ObservedLine::History& history = *line.history;
+  const auto note_in = [&](auto& recents, uint64_t& ever, uint64_t& noted) {
+    each_byte(bytes & ~noted, [&](unsigned byte) { recents[byte].note(held.core, clock_); });
+    ever |= bytes, noted |= bytes;
+  };
+  note_in(history.touched, history.ever_touched, held.noted_touched);
+  if (writes) note_in(history.written, history.ever_written, held.noted_written);
 }
 
 void LineCopies::transferred(uint64_t number, Agent from, Agent to) {
@@ -50,45 +66,49 @@ void LineCopies::transferred(uint64_t number, Agent from, Agent to) {
 }
 
 void LineCopies::probed(Agent core, uint64_t number, bool invalidates, Loss loss) {
-  Shared& s = line(number);
-  s.invalidations += invalidates;
-  if (!s.history) s.history = std::make_unique<History>();
-  Held& held = s.held.try_emplace(core).first.value();
+  HeldLine& its = held(core, number);
+  ObservedLine& line = *its.line;
+  line.invalidations += invalidates;
+  if (!line.history) {
+    line.history = std::make_unique<ObservedLine::History>();
+    line.since = clock_;
+  }
   if (!loss.copy && !loss.right) return;
-  condemn(held);
-  ++clock_;
-  if (loss.copy) held.copy_lost = clock_;
-  if (loss.right) held.right_lost = clock_;
+  condemn(its);
+  if (loss.copy) its.copy_lost = clock_;
+  if (loss.right) its.right_lost = clock_;
+  line.since = ++clock_;
 }
 
 void LineCopies::filled(Agent core, uint64_t number, bool writable) {
-  Shared& s = line(number);
-  if (!s.history) return;
-  Held& held = s.held.try_emplace(core).first.value();
-  held.written = held.touched = 0;
-  held.returned = held.copy_lost || (writable && held.right_lost);
-  for (unsigned byte = 0; byte < 64; ++byte) {
-    const uint64_t bit = uint64_t{1} << byte;
-    if (held.copy_lost && s.history->written[byte].others_since(core, held.copy_lost))
-      held.written |= bit;
-    if (writable && held.right_lost && s.history->touched[byte].others_since(core, held.right_lost))
-      held.touched |= bit;
-  }
-  held.copy_lost = 0;
-  if (writable) held.right_lost = 0;
+  HeldLine* const held = find(core, number);
+  if (!held || !held->line->history) return;
+  const ObservedLine::History& history = *held->line->history;
+  const auto by_others = [&](const auto& recents, uint64_t ever, uint64_t since) {
+    uint64_t bytes = 0;
+    each_byte(since ? ever : 0, [&](unsigned byte) {
+      bytes |= uint64_t{recents[byte].others_since(core, since)} << byte;
+    });
+    return bytes;
+  };
+  const uint64_t right_lost = writable ? held->right_lost : 0;
+  held->returned = held->copy_lost || right_lost;
+  held->written = by_others(history.written, history.ever_written, held->copy_lost);
+  held->touched = by_others(history.touched, history.ever_touched, right_lost);
+  held->copy_lost = 0;
+  if (writable) held->right_lost = 0;
 }
 
 void LineCopies::evicted(Agent core, uint64_t number) {
-  Shared& s = line(number);
-  const auto held = s.held.find(core);
-  if (held == s.held.end()) return;
-  condemn(held.value());
-  held.value() = {};
+  HeldLine* const held = find(core, number);
+  if (!held) return;
+  condemn(*held);
+  if (held->line->history) *held = {.line = held->line, .core = core};
 }
 
 // The copy goes, and no value came with it.
-void LineCopies::condemn(Held& held) {
-  for (const Suspect& suspect : held.suspects) {
+void LineCopies::condemn(HeldLine& held) {
+  for (const HeldLine::Suspect& suspect : held.suspects) {
     ++uses_[suspect.use].needless;
     uses_[suspect.use].needlessly += suspect.waited;
   }
@@ -96,23 +116,21 @@ void LineCopies::condemn(Held& held) {
 }
 
 void LineCopies::finish() {
-  for (auto line = shared_.begin(); line != shared_.end(); ++line)
-    for (auto held = (*line.value()).held.begin(); held != (*line.value()).held.end(); ++held)
-      condemn(held.value());
+  for (HeldLine& held : all_held_) condemn(held);
 }
 
 std::vector<LineCopies::Passed> LineCopies::passed() const {
   std::vector<Passed> all;
-  for (const auto& [line, shared] : shared_)
-    for (const auto& [pair, times] : shared->passed)
+  for (const auto& [line, observed] : lines_)
+    for (const auto& [pair, times] : observed->passed)
       all.push_back({line, static_cast<Agent>(pair >> 32), static_cast<Agent>(pair), times});
   return all;
 }
 
 std::vector<std::pair<uint64_t, uint64_t>> LineCopies::invalidations() const {
   std::vector<std::pair<uint64_t, uint64_t>> all;
-  for (const auto& [line, shared] : shared_)
-    if (shared->invalidations) all.emplace_back(line, shared->invalidations);
+  for (const auto& [line, observed] : lines_)
+    if (observed->invalidations) all.emplace_back(line, observed->invalidations);
   return all;
 }
 

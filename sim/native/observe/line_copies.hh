@@ -10,20 +10,66 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "coherence/message.hh"
+#include "observe/critical_path.hh"
 #include "observe/uses.hh"
 
 namespace uncore {
+
+struct ObservedLine;
+
+// What a core has of a line; times are those of a clock that counts losses, 0: never taken away.
+struct HeldLine {
+  // A miss that has moved no value yet: what would be a value, and whose miss it was.
+  struct Suspect {
+    std::size_t use;
+    Time waited;
+    uint64_t written, touched;
+  };
+
+  ObservedLine* line;
+  Agent core;
+  bool returned = false;  // the copy had been taken away before it came
+  // What the core has touched and written since `noted`, when somebody last lost the line: to note
+  // it once more would change nothing. All of it while nobody has lost the line.
+  uint64_t noted = 0, noted_touched = ~uint64_t{0}, noted_written = ~uint64_t{0};
+  uint64_t copy_lost = 0, right_lost = 0;
+  uint64_t written = 0, touched = 0;  // by others while it was away
+  std::vector<Suspect> suspects = {};
+};
+
+struct ObservedLine {
+  // The two last cores that did something to a byte, and when.
+  struct Recent {
+    Agent core[2] = {kNobody, kNobody};
+    uint64_t at[2] = {0, 0};
+    void note(Agent by, uint64_t now);
+    bool others_since(Agent than, uint64_t then) const { return at[core[0] == than] > then; }
+  };
+  struct History {
+    std::array<Recent, 64> touched, written;
+    uint64_t ever_touched = 0, ever_written = 0;  // bytes, a bit each
+  };
+
+  uint64_t since = 0;  // when somebody last lost it; 0: there is no history
+  CriticalPath::Write last_write;
+  uint64_t invalidations = 0;
+  std::unique_ptr<History> history;           // since a copy was first taken away
+  tsl::robin_map<uint64_t, uint64_t> passed;  // from << 32 | to
+};
 
 class LineCopies {
  public:
   // Needless misses are counted in the rows of `uses`.
   explicit LineCopies(Uses& uses) : uses_(uses) {}
 
+  // What the core has of the line; it stays where it is.
+  HeldLine& held(Agent core, uint64_t number);
   // An access in a row of uses to some bytes; where it missed, what it waited.
   struct Accessed {
     std::size_t use;
@@ -31,7 +77,14 @@ class LineCopies {
     bool writes, missed;
     Time waited;
   };
-  void accessed(Agent core, const Accessed& access);
+  void accessed(HeldLine& held, const Accessed& access) {
+    if (access.missed || !is_noted(held, access.bytes, access.writes)) note(held, access);
+  }
+  // Does a hit on these bytes change nothing here?
+  static bool is_noted(const HeldLine& held, uint64_t bytes, bool writes) {
+    if (held.noted != held.line->since || (bytes & ~held.noted_touched)) return false;
+    return !writes || !(bytes & ~held.noted_written);
+  }
 
   // What a probe takes from a core.
   struct Loss {
@@ -52,42 +105,30 @@ class LineCopies {
   std::vector<std::pair<uint64_t, uint64_t>> invalidations() const;  // by line
 
  private:
-  // The two last cores that did something to a byte, and when.
-  struct Recent {
-    Agent core[2] = {kNobody, kNobody};
-    uint64_t at[2] = {0, 0};
-    void note(Agent by, uint64_t now);
-    bool others_since(Agent than, uint64_t then) const { return at[core[0] == than] > then; }
+  struct Key {
+    uint64_t line;
+    Agent core;
+    bool operator==(const Key&) const = default;
   };
-  struct History {
-    std::array<Recent, 64> touched, written;
-  };
-  // A miss that has moved no value yet: what would be a value, and whose miss it was.
-  struct Suspect {
-    std::size_t use;
-    Time waited;
-    uint64_t written, touched;
-  };
-  // What a core has of a line; times are those of `clock_`, 0: never taken away.
-  struct Held {
-    uint64_t copy_lost = 0, right_lost = 0;
-    uint64_t written = 0, touched = 0;  // by others while it was away
-    bool returned = false;              // the copy had been taken away before it came
-    std::vector<Suspect> suspects;
-  };
-  struct Shared {
-    uint64_t invalidations = 0;
-    tsl::robin_map<uint64_t, uint64_t> passed;  // from << 32 | to
-    std::unique_ptr<History> history;           // since a copy was first taken away
-    tsl::robin_map<Agent, Held> held;
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      const uint64_t core = static_cast<uint32_t>(key.core);
+      const uint64_t hash = (key.line ^ core << 40) * 0x9E3779B97F4A7C15u;
+      return hash ^ hash >> 32;
+    }
   };
 
-  Shared& line(uint64_t number);
-  void condemn(Held& held);
+  ObservedLine& line(uint64_t number);
+  HeldLine* find(Agent core, uint64_t number);
+  void note(HeldLine& held, const Accessed& access);
+  void condemn(HeldLine& held);
 
   Uses& uses_;
-  tsl::robin_map<uint64_t, std::unique_ptr<Shared>> shared_;
-  uint64_t clock_ = 0;  // orders what happens to a line
+  std::deque<ObservedLine> all_lines_;
+  std::deque<HeldLine> all_held_;
+  tsl::robin_map<uint64_t, ObservedLine*> lines_;
+  tsl::robin_map<Key, HeldLine*, Hash> held_;
+  uint64_t clock_ = 1;  // counts losses
 };
 
 }  // namespace uncore

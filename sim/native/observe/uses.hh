@@ -11,14 +11,19 @@
 
 namespace uncore {
 
-struct Use {
+struct HeldLine;  // what its core has of a line (LineCopies)
+
+// What a hit counts comes first: it fits one cache line of the host.
+struct alignas(64) Use {
+  uint64_t reads = 0, writes = 0;
+  uint64_t read = 0, written = 0;  // bytes of the line, a bit each
+  HeldLine* held = nullptr;        // null before the first access
   uint64_t line = 0, pc = 0;
   uint32_t hart = 0;
-  int64_t kind = 0;      // of operation, or Attribution::kBetween, kOutside
   uint32_t callers = 0;  // the number of a chain, where the access cost time (Chains)
-  uint64_t reads = 0, writes = 0, misses = 0, needless = 0, failed_scs = 0;
+  int64_t kind = 0;      // of operation, or Attribution::kBetween, kOutside
+  uint64_t misses = 0, needless = 0, failed_scs = 0;
   Time waited = 0, needlessly = 0, critical = 0;
-  uint64_t read = 0, written = 0;  // bytes of the line, a bit each
 };
 
 class Uses {
@@ -26,6 +31,11 @@ class Uses {
   explicit Uses(std::size_t harts) : recalls_(harts) {}
 
   std::size_t row(uint32_t hart, uint64_t line, uint64_t pc, int64_t kind, uint32_t callers = 0);
+  // The row without callers, if it is one of late; else null.
+  Use* recalled(uint32_t hart, uint64_t line, uint64_t pc, int64_t kind) {
+    const Recall& recall = recalls_[hart][slot(line, pc)];
+    return recall.is(line, pc, kind, 0) ? &rows_[recall.row] : nullptr;
+  }
   // All operations of a kind are of another one, from now on; rows of the same may be there twice.
   void rename(int64_t kind, int64_t to);
   Use& operator[](std::size_t row) { return rows_[row]; }
@@ -47,14 +57,21 @@ class Uses {
     }
   };
   struct Recall {
-    Key key;
-    std::size_t row = 0;
+    uint64_t line = ~uint64_t{0}, pc = 0;
+    int64_t kind = 0;
+    uint32_t callers = 0, row = 0;
+    bool is(uint64_t l, uint64_t p, int64_t k, uint32_t c) const {
+      return line == l && pc == p && kind == k && callers == c;
+    }
   };
   using Recalls = std::array<Recall, 512>;  // rows of late, by line and pc
+  static std::size_t slot(uint64_t line, uint64_t pc) {
+    return (pc >> 1 ^ line) % std::tuple_size_v<Recalls>;
+  }
 
   std::vector<Recalls> recalls_;  // by hart
   std::vector<Use> rows_;
-  tsl::robin_map<Key, std::size_t, Hash> numbers_;
+  tsl::robin_map<Key, uint32_t, Hash> numbers_;
 };
 
 }  // namespace uncore

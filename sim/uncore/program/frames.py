@@ -1,6 +1,7 @@
 """From a pc to the functions that it is in: those inlined there, innermost first, with their lines.
 
-frames = Frames.of(program_bytes, lowest_address)    empty where there is no debug information
+frames = Frames(program_bytes, lowest_address, go)   where there is no debug information, what Go's
+                                                     own table says; else nothing
 frames.at(pc) -> (Frame("push", "queue.c", 26), Frame("main", "queue.c", 80))
 own(path)                            whether a file is the user's, not of a system or toolchain
 demangled("_ZN4Bank7depositEil")     "Bank::deposit"
@@ -10,7 +11,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from uncore.program.go_table import GoTable
 
 # Folders of compilers, their libraries and the packages that they fetch. Go's own library, built
 # with -trimpath, has files without a folder before the package's name.
@@ -41,21 +45,20 @@ class Frame(NamedTuple):
 class Frames:
     """The frames of a program's instructions."""
 
-    def __init__(self, data: bytes, lowest: int) -> None:
-        self._lowest = lowest
+    def __init__(self, data: bytes, lowest: int, go: GoTable | None = None) -> None:
+        self._lowest, self._go = lowest, go
         self._held = data, *_table(data)  # the library borrows the bytes
         self.at = cache(self._at)
 
     def _at(self, pc: int) -> tuple[Frame, ...]:
         *_, table = self._held
-        if table is None or pc < self._lowest:
-            return ()
-        found = table.lookup(pc - self._lowest)
-        return tuple(
+        found = table.lookup(pc - self._lowest) if table and pc >= self._lowest else ()
+        frames = tuple(
             Frame(demangled(f.symbol), _COMPILED_IN.sub("", f.full_path), f.line)
             for f in found
             if f.full_path
         )
+        return frames or (self._go.at(pc) if self._go else ())
 
 
 def _table(data: bytes) -> tuple[Any, Any]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from uncore.errors import UserError, nearest
-from uncore.program import abi, elf, types
+from uncore.program import abi, elf, go_table, types
 from uncore.program import line_table as lines
 from uncore.program.elf import Segment, Symbol
 from uncore.program.frames import Frames, demangled
@@ -91,8 +91,9 @@ class Program:
 
     @property
     def symbols(self) -> tuple[Symbol, ...]:
-        """Functions and objects by address."""
-        return self._elf.symbols
+        """Functions and objects by address; of a stripped program of Go its functions."""
+        go = None if self._elf.symbols else self._go
+        return go.functions if go else self._elf.symbols
 
     def symbol(self, name: str) -> Symbol:
         """A symbol by its name; KeyError if there is none."""
@@ -299,7 +300,11 @@ class Program:
     @cached_property
     def frames(self) -> Frames:
         """The functions, inlined ones too, that an instruction is in."""
-        return Frames(self.data, min(segment.address for segment in self.segments))
+        return Frames(self.data, min(segment.address for segment in self.segments), self._go)
+
+    @cached_property
+    def _go(self) -> go_table.GoTable | None:
+        return go_table.find(self.segments) if self.linux else None
 
     @cached_property
     def variables(self) -> list[tuple[int, str, types.Type]]:

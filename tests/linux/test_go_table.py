@@ -1,0 +1,106 @@
+"""Does a program of Go that is stripped still name its functions and lines?
+
+The program is made here, of two functions, one of which has another inlined.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from uncore.program import go_table
+from uncore.program.elf import Segment
+from uncore.program.frames import Frame
+
+TEXT, RODATA, DATA = 0x11000, 0x50000, 0x90000
+NAMES = b"\0main.deposit\0main.main\0sync.(*Mutex).Lock\0"
+FILES = b"bank.go\0sync/mutex.go\0"
+NONE = 0xFFFFFFFF
+TREES = RODATA + 0x4000
+
+
+def number(value: int) -> bytes:
+    return bytes([value & 127 | 128]) + number(value >> 7) if value > 127 else bytes([value])
+
+
+def values(*spans: tuple[int, int]) -> bytes:
+    """A value, and the end of the instructions that have it, in bytes from the function's first."""
+
+    def parts() -> Iterator[bytes]:
+        before, start = -1, 0
+        for value, end in spans:
+            change = value - before
+            yield number(change << 1 if change >= 0 else ~(change << 1)) + number((end - start) // 2)
+            before, start = value, end
+        yield b"\0"
+
+    return b"".join(parts())
+
+
+def described(name: bytes, tables: Sequence[int], tree: int) -> bytes:
+    """Of a function: where its name, files, lines and the tree of what was inlined are."""
+    file, line, calls = tables
+    head = (0, NAMES.index(name), 0, 0, 0, file, line, 3, 0, 1, 0, 0, 4)
+    return struct.pack("<IiiIIIIIIiBBxB7I", *head, 0, 0, calls, NONE, NONE, NONE, tree)
+
+
+def program() -> tuple[Segment, ...]:
+    deposit = [values((0, 8), (1, 16), (0, 300)), values((14, 8), (95, 16), (15, 300))]
+    deposit += [values((-1, 8), (0, 16), (-1, 300))]
+    main = [values((0, 20)), values((200, 20)), values((-1, 20))]
+    pieces, where = b"\0", []
+    for table in (*deposit, *main):
+        where.append(len(pieces))
+        pieces += table
+    units = struct.pack("<2I", 0, FILES.index(b"sync/"))
+    first = described(b"main.deposit", where[:3], 0)
+    second = described(b"main.main", where[3:], NONE)
+    functions = struct.pack("<5I", 0, 20, 300, 20 + len(first), 320) + first + second
+    parts = [NAMES, units, FILES, pieces, functions]
+    offsets = [72 + sum(map(len, parts[:n])) for n in range(5)]
+    header = b"\xf1\xff\xff\xff\0\0\2\x08" + struct.pack("<8Q", 2, 2, 0, *offsets)
+    table = (header + b"".join(parts)).ljust(TREES - RODATA, b"\0")
+    inlined = struct.pack("<4xiii", NAMES.index(b"sync"), 4, 90)
+    module = struct.pack("<Q168xQ136xQ", RODATA, TEXT, TREES)
+    return (
+        Segment(TEXT, 320, 0, bytes(320), 5),
+        Segment(RODATA, 0x5000, 0, table + inlined, 4),
+        Segment(DATA, 0x1000, 0, bytes(64) + module, 6),
+    )
+
+
+def test_instruction_is_in_its_function_at_its_line() -> None:
+    table = go_table.find(program())
+    assert table
+    assert [(s.name, s.address, s.size) for s in table.functions] == [
+        ("main.deposit", TEXT, 300),
+        ("main.main", TEXT + 300, 20),
+    ]
+    assert table.at(TEXT + 4) == (Frame("main.deposit", "bank.go", 14),)
+    assert table.at(TEXT + 298) == (Frame("main.deposit", "bank.go", 15),)
+    assert table.at(TEXT + 310) == (Frame("main.main", "bank.go", 200),)
+    assert table.at(TEXT + 320) == table.at(TEXT - 2) == ()
+
+
+def test_inlined_call_comes_before_the_line_that_makes_it() -> None:
+    table = go_table.find(program())
+    assert table
+    assert table.at(TEXT + 12) == (
+        Frame("sync.(*Mutex).Lock", "sync/mutex.go", 95),
+        Frame("main.deposit", "bank.go", 14),
+    )
+
+
+def test_program_of_another_language_has_no_such_table() -> None:
+    text, table, data = program()
+    assert go_table.find((text, data)) is None
+    assert go_table.find((text, table)) is None  # the bytes alone: no module speaks of them
+
+
+def test_damaged_table_says_less_and_stops_nothing() -> None:
+    text, whole, data = program()
+    for at in range(4, 600):
+        spoilt = whole.data[:at] + b"\xff" + whole.data[at + 1 :]
+        table = go_table.find((text, replace(whole, data=spoilt), data))
+        assert table is None or isinstance(table.at(TEXT + 12), tuple)
