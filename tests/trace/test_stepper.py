@@ -142,6 +142,30 @@ def test_page_of_200_operations_opens_soon(tmp_path):
         assert page.evaluate(timing) < 2000
 
 
+OVERLAPS = """texts => {
+  const boxes = texts.filter(text => text.textContent).map(text => text.getBoundingClientRect());
+  const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 &&
+    a.top < b.bottom - 1 && b.top < a.bottom - 1;
+  return boxes.filter((a, i) => boxes.slice(0, i).some(b => meet(a, b))).length;
+}"""
+
+
+@pytest.mark.parametrize(("machine", "threads"), [("bus:8", 8), ("ccx:2x4", 8)])
+def test_labels_of_messages_never_cover_each_other(tmp_path, machine, threads):
+    made = record(job(machine, "lock/ticket", threads, ops=3), Window(around="measured"))
+    (tmp_path / "w.html").write_text(page_of(made, ""))
+    with opened(tmp_path / "w.html", width=1600, height=1000) as shown:
+        for _ in range(20):
+            for labels in ("#chart .arrow text, #chart .life-name", "#machine .flying text"):
+                assert shown.locator(labels).evaluate_all(OVERLAPS) == 0, (labels, now(shown))
+            shown.keyboard.press("t")
+
+
+def test_page_opens_where_two_requests_meet(page):
+    with opened(page) as shown:
+        assert shown.evaluate("stepper.openTransactions(stepper.line, stepper.now).length") > 1
+
+
 def now(page):
     return page.evaluate("stepper.now")
 

@@ -83,8 +83,8 @@ Work read_address(Linux& os, Task& t, const Socket& socket, uint64_t from, uint6
                   std::string& address) {
   if (size < sizeof(uint16_t) || size > kLongestAddress) co_return -EINVAL;
   address.assign(size, '\0');
-  const int64_t failed =
-      co_await os.memory.copy_in(t, from, {reinterpret_cast<uint8_t*>(address.data()), size});
+  const int64_t failed = co_await os.memory.copy_in(
+      t, from, {reinterpret_cast<uint8_t*>(address.data()), address.size()});
   if (failed < 0) co_return failed;
   if (family_of(address) != socket.family) co_return -EAFNOSUPPORT_;
   if (socket.family == kInternet && size < kInternetBytes) co_return -EINVAL;

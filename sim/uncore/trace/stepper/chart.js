@@ -3,6 +3,8 @@
 const ROW = 27;
 const HEAD = 26;
 const LEFT = 70;
+const ARROW = 12.5; // the size of labels of messages
+const badgeBox = (x, y) => [x - 12, y - 9, x + 12, y + 9];
 const rowsOf = new Map();
 function chartTimes(line) {
   if (!rowsOf.has(line)) {
@@ -55,7 +57,10 @@ function showChart(line, t, go) {
   drawLifeLines(svg, agents, x, height);
   for (const when of rows)
     make('text', { class: 'row-time', x: LEFT - 14, y: y(when) + 4 }, svg, time(when));
-  for (const m of visible) drawArrow(svg, m, t, x, y, go);
+  const labels = new Labels();
+  labels.taken([0, 0, width, HEAD]); // the agents' names
+  for (const s of changes) labels.taken(badgeBox(x(s.agent), y(s.at)));
+  for (const m of visible) drawArrow(svg, m, t, x, y, go, labels);
   for (const s of changes) drawBadge(svg, s, t, x, y);
   if (rows.length) {
     const next = rows.findIndex(when => when > t);
@@ -67,10 +72,12 @@ function showChart(line, t, go) {
 
 function drawLifeLines(svg, agents, x, height) {
   const crowded = agents.length > 7;
-  const style = crowded ? 'font-size:11px' : '';
+  const column = agents.length > 1 ? x(agents[1]) - x(agents[0]) : 99;
   for (const agent of agents) {
     make('line', { class: 'life', x1: x(agent), x2: x(agent), y1: HEAD - 4, y2: height }, svg);
     const name = crowded ? agentName(agent).replace('core ', 'c') : agentName(agent);
+    const size = Math.min(13, column / (WIDE * (name.length + 0.5)));
+    const style = `font-size:${size}px`;
     make('text', { class: 'life-name', x: x(agent), y: 16, style }, svg, name);
   }
 }
@@ -86,7 +93,7 @@ function timesOf(m) {
   return `${shown(m)}: ${sender}, ${agentName(m.receiver)} ${arrived}${waited}`;
 }
 
-function drawArrow(svg, m, t, x, y, go) {
+function drawArrow(svg, m, t, x, y, go, labels) {
   const kind = familyOf(m);
   const x1 = x(m.sender);
   const x2 = x(m.receiver);
@@ -115,12 +122,12 @@ function drawArrow(svg, m, t, x, y, go) {
     },
     g,
   );
-  make(
-    'text',
-    { class: kind, x: x1 + (x2 - x1) * 0.42, y: y1 + (y2 - y1) * 0.42 - 4 },
-    g,
-    shown(m),
-  );
+  const places = [0.42, 0.55, 0.3, 0.68, 0.2, 0.8].map(share => [
+    x1 + (x2 - x1) * share,
+    y1 + (y2 - y1) * share - 4,
+  ]);
+  const place = labels.free(places, shown(m), ARROW);
+  if (place) make('text', { class: kind, x: place[0], y: place[1] }, g, shown(m));
   make('title', {}, g, timesOf(m));
   g.addEventListener('click', () => go(m.sent));
 }

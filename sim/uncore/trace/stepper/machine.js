@@ -34,7 +34,7 @@ function room(stop) {
   return 0.92 * near;
 }
 
-const drawn = { agents: new Map(), wires: new Map() };
+const drawn = { agents: new Map(), wires: new Map(), boxes: [] };
 const usedCores = new Set(D.harts.map(([, core]) => core));
 
 // The part of the drawing where harts run and messages go; the whole, where that is about as large.
@@ -74,6 +74,7 @@ function drawMachine() {
   svg.replaceChildren();
   drawn.agents.clear();
   drawn.wires.clear();
+  drawn.boxes = [];
   for (const [label, x, y, w, h] of D.machine.frames) {
     make(
       'rect',
@@ -122,6 +123,7 @@ function drawAgent(svg, stop, agent, i, many) {
   const base = `agent ${kind}${kind === 'core' && !usedCores.has(agent) ? ' unused' : ''}`;
   const g = make('g', { class: base, transform: `translate(${cx},${y * UNIT})` }, svg);
   const box = make('rect', { x: -w / 2, y: -h / 2, width: w, height: h, rx: 8 }, g);
+  drawn.boxes.push([cx - w / 2, y * UNIT - h / 2, cx + w / 2, y * UNIT + h / 2]);
   make('title', {}, g, `${agentName(agent)}, at ${D.machine.names[stop]}`);
   const size = Math.min(27, (1.5 * w) / Math.max(4, agentName(agent).length));
   make('text', { class: 'name', y: name, style: `font-size:${size}px` }, g, agentName(agent));
@@ -170,10 +172,11 @@ const SHAPES = {
   interrupt: 'M0,-15L4,-4L15,-4L6,3L10,14L0,7L-10,14L-6,3L-15,-4L-4,-4Z',
 };
 
+const FLYING = 31; // the size of labels of messages
 function showFlying(line, t) {
   for (const wire of drawn.wires.values()) wire.classList.remove('busy');
   drawn.flying.replaceChildren();
-  const near = [];
+  const labels = new Labels(drawn.boxes);
   for (const m of [...underWay(line, t), ...registersUnderWay(t)]) {
     m.stops.slice(1).forEach((stop, i) => {
       const w = drawn.wires.get([m.stops[i], stop].sort((x, y) => x - y).join('-'));
@@ -184,11 +187,11 @@ function showFlying(line, t) {
     const kind = familyOf(m);
     const g = make('g', { transform: `translate(${x},${y})` }, drawn.flying);
     make('path', { d: SHAPES[kind], class: kind }, g);
-    const stacked = near.filter(
-      ([nx, ny]) => Math.abs(nx - x) < 110 && Math.abs(ny - y) < 32,
-    ).length;
-    near.push([x, y]);
-    make('text', { class: kind, x: 20, y: 10 + 30 * stacked }, g, shown(m));
+    const middle = x + 20 + (WIDE * FLYING * shown(m).length) / 2;
+    const rows = [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5];
+    const places = rows.map(row => [middle, y + 10 + 1.3 * FLYING * row]);
+    const place = labels.free(places, shown(m), FLYING);
+    if (place) make('text', { class: kind, x: place[0] - x, y: place[1] - y }, g, shown(m));
     make('title', {}, g, `${shown(m)}, ${agentName(m.sender)} to ${agentName(m.receiver)}`);
   }
 }

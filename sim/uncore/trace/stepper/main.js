@@ -1,8 +1,8 @@
 // Stepping: the present moment, the chosen line, and what moves them.
 const $ = id => document.getElementById(id);
 const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-let now = 0;
 let line = D.lines.length ? D.lines[0][0] : 0;
+let now = contended(line);
 let playing = false;
 let moving = 0;
 

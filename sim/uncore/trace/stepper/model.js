@@ -171,6 +171,16 @@ function moments(line, unit) {
   return [...new Set(times.filter(t => t >= 0 && t <= D.until))].sort((a, b) => a - b);
 }
 
+// The first moment at which two requests for the line are under way; else the first of a message.
+function contended(line) {
+  let busy = NOT;
+  for (const x of of('transactions', line).toSorted((a, b) => a.request - b.request)) {
+    if (x.request >= 0 && x.request < busy) return x.request;
+    busy = Math.max(busy, x.close === NOT ? D.until : x.close);
+  }
+  return moments(line, 'message')[0] ?? 0;
+}
+
 function time(ps) {
   const units = [
     [1e9, 'ms'],

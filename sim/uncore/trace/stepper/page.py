@@ -16,7 +16,10 @@ from uncore.trace import Trace
 from uncore.trace.stepper.data import document
 
 HERE = Path(__file__).parent
-SCRIPTS = ("model.js", "sentences.js", "machine.js", "chart.js", "lists.js", "main.js")
+SCRIPTS = (
+    *("model.js", "sentences.js", "labels.js", "machine.js", "chart.js", "lists.js"),
+    "main.js",
+)
 
 
 def write(path: Path, trace: Trace, command: str) -> None:
