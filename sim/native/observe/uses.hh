@@ -48,7 +48,7 @@ class Uses {
       return line == l && pc == p && kind == k && callers == c;
     }
   };
-  using Recalls = std::array<Recall, 512>;  // rows of late, by line and pc
+  using Recalls = std::array<Recall, 2048>;  // rows of late, by line and pc
   static std::size_t slot(uint64_t line, uint64_t pc, uint32_t callers) {
     return (pc >> 1 ^ line ^ callers * uint64_t{97}) % std::tuple_size_v<Recalls>;
   }
