@@ -37,8 +37,7 @@ std::size_t Attribution::count(uint32_t hart, Agent core, const Access& access, 
   Use& u = uses[use];
   u.reads += access.reads;
   u.writes += access.writes;
-  u.misses += missed;
-  u.waited += waited;
+  if (missed || waited) u.misses += missed, u.waited += waited;
   if (access.reads) u.read |= bytes;
   if (access.writes) u.written |= bytes;
   if (!u.held) u.held = &copies.held(core, access.line);

@@ -1,22 +1,55 @@
 #include "observe/uses.hh"
 
 namespace uncore {
+namespace {
+
+uint64_t hash(const Use& u) {
+  const uint64_t where = (u.line << 6 ^ u.pc) * 0x9E3779B97F4A7C15u;
+  const uint64_t who = static_cast<uint64_t>(u.kind) << 40 ^ uint64_t { u.hart } << 24;
+  const uint64_t hash = (where ^ who ^ u.callers) * 0xD6E8FEB86659FD93u;
+  return hash ^ hash >> 32;
+}
+
+bool same(const Use& a, const Use& b) {
+  return a.line == b.line && a.pc == b.pc && a.hart == b.hart && a.callers == b.callers &&
+         a.kind == b.kind;
+}
+
+}  // namespace
 
 std::size_t Uses::row(uint32_t hart, uint64_t line, uint64_t pc, int64_t kind, uint32_t callers) {
-  Recall& recall = recalls_[hart][slot(line, pc)];
+  Recall& recall = recalls_[hart][slot(line, pc, callers)];
   if (recall.is(line, pc, kind, callers)) return recall.row;
-  const Key key{line, pc, kind, hart, callers};
-  const auto [row, is_new] = numbers_.try_emplace(key, static_cast<uint32_t>(rows_.size()));
-  if (is_new)
-    rows_.push_back({.line = line, .pc = pc, .hart = hart, .callers = callers, .kind = kind});
-  recall = {line, pc, kind, callers, row->second};
+  const Use named{.line = line, .pc = pc, .hart = hart, .callers = callers, .kind = kind};
+  uint32_t& number = place(named);
+  if (!number) {
+    rows_.push_back(named);
+    number = static_cast<uint32_t>(rows_.size());
+  }
+  recall = {line, pc, kind, callers, number - 1};
+  if (2 * (rows_.size() - first_) > table_.size()) grow();
   return recall.row;
+}
+
+// Where the row's number is, or will be.
+uint32_t& Uses::place(const Use& named) {
+  for (uint64_t at = hash(named);; ++at) {
+    uint32_t& number = table_[at & (table_.size() - 1)];
+    if (!number || same(rows_[number - 1], named)) return number;
+  }
+}
+
+void Uses::grow() {
+  table_.assign(4 * table_.size(), 0);
+  for (std::size_t row = first_; row < rows_.size(); ++row)
+    place(rows_[row]) = static_cast<uint32_t>(row + 1);
 }
 
 void Uses::rename(int64_t kind, int64_t to) {
   for (Use& use : rows_)
     if (use.kind == kind) use.kind = to;
-  numbers_.clear();
+  table_.assign(table_.size(), 0);
+  first_ = rows_.size();
   recalls_.assign(recalls_.size(), {});
 }
 

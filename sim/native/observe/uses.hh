@@ -1,8 +1,6 @@
 // The rows of the attribution: one for each line, pc, hart, kind of operation and chain of callers.
 #pragma once
 
-#include <tsl/robin_map.h>
-
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -13,8 +11,8 @@ namespace uncore {
 
 struct HeldLine;  // what its core has of a line (LineCopies)
 
-// What a hit counts comes first: it fits one cache line of the host.
-struct alignas(64) Use {
+// What a hit counts comes first: it fits one cache line of the host, what names the row another.
+struct alignas(128) Use {
   uint64_t reads = 0, writes = 0;
   uint64_t read = 0, written = 0;  // bytes of the line, a bit each
   HeldLine* held = nullptr;        // null before the first access
@@ -33,7 +31,7 @@ class Uses {
   std::size_t row(uint32_t hart, uint64_t line, uint64_t pc, int64_t kind, uint32_t callers = 0);
   // The row without callers, if it is one of late; else null.
   Use* recalled(uint32_t hart, uint64_t line, uint64_t pc, int64_t kind) {
-    const Recall& recall = recalls_[hart][slot(line, pc)];
+    const Recall& recall = recalls_[hart][slot(line, pc, 0)];
     return recall.is(line, pc, kind, 0) ? &rows_[recall.row] : nullptr;
   }
   // All operations of a kind are of another one, from now on; rows of the same may be there twice.
@@ -42,20 +40,6 @@ class Uses {
   const std::vector<Use>& rows() const { return rows_; }
 
  private:
-  struct Key {
-    uint64_t line = ~uint64_t{0}, pc = 0;
-    int64_t kind = 0;
-    uint32_t hart = 0, callers = 0;
-    bool operator==(const Key&) const = default;
-  };
-  struct Hash {
-    std::size_t operator()(const Key& key) const {
-      const uint64_t where = (key.line << 6 ^ key.pc) * 0x9E3779B97F4A7C15u;
-      const uint64_t who = static_cast<uint64_t>(key.kind) << 40 ^ uint64_t { key.hart } << 24;
-      const uint64_t hash = (where ^ who ^ key.callers) * 0xD6E8FEB86659FD93u;
-      return hash ^ hash >> 32;
-    }
-  };
   struct Recall {
     uint64_t line = ~uint64_t{0}, pc = 0;
     int64_t kind = 0;
@@ -64,14 +48,19 @@ class Uses {
       return line == l && pc == p && kind == k && callers == c;
     }
   };
-  using Recalls = std::array<Recall, 512>;  // rows of late, by line and pc
-  static std::size_t slot(uint64_t line, uint64_t pc) {
-    return (pc >> 1 ^ line) % std::tuple_size_v<Recalls>;
+  using Recalls = std::array<Recall, 2048>;  // rows of late, by line and pc
+  static std::size_t slot(uint64_t line, uint64_t pc, uint32_t callers) {
+    return (pc >> 1 ^ line ^ callers * uint64_t{97}) % std::tuple_size_v<Recalls>;
   }
+
+  uint32_t& place(const Use& named);
+  void grow();
 
   std::vector<Recalls> recalls_;  // by hart
   std::vector<Use> rows_;
-  tsl::robin_map<Key, uint32_t, Hash> numbers_;
+  // A row's number and 1, by what names it; 0: none. At least half of them are 0.
+  std::vector<uint32_t> table_ = std::vector<uint32_t>(1 << 10);
+  std::size_t first_ = 0;  // row that is there: those before it have been renamed
 };
 
 }  // namespace uncore
