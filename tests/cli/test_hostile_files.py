@@ -64,6 +64,10 @@ HWLOC = {
         .replace("</topology>", PU.format(0) + "</topology>"),
         "1000001 words",
     ),
+    "an encoding": (lambda: XML.format("", "").replace("?>", ' encoding="UTFTF-8"?>'), "UTF-8"),
+    "letters of several bytes": (
+        lambda: XML.format("", "").replace("?>", ' encoding="Big5"?>'), "expected UTF-8",
+    ),
     "a cache of odd bytes": (lambda: cache(77, 0), "multiple of 64"),
     "ways": (lambda: cache(1 << 20, 10**9), "room for a line"),
 }  # fmt: skip

@@ -143,6 +143,43 @@ static int remaps(void) {
 
 static int executes(void) { return (int)call(221, "/bin/true", 0, 0); }
 
+static u64 time_by(long clock) {
+  u64 time[2];
+  return call(N_clock_gettime, clock, time) ? ~0UL : time[0] * 1000000000 + time[1];
+}
+static volatile int rung;
+static void rings(int number) { rung = number; }
+static struct thread worker;
+static u64 worked;
+static long works(long ns) {
+  while (time_by(3) < (u64)ns) {
+  }
+  worked = time_by(-2);  // this thread's, by an id
+  return 0;
+}
+// Clocks of the process and of threads go while these are on harts.
+static int times_on_harts(void) {
+  enum { PROCESS = 2, THREAD = 3, BY_ID = -6, NOBODYS = -80000002 };
+  const u64 pause[2] = {0, 30000000}, before = time_by(1);
+  const u64 action[4] = {(u64)rings, 0, 0, 0}, span[4] = {0, 0, 0, 15000};
+  call(N_nanosleep, pause, 0);
+  if (time_by(1) - before < 30000000 || time_by(THREAD) > 20000000) return 1;
+  start(&worker, works, 10000000), join(&worker);
+  if (worked < 10000000 || worked > 25000000 || time_by(THREAD) > 20000000) return 2;
+  const u64 all = time_by(PROCESS);
+  if (all < 10000000 || time_by(BY_ID) - all > 50000000) return 3;
+  if (time_by(NOBODYS) != ~0UL || call(114, NOBODYS, 0) != -EINVAL) return 4;
+  for (long which = 1; which <= 2; ++which) {
+    call(N_rt_sigaction, 25 + which, action, 0, 8);
+    if (call(N_setitimer, which, span, 0)) return 5;
+    const u64 begin = time_by(PROCESS);
+    while (rung != 25 + which)
+      if (time_by(PROCESS) - begin > 900000000) return 6;
+    if (time_by(PROCESS) - begin < 15000000) return 7;
+  }
+  return 0;
+}
+
 int run(int count, char** words) {
   const char* const what = count > 1 ? words[1] : "";
   if (same(what, "missing")) return missing();
@@ -153,6 +190,7 @@ int run(int count, char** words) {
   if (same(what, "masked_waits")) return masked_waits();
   if (same(what, "queued")) return queued();
   if (same(what, "remaps")) return remaps();
+  if (same(what, "times_on_harts")) return times_on_harts();
   if (same(what, "executes")) return executes();
   return 100;
 }

@@ -10,12 +10,12 @@ static const short numbers[] = {
 #include "../../sim/native/os/calls.def"
     98, 98, 98, 98, 131, 165, 173, 228, 291, 293, 425, 435,  // futexes; what is not there
 };
-static const short rare[] = {93, 94, 129, 130, 139, 220, 222, 63, 64};  // may end the run
+static const short rare[] = {93, 94, 129, 130, 139, 220, 221};  // end the run as often as not
 static char* pages;  // two that may be written, one that may be read, one that may not, a hole
 static u32 word;
 
 static int is_rare(long number) {
-  for (u64 i = 0; i < 5; ++i)
+  for (u64 i = 0; i < sizeof rare / sizeof *rare; ++i)
     if (rare[i] == number) return 1;
   return 0;
 }
@@ -77,11 +77,11 @@ static long calls_at_random(long seed) {
   for (int i = 0; i < 10; ++i) draw(&state);
   for (int i = 0; i < CALLS; ++i) {
     const u64 which = draw(&state);
-    const long number = which % 64 ? numbers[which / 64 % (sizeof numbers / sizeof *numbers)]
-                                   : rare[which / 64 % (sizeof rare / sizeof *rare)];
+    const long number = which % 1024 ? numbers[which / 1024 % (sizeof numbers / sizeof *numbers)]
+                                     : rare[which / 1024 % (sizeof rare / sizeof *rare)];
     if (which >> 40 & 1)  // what an argument points to
       *(volatile u64*)(pages + draw(&state) % PAGE / 8 * 8) = hostile(&state);
-    if (which % 64 && is_rare(number)) continue;
+    if (which % 1024 && is_rare(number)) continue;
     u64 a[6];
     for (int k = 0; k < 6; ++k) a[k] = hostile(&state);
     call6(number, a[0], a[1], a[2], a[3], a[4], a[5]);

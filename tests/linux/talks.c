@@ -82,24 +82,43 @@ static long listens(int flags) {
   call(N_getsockname, server, &server_at, &size);
   return server;
 }
-static long connects(long unused) {
-  (void)unused;
-  pause_for(200000);
+static int same_address(struct internet a, struct internet b) {
+  return a.family == b.family && a.port == b.port && a.address == b.address;
+}
+static struct internet clients_at[2];
+static long connects(long number) {
+  struct internet other;
+  u32 size = sizeof other;
+  pause_for(200000 * (1 + (u64)number));
   const long mine = call(N_socket, INTERNET, STREAM, 0);
   if (call(N_connect, mine, &server_at, sizeof server_at)) fail(91);
-  if (tell(mine, "hello") != 5 || !hears(mine, "good day")) fail(92);
+  if (call(N_getpeername, mine, &other, &size) || !same_address(other, server_at)) fail(92);
+  if (call(N_getsockname, mine, &clients_at[number], &size)) fail(95);
+  pause_for(600000);  // who listens to it sleeps by now
+  if (tell(mine, number ? "hi" : "hello") < 0 || !hears(mine, "good day")) fail(96);
   return call(N_close, mine);
 }
+// One is accepted as it comes, the other when it has waited; each has its own connection.
 static int over_loopback(void) {
-  struct internet peer;
-  u32 size = sizeof peer;
+  struct internet peers[2], own;
+  u32 size = sizeof own;
+  long end[2];
   const long server = listens(0);
-  start(&threads[0], connects, 0);
-  const long end = call(N_accept4, server, &peer, &size, 0);
-  if (end < 0 || peer.address != loopback || peer.family != INTERNET) return 1;
-  if (!hears(end, "hello") || tell(end, "good day") != 8) return 2;
-  join(&threads[0]);
-  return call(N_read, end, text, 9) == 0 ? 0 : 3;
+  for (long i = 0; i < 2; ++i) start(&threads[i], connects, i);
+  end[0] = call(N_accept4, server, &peers[0], &size, 0);
+  while (polled(server, IN) != IN) pause_for(100000);
+  end[1] = call(N_accept4, server, &peers[1], &size, 0);
+  for (int i = 0; i < 2; ++i) {
+    if (end[i] < 0 || peers[i].address != loopback || !peers[i].port) return 1;
+    if (call(N_getsockname, end[i], &own, &size) || !same_address(own, server_at)) return 2;
+  }
+  for (int i = 0; i < 2; ++i) {
+    const long size = call(N_read, end[i], text, 9);
+    if (size != 2 && size != 5) return 3;
+    if (!same_address(peers[i], clients_at[size == 2]) || tell(end[i], "good day") != 8) return 4;
+  }
+  for (int i = 0; i < 2; ++i) join(&threads[i]);
+  return call(N_read, end[0], text, 9) || call(N_read, end[1], text, 9) ? 5 : 0;
 }
 
 static int refused(void) {
@@ -138,8 +157,10 @@ static long asks(long letter) {
   char word[2] = {(char)letter, 0};
   const long mine = call(N_socket, INTERNET, STREAM, 0);
   if (call(N_connect, mine, &server_at, sizeof server_at)) fail(93);
-  for (int i = 0; i < 10; ++i)
+  for (int i = 0; i < 10; ++i) {
+    pause_for(100000);  // the server sleeps by now
     if (tell(mine, word) != 1 || !hears(mine, word)) fail(94);
+  }
   return call(N_close, mine);
 }
 static int echoes(void) {
@@ -151,12 +172,15 @@ static int echoes(void) {
   poller = call(N_epoll_create1, 0);
   event.events = IN, event.data = (u64)server;
   call(N_epoll_ctl, poller, 1, server, &event);
+  char letters[32] = {0};  // that a file has sent
+  int accepted = 0, all = 0;
   for (int i = 0; i < 3; ++i) start(&threads[i], asks, 'a' + i);
   for (int gone = 0; gone < 3;) {
     if (call(N_epoll_pwait, poller, &event, 1, -1, 0, 8) != 1) return 1;
     const long file = (long)event.data;
     if (file == server) {
       const long end = call(N_accept4, server, 0, 0, NONBLOCK);
+      if (end < 0 || end >= 32 || ++accepted > 3 || event.events != IN) return 2;
       event.events = IN | RDHUP | 1u << 31, event.data = (u64)end;
       call(N_epoll_ctl, poller, 1, end, &event);
       continue;
@@ -166,11 +190,13 @@ static int echoes(void) {
         call(N_close, file), ++gone;
         break;
       }
+      if (size != 1 || (letters[file] && letters[file] != text[0])) return 3;
+      letters[file] = text[0], ++all;
       call(N_write, file, text, size);
     }
   }
   for (int i = 0; i < 3; ++i) join(&threads[i]);
-  return 0;
+  return all == 30 ? 0 : 4;
 }
 
 static int nowhere_to(void) {

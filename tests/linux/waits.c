@@ -194,7 +194,7 @@ static long serves(long unused) {
     if (value > 0) __atomic_fetch_add(&served, (u32)value, __ATOMIC_RELAXED);
   }
 }
-// Several threads wait at one epoll for several counters, and every count arrives once.
+// Several threads sleep at one epoll for several counters; every count wakes one, and arrives once.
 static int pool(void) {
   long counters[4];
   poller = call(N_epoll_create1, 0);
@@ -203,8 +203,12 @@ static int pool(void) {
     control(ADD, counters[i], IN, (u64)counters[i]);
   }
   for (int i = 0; i < 3; ++i) start(&threads[i], serves, 0);
-  for (int i = 0; i < 40; ++i) write_word(counters[i % 4], 1);
-  while (__atomic_load_n(&served, __ATOMIC_RELAXED) < 40) pause_for(10000);
+  for (u32 i = 0; i < 40; ++i) {
+    pause_for(200000);
+    if (__atomic_load_n(&served, __ATOMIC_RELAXED) != i) return 2;
+    write_word(counters[i % 4], 1);
+  }
+  pause_for(200000);
   pipe_of(0);
   control(ADD, ends[0], IN, (u64)ends[0]);
   for (int i = 0; i < 3; ++i) write_word(ends[1], 0);

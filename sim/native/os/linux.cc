@@ -265,6 +265,17 @@ Work Linux::expire(Flow& by, uint32_t hart) {
     co_await scheduler.wake(by, hart, t);
   }
   scheduler.set_timer(hart);
+  co_return co_await expire_cpu_timers(by, hart);
+}
+
+Work Linux::expire_cpu_timers(Flow& by, uint32_t hart) {
+  const Time now = tasks.on_harts(around.harts[hart]->hart.clock);
+  for (unsigned i = 0; i < cpu_timers.size(); ++i) {
+    CpuTimer& timer = cpu_timers[i];
+    if (timer.at > now) continue;
+    timer.at = timer.every ? now + timer.every : kNever;
+    co_await signals.send_to_process(by, hart, {SIGVTALRM + i, SI_KERNEL});
+  }
   co_return 0;
 }
 

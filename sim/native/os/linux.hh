@@ -10,6 +10,7 @@
 // events only, in the order of time (K4).
 #pragma once
 
+#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -79,6 +80,11 @@ class Linux : public Supervisor {
   Files files;
   Addresses addresses;
   Limits limits;
+  // Timers of the time on harts: ITIMER_VIRTUAL, ITIMER_PROF. Looked at when a hart's timer is due.
+  struct CpuTimer {
+    Time at = kNever, every = 0;
+  };
+  std::array<CpuTimer, 2> cpu_timers;
   std::map<uint32_t, std::shared_ptr<PosixTimer>> posix_timers;  // by number
   uint32_t next_timer = 0;
   std::set<uint64_t> missing;  // numbers of calls that were asked for and are not there
@@ -94,6 +100,7 @@ class Linux : public Supervisor {
   Work interrupt(Flow& by, uint32_t hart, Fatal why);
   Work interrupt_idle(uint32_t hart, Fatal why);
   Work expire(Flow& by, uint32_t hart);
+  Work expire_cpu_timers(Flow& by, uint32_t hart);
   void trace(const Task& t, int64_t value);
 
   uint64_t retired_ = 0;  // instructions, when goes_on() was asked last

@@ -21,6 +21,7 @@ void Scheduler::install(uint32_t hart, Task& task) {
   task.state = Task::State::running;
   task.hart = hart;
   task.thread = &thread;
+  task.runs_since = thread.hart.clock;
   queues_.set_current(hart, &task);
   cpus_[hart].slice_ends = slice_from(thread.hart.clock, task);
   thread.in_kernel = task.busy();
@@ -32,6 +33,7 @@ void Scheduler::install(uint32_t hart, Task& task) {
 void Scheduler::deschedule(Task& task, Task::State state) {
   Cpu& cpu = cpus_[task.hart];
   task.registers = task.read_registers();
+  task.ran += task.now() - task.runs_since;
   task.state = state;
   task.thread = nullptr;
   queues_.set_current(task.hart, nullptr);

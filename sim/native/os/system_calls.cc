@@ -35,10 +35,12 @@ Work sysinfo(Linux& os, Task& t) {
   co_return co_await os.memory.write(t, about, t.args[0]);
 }
 
-// All that has passed is the program's own time.
+// Time on harts is all the program's own.
 Work getrusage(Linux& os, Task& t) {
+  constexpr uint64_t kThread = 1;  // RUSAGE_THREAD
+  const Time time = t.args[0] == kThread ? t.on_harts(t.now()) : os.tasks.on_harts(t.now());
   std::array<uint64_t, 18> usage{};
-  usage[0] = t.now() / 1'000'000'000'000, usage[1] = t.now() / 1'000'000 % 1'000'000;
+  usage[0] = time / 1'000'000'000'000, usage[1] = time / 1'000'000 % 1'000'000;
   co_return co_await os.memory.write(t, usage, t.args[1]);
 }
 

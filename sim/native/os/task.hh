@@ -64,9 +64,13 @@ struct Task : Flow {
   uint64_t operations = 0;
   Time began = kNever, ended = 0;
   Time born = 0, died = kNever;
+  Time ran = 0, runs_since = 0;  // on harts, but for the present stay; when that began
 
   uint64_t* x() const { return thread->hart.x; }
   Time now() const { return thread->hart.clock; }
+  Time on_harts(Time now) const {
+    return ran + (state == State::running && now > runs_since ? now - runs_since : 0);
+  }
   Registers read_registers() const;
 
   // Ends the run; the task never goes on.

@@ -22,6 +22,7 @@ Task& Tasks::make() {
   if (all_.size() < kMost || dead_.empty()) return *all_.emplace_back(std::make_unique<Task>());
   Task* const task = dead_.front();
   dead_.pop_front();
+  ran_ += task->ran;
   std::destroy_at(task);
   return *std::construct_at(task);
 }
@@ -43,6 +44,12 @@ void Tasks::release(Task& task) {
   by_tid_[task.tid - kFirstTid] = nullptr;
   --tids_;
   if (task.operations == 0) dead_.push_back(&task);
+}
+
+Time Tasks::on_harts(Time now) const {
+  Time all = ran_;
+  for (const auto& task : all_) all += task->on_harts(now);
+  return all;
 }
 
 Task* Tasks::find(uint64_t tid) const {

@@ -31,6 +31,8 @@ class Tasks {
   std::size_t alive() const { return alive_; }
 
   uint32_t pid() const { return kFirstTid; }
+  // How long all tasks, also those that have ended, have been on harts.
+  Time on_harts(Time now) const;
   const std::vector<std::unique_ptr<Task>>& all() const { return all_; }
 
  private:
@@ -41,6 +43,7 @@ class Tasks {
   std::vector<Task*> by_tid_;               // by tid - kFirstTid; null: the id is free
   std::deque<Task*> dead_;                  // may be used again: their markers have counted nothing
   std::size_t alive_ = 0, tids_ = 0;        // tasks that live; ids that are not free
+  Time ran_ = 0;                            // tasks whose memory is used again, on harts
   uint32_t next_ = 0;                       // where the search for a free id begins, in a circle
 };
 

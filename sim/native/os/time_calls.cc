@@ -1,7 +1,8 @@
-// Calls about time, which is simulated time (K11): all clocks show the same, but those of the time
-// of day begin with the year 2026.
+// Calls about time, which is simulated time (K11): clocks show the same, but those of the time of
+// day begin with the year 2026, and those of the process and of threads are their time on harts.
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "os/calls.hh"
 
@@ -13,7 +14,8 @@ namespace {
 constexpr uint64_t kSecond = 1'000'000'000;       // ns
 constexpr uint64_t kLongest = uint64_t{1} << 22;  // s, 48 days: no run lasts as long
 constexpr uint64_t kLastClock = 11;               // CLOCK_TAI
-constexpr uint64_t ITIMER_REAL = 0, TIMER_ABSTIME = 1;
+constexpr uint64_t ITIMER_REAL = 0, ITIMER_PROF = 2, TIMER_ABSTIME = 1;
+constexpr uint64_t kMicroseconds = kSecond / 1000;  // of a second
 
 constexpr bool is_of_day(uint64_t clock) {
   // CLOCK_REALTIME, _REALTIME_COARSE, _REALTIME_ALARM, _TAI
@@ -22,6 +24,24 @@ constexpr bool is_of_day(uint64_t clock) {
 
 uint64_t nanoseconds(const Task& t, uint64_t clock) {
   return t.now() / 1000 + (is_of_day(clock) ? kYear2026 * kSecond : 0);
+}
+
+// A clock's time, if there is one by this id. A negative id is of a process or thread: its
+// complement has the number, then a bit for threads, then what of it.
+std::optional<uint64_t> time_of(const Linux& os, const Task& t, uint64_t clock) {
+  constexpr int32_t kProcess = 2, kThread = 3, kOfThread = 4, kWhat = 3;
+  const auto id = static_cast<int32_t>(clock);
+  const auto whose = static_cast<uint32_t>(~(id >> 3));
+  const bool whole = id == kProcess || (id < 0 && !(id & kOfThread));
+  if (id == kThread || (id < 0 && !whole && whose == 0)) return t.on_harts(t.now()) / 1000;
+  if (whole && (id >= 0 || whose == 0 || whose == os.tasks.pid()))
+    return (id < 0 && (id & kWhat) == kWhat) ? std::nullopt
+                                             : std::optional(os.tasks.on_harts(t.now()) / 1000);
+  if (id < 0) {
+    const Task* const task = whole ? nullptr : os.tasks.find(whose);
+    return task ? std::optional(task->on_harts(t.now()) / 1000) : std::nullopt;
+  }
+  return clock <= kLastClock ? std::optional(nanoseconds(t, clock)) : std::nullopt;
 }
 
 // Sleeps. If a signal ends that, the time that is left goes to `rest`, unless that is null.
@@ -60,12 +80,13 @@ Work read_time(Linux& os, Task& t, uint64_t from, uint64_t clock, bool relative,
 }
 
 Work clock_gettime(Linux& os, Task& t) {
-  if (t.args[0] > kLastClock) co_return -EINVAL;
-  co_return co_await put_time(os, t, nanoseconds(t, t.args[0]), t.args[1]);
+  const auto time = time_of(os, t, t.args[0]);
+  if (!time) co_return -EINVAL;
+  co_return co_await put_time(os, t, *time, t.args[1]);
 }
 
 Work clock_getres(Linux& os, Task& t) {
-  if (t.args[0] > kLastClock) co_return -EINVAL;
+  if (!time_of(os, t, t.args[0])) co_return -EINVAL;
   if (t.args[1] == 0) co_return 0;
   co_return co_await put_time(os, t, 1, t.args[1]);
 }
@@ -76,18 +97,23 @@ Work gettimeofday(Linux& os, Task& t) {
 }
 
 Work getitimer(Linux& os, Task& t) {
-  if (t.args[0] != ITIMER_REAL) co_return -EINVAL;
-  const auto [at, every, hart] = os.timers.interval();
-  const Time left = at == kNever || at < t.now() ? 0 : at - t.now();
+  if (t.args[0] > ITIMER_PROF) co_return -EINVAL;
+  const bool real = t.args[0] == ITIMER_REAL;
+  const Linux::CpuTimer timer =
+      real ? Linux::CpuTimer{os.timers.interval().at, os.timers.interval().every}
+           : os.cpu_timers[t.args[0] - 1];
+  const Time now = real ? t.now() : os.tasks.on_harts(t.now());
+  const auto [at, every] = timer;
+  const Time left = at == kNever || at < now ? 0 : at - now;
   const int64_t failed = co_await put_time(os, t, every / 1000, t.args[1], 1000);
   if (failed < 0) co_return failed;
   co_return co_await put_time(os, t, left / 1000, t.args[1] + 16, 1000);
 }
 
-// SIGALRM after `value`, then every `interval`.
+// SIGALRM after `value`, then every `interval`; SIGVTALRM and SIGPROF by the time on harts.
 Work setitimer(Linux& os, Task& t) {
-  if (t.args[0] != ITIMER_REAL) co_return -EINVAL;
-  constexpr uint64_t kMicroseconds = kSecond / 1000;  // of a second
+  const uint64_t which = t.args[0];
+  if (which > ITIMER_PROF) co_return -EINVAL;
   struct {
     uint64_t interval_s, interval_us, value_s, value_us;
   } next{};
@@ -105,9 +131,14 @@ Work setitimer(Linux& os, Task& t) {
     return static_cast<Time>((std::min(s, kLongest) * kMicroseconds + us) * 1'000'000);
   };
   const Time value = ps(next.value_s, next.value_us);
-  os.timers.set_interval({.at = value ? t.now() + value : kNever,
-                          .every = ps(next.interval_s, next.interval_us),
-                          .hart = t.hart});
+  const Time every = ps(next.interval_s, next.interval_us);
+  const Time now = which == ITIMER_REAL ? t.now() : os.tasks.on_harts(t.now());
+  const Time at = value ? now + value : kNever;
+  if (which != ITIMER_REAL) {
+    os.cpu_timers[which - 1] = {at, every};
+    co_return 0;
+  }
+  os.timers.set_interval({.at = at, .every = every, .hart = t.hart});
   os.scheduler.set_timer(t.hart);
   co_return 0;
 }

@@ -84,6 +84,7 @@ enum : unsigned {
   SIGCONT = 18,
   SIGSTOP = 19,
   SIGURG = 23,
+  SIGVTALRM = 26,  // SIGPROF is the next
   SIGWINCH = 28,
 };
 

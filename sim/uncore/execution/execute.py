@@ -73,20 +73,16 @@ def execute(
     store: Store | None = None,
     resume: bool = False,
 ) -> list[Result]:
-    """One Result per job; a result that misses points is marked partial.
-
-    `tick` is called with progress, in one process or on a cluster, `ended` after the last point;
-    `engine_options`: limits and options of engines; `store` saves points, which `resume` loads.
+    """One Result per job, marked partial where it misses points; `tick` hears of progress, in one
+    process or on a cluster, `ended` of the last point; `store` saves points, which `resume` loads.
     """
     started = datetime.now(UTC).isoformat(timespec="seconds")
     _refuse_unusable(jobs, probes, engine_options)
-    how = _How(probes, engine_options, store)
-    owners = [job for job in jobs for _ in job.points()]
     points = [point for job in jobs for point in job.points()]
     finished: dict[int, Finished] = {}
     under_way: list[tuple[Job | None, KeyboardInterrupt]] = []
     try:
-        for point in _all(points, workers, how, tick, resume):
+        for point in _all(points, workers, _How(probes, engine_options, store), tick, resume):
             job = points[point.number]
             if isinstance(point.point, GuestError):
                 wrong(job, point.point)
@@ -101,6 +97,13 @@ def execute(
         ended()
         for end in under_way or [(None, stopped)]:
             interrupted(*end)
+    return _results(jobs, finished, started, engine_options)
+
+
+def _results(
+    jobs: Sequence[Job], finished: dict[int, Finished], started: str, engine_options: EngineOptions
+) -> list[Result]:
+    owners = [job for job in jobs for _ in job.points()]
     by_job = {id(job): [finished[n] for n in sorted(finished) if owners[n] is job] for job in jobs}
     return [_result(job, by_job[id(job)], started, engine_options) for job in jobs]
 

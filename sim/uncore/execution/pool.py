@@ -7,9 +7,11 @@
 
 Signals that end a program reach every process of a terminal or of a group.  The parent alone
 answers them: it keeps what is finished, and has its workers stop: their work gets a
-KeyboardInterrupt, which it may answer.  They are killed after PATIENCE, by a second signal, when the
-parent leaves the loop early, or by the kernel when the parent is gone.  They are forked, so work and items are in
-their memory: the number of an item and its answer is all that passes between processes.
+KeyboardInterrupt, which it may answer.  They are killed after PATIENCE, by a second signal, when
+the parent leaves the loop early, or by the kernel when the parent is gone.
+
+Workers are forked, so work and items are in their memory: the number of an item and its answer is
+all that passes between processes.
 Invariant: no worker outlives its parent, and none dies before it.
 """
 

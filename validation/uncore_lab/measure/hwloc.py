@@ -36,6 +36,8 @@ def read(path: Path) -> Computer:
         raise UserError(f"{path}: cannot read it: {error.strerror}") from None
     except ElementTree.ParseError as error:
         raise UserError(f"{path}:{error.position[0]}: no XML: {error.msg}") from None
+    except (LookupError, ValueError) as error:  # of codecs
+        raise UserError(f"{path}:1: {error}; expected UTF-8, which hwloc writes") from None
     version = root.get("version", "1")
     if root.tag != "topology":
         raise UserError(f"{path}: read <{root.tag}>; expected hwloc's XML: lstopo --of xml > FILE")
