@@ -168,6 +168,13 @@ def test_it_crashes(played: Path) -> None:
     crashes("sst", partial(sst_that, played))
 
 
+def test_it_is_killed_for_want_of_memory(played: Path) -> None:
+    sst_that(played, "kill -9 $$")
+    with pytest.raises(OutsideError, match="killed, as Linux does where memory runs out") as e:
+        api.run(*PLAY, engine="sst")
+    kept(e.value)
+
+
 def test_it_ends_before_the_program_does(played: Path) -> None:
     sst_that(played, "echo Simulation is complete")
     with pytest.raises(OutsideError, match="nothing was under way any more") as e:

@@ -48,7 +48,7 @@ def _panels(large: matrix.Matrix, results: list[Result], small: matrix.Matrix) -
     titles = (
         f"{large.machine.name}: a line's way between two harts",
         f"{large.machine.name}: what it does to locks",
-        f"Checked on {small.machine.name}, made of the same dies",
+        f"Checked on the same dies: {small.machine.name.removeprefix('AMD Ryzen ')}",
     )
     panels = (matrix.panel(large), curves, matrix.comparison(small))
     return [replace(panel, title=title) for panel, title in zip(panels, titles, strict=True)]

@@ -105,6 +105,8 @@ def _execute(name: str, command: Sequence[str], folder: Path, tick: Tick) -> str
             process.kill()
             process.wait()
     text = printed.read_text(errors="replace")
+    if process.returncode == -signal.SIGKILL:
+        raise OutsideError(f"{name} was killed, as Linux does where memory runs out.\n{tail(text)}")
     if process.returncode:
         raise OutsideError(f"{name} ended with status {process.returncode}:\n{tail(text)}")
     return text
