@@ -20,9 +20,9 @@ from uncore.drawing.standalone import filled
 HERE = Path(__file__).parent / "front"
 MACHINE = "graviton2"
 LOCKS = {"ticket": "lock/ticket", "MCS": "lock/mcs"}
-OPS = 2  # turns of each core
+OPS = 4  # turns of each core
 THREADS = (1, 2, 4, 8, 16, 32, 64)
-SKIP, SPAN = 1_000_000, 20_000_000  # ps: when the window begins, after the measured part, and ends
+SKIP, SPAN = 30_000_000, 20_000_000  # ps of the measured part: before the window, and in it
 
 
 def page(wasm: bytes) -> str:

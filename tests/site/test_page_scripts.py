@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from docs.site import playground
+from docs.site import front, playground
 
 from uncore.drawing import standalone
 from uncore.study import lessons
@@ -28,6 +28,7 @@ PAGES = {
     "stepper": [THEME, *beside(stepper, *stepper.page.SCRIPTS)],
     "lesson": [THEME, *beside(lessons, "lesson.js")],
     "playground": [THEME, *(playground.HERE / name for name in playground.PAGE)],
+    "front": [THEME, playground.HERE / "packed.js", front.HERE / "front.js"],
     "engine": [playground.HERE / name for name in (*playground.ENGINE, "worker.js")],
 }
 

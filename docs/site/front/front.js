@@ -2,10 +2,10 @@
 // of each run moves over a picture of the machine; then it measures the locks' curves.
 const $ = id => document.getElementById(id);
 const D = JSON.parse($('data').textContent);
-const PACE = 1e6; // ps of the run in a second of the reader's
+const PACE = 4e5; // ps of the run in a second of the reader's
 const REST = 2; // seconds before it begins again
 const FRESH = 5e5; // ps for which a core is coloured after its turn
-const TAIL = 4e4; // ps of its way that a message is drawn over
+const TAIL = 1e4; // ps of its way that a message is drawn over
 const KINDS = { ask: ['GetS', 'GetM', 'Upg', 'Put', 'Amo'], give: ['Data', 'Grant', 'Value'] };
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -79,7 +79,11 @@ function heatOf(messages) {
 }
 
 // ---- the picture
-const colour = name => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
+// A colour of the style as a canvas takes it, of the theme that is shown.
+function colour(name) {
+  $('clock').style.outlineColor = `var(--${name})`;
+  return getComputedStyle($('clock')).outlineColor;
+}
 function painterOf(canvas, machine) {
   const [width, height] = machine.size;
   const wide = canvas.clientWidth;
@@ -127,11 +131,12 @@ function drawWires(paint, machine, heat, colours, at) {
 function drawMessage(paint, { kind, stops, times }, colours, at) {
   if (times[times.length - 1] + TAIL < now) return;
   const [x, y] = placeOf(stops, times, now, at);
-  const [u, v] = placeOf(stops, times, now - TAIL, at);
   paint.strokeStyle = paint.fillStyle = colours[kind];
   paint.lineWidth = 0.09;
   paint.beginPath();
-  paint.moveTo(u, v);
+  paint.moveTo(...placeOf(stops, times, now - TAIL, at));
+  for (const [i, stop] of stops.entries())
+    if (times[i] > now - TAIL && times[i] < now) paint.lineTo(...at(stop));
   paint.lineTo(x, y);
   paint.stroke();
   paint.beginPath();

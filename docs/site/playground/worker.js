@@ -1,14 +1,15 @@
 // The worker: answers each message of the page, { wasm, shared } or { job, watch, command }, with
 // the points of a run and their hash, or with a trace.
-let engine;
+let loading;
 let K;
 self.onmessage = async ({ data }) => {
   try {
     if (data.wasm) {
-      engine = await Engine.of(data.wasm);
       K = data.shared;
+      loading = Engine.of(data.wasm);
       return;
     }
+    const engine = await loading; // a job may come before it is there
     if (data.watch)
       return postMessage({ trace: traceOf(K, data.job, ...data.watch, engine, data.command) });
     const points = [];

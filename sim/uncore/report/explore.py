@@ -24,6 +24,9 @@ def show(exploration: Exploration) -> None:
     rows, columns = front_of(exploration)
     emit(rows, False, columns, exploration.plan.title)
     say(counted(exploration))
+    if exploration.front:
+        file = exploration.plan.written.file
+        say(f"now: uncore explore {file} --runs prints the runs behind each; --plot FILE draws it")
 
 
 def front_of(exploration: Exploration) -> tuple[list[Row], list[Column]]:
@@ -113,10 +116,15 @@ def _panel(exploration: Exploration, objectives: list[str], x: int, y: int) -> p
             for design in exploration.tried
             if design.found and not design.allowed
         ],
-        exploration.plan.title if (x, y) in ((0, 1), (0, 0)) else "",
+        _title(exploration) if (x, y) in ((0, 1), (0, 0)) else "",
         _with_unit(objectives[x]),
         _with_unit(objectives[y]),
     )
+
+
+def _title(exploration: Exploration) -> str:
+    best, tried = len(exploration.front), len(exploration.tried)
+    return f"{exploration.plan.title}: the front, {best} of {tried} designs"
 
 
 def _place(design: Tried, x: int, y: int) -> tuple[float, float]:

@@ -19,6 +19,7 @@ from uncore.study.whatif import WhatIf
 
 DONE = "What can be done, to the program or to the machine"
 BOUNDS = "Bounds: what nobody had to wait for, which few programs can do without"
+NOTHING = "no change of the kinds in --only applies to this program and machine: leave --only out"
 SURE = 5  # repeats of which few deceive
 TORNADO = 12  # numbers that are drawn, those that matter most
 
@@ -36,10 +37,18 @@ def show(effects: WhatIf, top: int) -> None:
         numbered = [{"rank": n, **row} for n, row in enumerate(ends, len(shown) + 1)]
         emit(numbered, False, COLUMNS, f"{title}{more}")
         shown += numbered
+    if not shown:
+        say(NOTHING)
+        return
     say(f"{of_chance(effects)}\n", "dim")
     say(f"{shlex.join(effects.words)}, and for each row:\n")
     for row in shown:
         print(f"{row['rank']:3}  {row['words']}")  # one line each, to be copied
+    first = shown[0]
+    say(
+        f"\nnow: if you can have '{first['change']}', run it with --lines --output FILE.json, and"
+        " uncore lines FILE.json says what is waited for then"
+    )
 
 
 def of_chance(effects: WhatIf) -> str:

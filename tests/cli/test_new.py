@@ -1,0 +1,28 @@
+"""Does a start run as it is, and is nobody's file overwritten?"""
+
+import pytest
+
+
+def test_lock_that_is_written_runs(uncore, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert uncore("new", "lock", "mine.c").status == 0
+    assert uncore("run", "ccx:1x4", "mine.c", "--threads", "4", "--set", "ops=2").status == 0
+
+
+def test_machine_that_is_written_is_one(uncore, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert uncore("new", "machine", "mine.toml").status == 0
+    shown = uncore("show", "mine.toml")
+    assert shown.status == 0 and "16 cores, 16 harts, 2 memory nodes" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [(("lock", "mine.toml"), ".c"), (("lock", "there.c"), "is there already")],
+)
+def test_start_is_refused_where_it_would_not_be_one(uncore, tmp_path, monkeypatch, words, says):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there.c").write_text("mine")
+    run = uncore("new", *words)
+    assert run.status == 2 and says in run.err
+    assert (tmp_path / "there.c").read_text() == "mine"
