@@ -97,7 +97,7 @@ static int alarms(void) {
   every[1] = every[3] = 0;
   if (call(N_setitimer, 0, every, left) != 0 || left[1] != 200 || left[3] > 200) return 5;
   if (call(N_getitimer, 0, left) != 0 || left[1] || left[3]) return 6;
-  return call(N_setitimer, 2, every, 0) == -22 ? 0 : 7;
+  return call(N_setitimer, 3, every, 0) == -22 ? 0 : 7;
 }
 
 static int polls(void) {

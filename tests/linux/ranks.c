@@ -5,7 +5,7 @@ enum { OTHER = 0, FIFO = 1, ROUND = 2, RESET = 0x40000000, WAIT = 0, WAKE = 1, E
 
 static struct thread threads[5];
 static long thread(long number) { return call(N_getpid) + 1 + number; }  // its tid
-static u32 word, go;
+static u32 word;
 static volatile u32 order[8], many, turns[2], stop;
 
 static u64 now(void) {
@@ -22,11 +22,6 @@ static void busy_for(u64 ns) {
   }
 }
 static void pin(u64 harts) { call(N_sched_setaffinity, 0, 8, &harts); }
-static u32 hart(void) {
-  u32 cpu = 99;
-  call(N_getcpu, &cpu, 0, 0);
-  return cpu;
-}
 static long rank(long tid, long policy, int priority) {
   return call(N_sched_setscheduler, tid, policy, &priority);
 }
@@ -144,44 +139,51 @@ static int children_begin_anew_if_asked(void) {
 
 // ---- several
 
-static long spins(long where) {
-  pin(where ? 1UL << where : 3);
-  __atomic_store_n(&go, 1, __ATOMIC_RELEASE);
-  while (!stop) {
-  }
-  note(hart());
+static long spins(long unused) {
+  (void)unused;
+  pin(1), pin(3);
+  while (!stop) ++turns[0];
+  return 0;
+}
+static long drives(long unused) {
+  (void)unused;
+  pin(1);
+  rank(0, FIFO, 5);
+  pause_for(5000000);
+  const u32 before = turns[0];
+  busy_for(5000000);
+  note(turns[0] != before && before);
   return 0;
 }
 // Whom an urgent one drives from its hart goes on where none is.
 static int the_driven_go_elsewhere(void) {
   pin(2);
-  start(&threads[1], waits, 5);
+  start(&threads[0], drives, 0);
   pause_for(200000);
-  start(&threads[0], spins, 0);
-  while (!__atomic_load_n(&go, __ATOMIC_ACQUIRE)) pause_for(10000);
-  pause_for(100000);  // it spins on the hart that is free, and there the other one will be
-  call(N_futex, &word, WAKE, 1);
-  join(&threads[1]);
-  stop = 1;
+  start(&threads[1], spins, 0);
   join(&threads[0]);
-  return many == 2 && order[0] == 5 ? 0 : 1;
+  stop = 1;
+  join(&threads[1]);
+  return order[0] ? 0 : 1;
 }
 
 static long works(long self) {
-  busy_for(3000000);
+  busy_for(self == 2 ? 1000000 : 10000000);
   note(self);
   return 0;
 }
+static void place(long tid, u64 harts) { call(N_sched_setaffinity, tid, 8, &harts); }
 // A hart that has others takes a more urgent one from a queue where it would wait.
 static int harts_take_the_urgent(void) {
-  pin(3);
+  pin(1);
   rank(0, FIFO, 50);
   for (long i = 0; i < 3; ++i) start(&threads[i], works, i);
-  rank(thread(0), OTHER, 0);
-  rank(thread(1), OTHER, 0);
-  rank(thread(2), FIFO, 20);
+  rank(thread(0), OTHER, 0);  // behind this thread, on this hart
+  rank(thread(1), FIFO, 40), place(thread(1), 2);
+  rank(thread(2), FIFO, 20), place(thread(2), 2), place(thread(2), 3);
+  if (many) return 1;
   for (int i = 0; i < 3; ++i) join(&threads[i]);
-  return many == 3 && order[0] == 2 ? 0 : 1;
+  return many == 3 && order[0] == 2 ? 0 : 2;
 }
 
 int run(int count, char** words) {

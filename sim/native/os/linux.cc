@@ -174,6 +174,7 @@ Work Linux::handle(Task& t, Fatal why) {
     co_await interrupt(t, t.hart, why);
   else
     co_await fault(t, why);
+  co_await expire_cpu_timers(t, t.hart);
   if (t.restarts || signals.due(t)) co_await signals.deliver(t);
   signals.restore_mask(t);
   co_return co_await scheduler.resume(t);
@@ -265,13 +266,14 @@ Work Linux::expire(Flow& by, uint32_t hart) {
     co_await scheduler.wake(by, hart, t);
   }
   scheduler.set_timer(hart);
-  co_return co_await expire_cpu_timers(by, hart);
+  co_return 0;
 }
 
 Work Linux::expire_cpu_timers(Flow& by, uint32_t hart) {
-  const Time now = tasks.on_harts(around.harts[hart]->hart.clock);
   for (unsigned i = 0; i < cpu_timers.size(); ++i) {
     CpuTimer& timer = cpu_timers[i];
+    if (timer.at == kNever) continue;
+    const Time now = tasks.on_harts(around.harts[hart]->hart.clock);
     if (timer.at > now) continue;
     timer.at = timer.every ? now + timer.every : kNever;
     co_await signals.send_to_process(by, hart, {SIGVTALRM + i, SI_KERNEL});

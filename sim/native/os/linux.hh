@@ -80,7 +80,7 @@ class Linux : public Supervisor {
   Files files;
   Addresses addresses;
   Limits limits;
-  // Timers of the time on harts: ITIMER_VIRTUAL, ITIMER_PROF. Looked at when a hart's timer is due.
+  // Timers of the time on harts: ITIMER_VIRTUAL, ITIMER_PROF. Looked at when a task traps.
   struct CpuTimer {
     Time at = kNever, every = 0;
   };
