@@ -32,6 +32,10 @@ WEAK: dict[str, tuple[Outcome, bool, bool]] = {
     "MP+fence.tso": ((1, 0, 1, 1), False, False),
     "2+2W+fence.tso": ((1, 1), False, False),
     "SB+amo.aqrl": ((0, 0, 1, 1), False, False),
+    "SB+amo": ((0, 0, 1, 1), True, False),
+    "MP+amo": ((1, 0, 1, 1), True, False),
+    "R+amo": ((0, 1, 2), True, False),
+    "2+2W+amo": ((1, 1), True, False),
     "MP+fence+dep": ((1, 0, 1, 1), False, False),
     "MP+fence+po": ((1, 0, 1, 1), True, False),
     "LB+dep": ((1, 1, 1, 1), False, False),
@@ -143,7 +147,9 @@ def test_weak_cores_show_nothing_that_rvwmo_forbids(
 
 
 @pytest.mark.parametrize(
-    "name", ["MP", "SB", "R", "2+2W", "RWC", "PPO", "SB+fence.tso", "R+fence.tso"]
+    "name",
+    ["MP", "SB", "R", "2+2W", "RWC", "PPO", "SB+fence.tso", "R+fence.tso"]
+    + ["SB+amo", "MP+amo", "R+amo", "2+2W+amo"],
 )
 def test_weak_cores_show_what_rvwmo_allows(name: str) -> None:
     assert WEAK[name][0] in often(TESTS[name], "weak")
@@ -167,6 +173,19 @@ FENCED_ON_WEAK_CORES = (
 def test_fences_that_do_nothing_are_noticed_on_weak_cores(name: str) -> None:
     assert not run.forbidden(TESTS[name], often(TESTS[name], "weak"), "weak")
     assert run.forbidden(TESTS[name], often(TESTS[name], "weak", fences=False), "weak")
+
+
+@pytest.mark.parametrize("fence", ["fence r,r", "fence.tso"])
+def test_fences_of_reads_order_an_amo_that_waits_in_the_buffer(fence: Link) -> None:
+    """H8.10: an AMO reads, too, so SB is not shown behind such a fence."""
+    threads = tuple(
+        (Access(True, own, 1, style="amo"), Access(False, other, link=fence))
+        for own, other in ("xy", "yx")
+    )
+    test = Litmus("SB", f"amo+{fence}", threads)
+    assert WEAK["SB"][0] not in axioms.cached(test, False)
+    assert not run.forbidden(test, often(test, "weak"), "weak")
+    assert run.forbidden(test, often(test, "weak", fences=False), "weak")
 
 
 @pytest.mark.long
