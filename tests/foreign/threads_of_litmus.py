@@ -65,7 +65,8 @@ class Case:
 
     def adds(self, state: State, times: int) -> None:
         """Notes a state, of all that is watched, unless the test's filter leaves it out."""
-        if self.test.filter and not self.test.filter.holds(dict(zip(self.watched, state))):
+        found = dict(zip(self.watched, state, strict=True))
+        if self.test.filter and not self.test.filter.holds(found):
             return
         self.seen[state[: len(self.keys)]] += times
 
@@ -73,8 +74,13 @@ class Case:
         """Is what the test asks about among these states?"""
         exists = self.test.exists
         return exists is not None and any(
-            exists.holds(dict(zip(self.keys, state))) for state in states
+            exists.holds(dict(zip(self.keys, state, strict=True))) for state in states
         )
+
+    @property
+    def in_vain(self) -> bool:
+        """Does it ask about what is allowed and has not been seen?"""
+        return self.shows(self.allowed) and not self.shows(self.seen)
 
     @property
     def fits(self) -> bool:
