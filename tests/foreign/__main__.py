@@ -35,7 +35,7 @@ class Chosen:
     folder: Path
     names: tuple[str, ...] = ()
     states: Path | None = None
-    effort: litmus_suite.Effort = litmus_suite.Effort()
+    effort: litmus_suite.Effort = litmus_suite.USUAL
 
 
 def programs(suite: known.Suite, chosen: Chosen) -> dict[str, Path]:
@@ -52,9 +52,7 @@ def ends(suite: known.Suite, chosen: Chosen) -> dict[str, str]:
     """How each test of the suite ended, by its name."""
     if suite.kind == "litmus":
         states = chosen.states or chosen.folder / "model-results" / "herd.logs"
-        return litmus_suite.ends(
-            chosen.folder, states, chosen.names, chosen.effort, suite.unshown
-        )
+        return litmus_suite.ends(chosen.folder, states, chosen.names, chosen.effort, suite.unshown)
     items = list(programs(suite, chosen).items())
     jobs = chosen.effort.jobs
     shards = [items[n::jobs] for n in range(jobs)]

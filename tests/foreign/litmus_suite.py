@@ -30,6 +30,9 @@ class Effort:
     jobs: int = 1
 
 
+USUAL = Effort()
+
+
 def cases(folder: Path, states: Path, names: Sequence[str] = ()) -> tuple[list[Case], Counter[str]]:
     """Those that can be run, and why the others cannot."""
     if not states.is_file():
