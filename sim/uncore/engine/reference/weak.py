@@ -112,11 +112,6 @@ class Weak:
             for store in self.kept
         )
 
-    @property
-    def has_amo(self) -> bool:
-        """H8.10: does its buffer hold an AMO, which reads, too?"""
-        return any(store.is_amo for store in self.kept)
-
     # ---- accesses --------------------------------------------------------------------------------
 
     def apply(self, access: Access, line: Line) -> Value:
@@ -225,6 +220,11 @@ class Weak:
             self.answered += 1
             self.declined = self.system.chance.declines(self.hart.id, self.answered)
         return self.declined
+
+    @property
+    def has_amo(self) -> bool:
+        """H8.10: does its buffer hold an AMO, which reads, too?"""
+        return any(store.is_amo for store in self.kept)
 
     def stalls(self) -> int:
         """H8.11: how long its hart stalls behind a write."""
