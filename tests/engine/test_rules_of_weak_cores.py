@@ -72,6 +72,35 @@ def test_a_store_stays_in_the_buffer_for_a_draw(seed: int) -> None:
     assert at_once < waited <= at_once + 1000
 
 
+def test_an_amo_whose_value_nobody_wants_is_not_waited_for() -> None:
+    """H8.10: but where AMOs are done far away."""
+    far = dataclasses.replace(TSO, core=dataclasses.replace(TSO.core, far_atomics=True))
+
+    def cost(machine: Machine, do: Do) -> int:
+        return steps(machine, [[Step(1000, do, 0)]])[0][0].cost
+
+    assert cost(weak(), Do.POST) == cost(weak(), Do.STORE)
+    assert min(cost(weak(far), Do.POST), cost(TSO, Do.POST)) > cost(weak(), Do.STORE)
+
+
+def test_a_load_of_the_same_place_waits_for_such_an_amo() -> None:
+    """H8.10: rule 3 of RVWMO."""
+    assert after_store(weak(), Do.LOAD, 0, Do.POST) > after_store(weak(), Do.LOAD, 0, Do.STORE)
+
+
+@pytest.mark.parametrize("write", [Do.STORE, Do.AMO])
+def test_one_write_in_four_stalls(write: Do) -> None:
+    """H8.11, V9: by a draw; in lockstep none does."""
+    plan = [Step(1000, Do.AMO, 0), Step(9000, write, 0)]
+
+    def cost(chance: Chance | None, *seeds: int) -> int:
+        return steps(weak(chance=chance), [plan], seeds=seeds)[0][1].cost
+
+    longer = [cost(LATE, seed) - cost(None) for seed in range(1, 41)]
+    assert 4 <= sum(stall > 0 for stall in longer) <= 18
+    assert 0 == min(longer) < 100 < max(longer) <= 1000
+
+
 def test_a_load_that_its_own_store_could_answer_may_wait_until_that_has_left() -> None:
     """H8.9, V8: by a draw; in lockstep none does."""
     plan = [Step(1000, Do.AMO, 0), Step(5000, Do.STORE, 0), Step(5002, Do.LOAD, 0)]

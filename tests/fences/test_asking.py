@@ -53,6 +53,7 @@ def test_a_fence_that_even_tso_needs_is_needed_and_its_failure_repeats(answers):
     fence = answers["flags.c:28", "signal fence"]
     assert fence["verdict"] == "needed" and fence["says"] == "thread fence seq_cst"
     assert answers["flags.c:28", "acquire"]["verdict"] == "needed"
+    assert answers["flags.c:28", "acq_rel"]["verdict"] == "needed"  # fence.tso
     uncore_, *words = shlex.split(fence["failure"]["repeat"])
     status, out, _ = called(*words)
     assert (uncore_, status) == ("uncore", 1)

@@ -34,9 +34,8 @@ RUNS: dict[str, Callable[[Path], str]] = {"bare": bare.ended, "linux": linux.end
 class Chosen:
     folder: Path
     names: tuple[str, ...] = ()
-    jobs: int = 1
     states: Path | None = None
-    rounds: int = litmus_suite.ROUNDS
+    effort: litmus_suite.Effort = litmus_suite.USUAL
 
 
 def programs(suite: known.Suite, chosen: Chosen) -> dict[str, Path]:
@@ -53,10 +52,11 @@ def ends(suite: known.Suite, chosen: Chosen) -> dict[str, str]:
     """How each test of the suite ended, by its name."""
     if suite.kind == "litmus":
         states = chosen.states or chosen.folder / "model-results" / "herd.logs"
-        return litmus_suite.ends(chosen.folder, states, chosen.names, chosen.rounds, chosen.jobs)
+        return litmus_suite.ends(chosen.folder, states, chosen.names, chosen.effort, suite.unshown)
     items = list(programs(suite, chosen).items())
-    shards = [items[n :: chosen.jobs] for n in range(chosen.jobs)]
-    with ThreadPoolExecutor(chosen.jobs) as threads:
+    jobs = chosen.effort.jobs
+    shards = [items[n::jobs] for n in range(jobs)]
+    with ThreadPoolExecutor(jobs) as threads:
         done = threads.map(lambda shard: _all(RUNS[suite.kind], shard), shards)
         return {name: end for part in done for name, end in part}
 
@@ -80,11 +80,13 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--states", type=Path, help="of the litmus tests: what herd7 printed")
     parser.add_argument("--rounds", type=int, default=litmus_suite.ROUNDS, help="on each machine")
+    parser.add_argument(
+        "--more", type=int, default=0, help="rounds of litmus tests that showed too little"
+    )
     given = parser.parse_intermixed_args(words)
     suite = known.load(given.suite)
-    ended = ends(
-        suite, Chosen(given.folder, tuple(given.names), given.jobs, given.states, given.rounds)
-    )
+    effort = litmus_suite.Effort(given.rounds, given.more, given.jobs)
+    ended = ends(suite, Chosen(given.folder, tuple(given.names), given.states, effort))
     if not ended:
         parser.error(f"{given.folder}: no test of {given.suite}; name where its programs are built")
     wrong = known.differences(suite, ended, whole=not given.names)

@@ -25,6 +25,7 @@ class Suite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     # Verdict and reason of what does not pass: those that stand for many begin with a class.
     reasons: dict[str, str] = {}
     fails: dict[str, tuple[str, str]] = {}  # how it ends, and the name of the reason
+    unshown: dict[str, tuple[str, ...]] = {}  # litmus tests that no run shows, by why
 
 
 def names() -> list[str]:

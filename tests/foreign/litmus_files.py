@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from tests.foreign import conditions
+from tests.foreign.conditions import Condition, Unread
+
 State = tuple[str, ...]  # values, in the order of the keys
 States = dict[str, tuple[tuple[str, ...], frozenset[State]]]
 
@@ -36,16 +39,14 @@ INITIAL = re.compile(r"^(?:u?int\d*(?:_t)?\s+)?(?:(\d+):(\w+)|(\w+))(?:\s*=\s*(\
 MOST_THREADS, MOST_LOCATIONS = 4, 6
 
 
-class Unread(Exception):
-    """Why a test is not one for us."""
-
-
 @dataclass(frozen=True)
 class Test:
     name: str
     threads: tuple[tuple[str, ...], ...]  # instructions and labels
     registers: dict[tuple[int, str], str]  # a number or a location
     memory: dict[str, str]  # initial value of each location
+    exists: Condition | None = None  # what it asks about
+    filter: Condition | None = None  # of other final states herd prints none
 
     @property
     def locations(self) -> tuple[str, ...]:
@@ -57,13 +58,12 @@ def read(text: str) -> Test:
     if not match:
         raise Unread("no test for RISC-V")
     initial, rest = (NAMED.sub(lambda of: NUMBERED[of[0]], part) for part in match.groups()[1:])
-    if re.search(r"^filter\b", rest, re.MULTILINE):
-        raise Unread("has a filter: herd keeps other states to itself")
     registers, memory = _initial(initial)
     threads = _threads(rest)
     if len(threads) > MOST_THREADS or len(memory) > MOST_LOCATIONS:
         raise Unread(f"{len(threads)} threads and {len(memory)} locations")
-    return Test(match[1], threads, registers, memory)
+    asked = (conditions.of(rest, "exists"), conditions.of(rest, "filter"))
+    return Test(match[1], threads, registers, memory, *asked)
 
 
 def _initial(text: str) -> tuple[dict[tuple[int, str], str], dict[str, str]]:

@@ -1,13 +1,15 @@
 """The tests of a checkout of litmus tests, each held against the states that herd prints.
 
 ends(folder, states, names, rounds, jobs) -> how each ended, by its name: "passed" where no state
-was seen that herd forbids; and a line is printed of how many allowed states were seen
+was seen that herd forbids; and it is printed how many allowed states were seen, how many tests
+showed what they ask about, and why others cannot
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.foreign import litmus_files, threads_of_litmus
@@ -19,6 +21,16 @@ from uncore.execution import pool
 ROUNDS = 10  # on each machine
 CHUNK = 100  # tests of a program
 PASSED = "passed"
+
+
+@dataclass(frozen=True)
+class Effort:
+    rounds: int = ROUNDS  # on each machine
+    more: int = 0  # of tests that have not shown what they ask about
+    jobs: int = 1
+
+
+USUAL = Effort()
 
 
 def cases(folder: Path, states: Path, names: Sequence[str] = ()) -> tuple[list[Case], Counter[str]]:
@@ -49,21 +61,30 @@ def cases(folder: Path, states: Path, names: Sequence[str] = ()) -> tuple[list[C
 
 
 def ends(
-    folder: Path, states: Path, names: Sequence[str], rounds: int, jobs: int
+    folder: Path,
+    states: Path,
+    names: Sequence[str],
+    effort: Effort,
+    unshown: Mapping[str, Sequence[str]],
 ) -> dict[str, str]:
+    """`unshown`: tests that the machine does not show, by the reason."""
     tests, left = cases(folder, states, names)
     chunks = [(n, tests[n : n + CHUNK]) for n in range(0, len(tests), CHUNK)]
-    work = [(seed, chunk, rounds) for seed, chunk in chunks]
-    done = [case for part in pool.mapped(_ran, work, jobs) for case in part]
+    work = [(seed, chunk, effort) for seed, chunk in chunks]
+    done = [case for part in pool.mapped(_ran, work, effort.jobs) for case in part]
     for why, count in left.most_common():
         print(f"left out: {count:5}  {why}")
     print(_told(done))
+    print(_asked(done, unshown))
     return {case.test.name: _end(case) for case in done}
 
 
-def _ran(work: tuple[int, list[Case], int]) -> list[Case]:
-    seed, chunk, rounds = work
-    threads_of_litmus.everywhere(chunk, rounds, seed + 1)
+def _ran(work: tuple[int, list[Case], Effort]) -> list[Case]:
+    seed, chunk, effort = work
+    threads_of_litmus.everywhere(chunk, effort.rounds, seed + 1)
+    again = [case for case in chunk if case.in_vain]
+    if again and effort.more:
+        threads_of_litmus.everywhere(again, effort.more, seed + 2)
     return chunk
 
 
@@ -85,6 +106,16 @@ def _told(done: Sequence[Case]) -> str:
         f"{len(done)} tests, {rounds} rounds: {allowed - missing} of {allowed} allowed states seen,"
         f" all of them in {whole} tests"
     )
+
+
+def _asked(done: Sequence[Case], unshown: Mapping[str, Sequence[str]]) -> str:
+    asked = [case for case in done if case.shows(case.allowed)]
+    left = {case.test.name for case in asked if case.in_vain}
+    lines = [f"{len(asked)} tests ask about what herd allows: {len(asked) - len(left)} showed it"]
+    for why, names in unshown.items():
+        lines.append(f"not shown: {len(left & {*names}):5}  {why}")
+        left -= {*names}
+    return "\n".join([*lines, f"not shown: {len(left):5}  of others: {', '.join(sorted(left))}"])
 
 
 def _spelled(case: Case, states: Sequence[litmus_files.State]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.foreign import __main__ as command
-from tests.foreign import bare, known, linux, litmus_files, litmus_suite
+from tests.foreign import bare, known, linux, litmus_files, litmus_suite, threads_of_litmus
 from tests.isa import guest
 from tests.linux.programs import BARE
 
@@ -83,17 +83,47 @@ def test_a_state_that_herd_forbids_is_told(tmp_path: Path, weaker: bool) -> None
     (tmp_path / "SB.litmus").write_text(BUFFERED)
     states = tmp_path / "herd.logs"
     states.write_text(printed(STATES if weaker else STATES[1:]))
-    ended = litmus_suite.ends(tmp_path, states, (), 20, 1)
+    ended = litmus_suite.ends(tmp_path, states, (), litmus_suite.Effort(20), {})
     assert ended == {"SB": "passed" if weaker else "forbidden: 0:x7=0 1:x7=0"}
 
 
 @pytest.mark.parametrize(
     ("plain", "other", "why"),
-    [("lw x7", "lw.aq x7", r"has lw\.aq"), ("exists", "filter (0:x7=0)\nexists", "has a filter")],
+    [("lw x7", "lw.aq x7", r"has lw\.aq"), ("0:x7=0", "0:x7", "a proposition has '/")],
 )
 def test_what_a_reader_does_not_know_is_left_out_by_name(plain: str, other: str, why: str) -> None:
     with pytest.raises(litmus_files.Unread, match=why):
         litmus_files.read(BUFFERED.replace(plain, other))
+
+
+def seen(folder: Path, asked: str, states: list[tuple[str, str]]) -> litmus_suite.Case:
+    """SB with another proposition."""
+    (folder / "SB.litmus").write_text(BUFFERED.replace("exists (0:x7=0 /\\ 1:x7=0)", asked))
+    (folder / "herd.logs").write_text(printed(states))
+    ((case,), _) = litmus_suite.cases(folder, folder / "herd.logs")
+    threads_of_litmus.everywhere([case], 20, 1)
+    return case
+
+
+def test_states_that_a_filter_leaves_out_do_not_count(tmp_path: Path) -> None:
+    """Herd keeps them to itself; the filter asks for a register that no state tells, too."""
+    kept = [(a, b) for a, b in STATES if a != b]
+    case = seen(tmp_path, "filter (0:x5=1 /\\ (0:x7=0 \\/ 1:x7=0) /\\ (0:x7=1 \\/ 1:x7=1))", kept)
+    assert set(case.seen) == set(kept)
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        ("exists (0:x7=0 /\\ 1:x7=0)", True),
+        ("~exists (0:x7=0 /\\ (1:x7=7 \\/ 1:x7=0x0))", True),
+        ("exists (not (0:x7=0 \\/ 0:x7=1))", False),
+        ("forall (0:x7=0)", False),
+    ],
+)
+def test_a_test_shows_what_it_asks_about(tmp_path: Path, asked: str, shown: bool) -> None:
+    case = seen(tmp_path, asked, STATES)
+    assert case.shows(case.seen) is shown
 
 
 SUITE = """kind = "linux"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tests.foreign.litmus_files import MOST_LOCATIONS, MOST_THREADS, State, Test
@@ -55,12 +55,37 @@ class Case:
 
     def loads(self, thread: int) -> list[str]:
         """The registers of a thread that a state tells."""
-        return [key.partition(":")[2] for key in self.keys if key.startswith(f"{thread}:")]
+        return [key.partition(":")[2] for key in self.watched if key.startswith(f"{thread}:")]
+
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """The keys, and what the test's filter asks for beside."""
+        asked = self.test.filter.keys if self.test.filter else set[str]()
+        return (*self.keys, *sorted(asked - {*self.keys}))
+
+    def adds(self, state: State, times: int) -> None:
+        """Notes a state, of all that is watched, unless the test's filter leaves it out."""
+        found = dict(zip(self.watched, state, strict=True))
+        if self.test.filter and not self.test.filter.holds(found):
+            return
+        self.seen[state[: len(self.keys)]] += times
+
+    def shows(self, states: Iterable[State]) -> bool:
+        """Is what the test asks about among these states?"""
+        exists = self.test.exists
+        return exists is not None and any(
+            exists.holds(dict(zip(self.keys, state, strict=True))) for state in states
+        )
+
+    @property
+    def in_vain(self) -> bool:
+        """Does it ask about what is allowed and has not been seen?"""
+        return self.shows(self.allowed) and not self.shows(self.seen)
 
     @property
     def fits(self) -> bool:
         own = all(len(self.loads(n)) <= LOADS for n in range(MOST_THREADS))
-        values = sum(":" in key for key in self.keys) + len(self.test.locations)
+        values = sum(":" in key for key in self.watched) + len(self.test.locations)
         return own and values * BITS < 64
 
 
@@ -82,7 +107,7 @@ def run(cases: Sequence[Case], setting: Setting, rounds: int, seed: int, scale: 
     for case, row in zip(cases, point["tables"]["seen"], strict=True):
         for code, times in zip(row[::2], row[1::2], strict=True):
             if code:
-                case.seen[_state(case, code - 1)] += times
+                case.adds(_state(case, code - 1), times)
 
 
 def everywhere(cases: Sequence[Case], rounds: int, seed: int) -> None:
@@ -100,7 +125,7 @@ def _state(case: Case, code: int) -> State:
             return case.test.locations[value - NAMED]
         return {MINUS: "-1", OTHER: "?"}.get(value, str(value))
 
-    return tuple(spelled(codes[key]) for key in case.keys)
+    return tuple(spelled(codes[key]) for key in case.watched)
 
 
 def source(cases: Sequence[Case]) -> str:

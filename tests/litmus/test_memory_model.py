@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -32,6 +35,10 @@ WEAK: dict[str, tuple[Outcome, bool, bool]] = {
     "MP+fence.tso": ((1, 0, 1, 1), False, False),
     "2+2W+fence.tso": ((1, 1), False, False),
     "SB+amo.aqrl": ((0, 0, 1, 1), False, False),
+    "SB+amo": ((0, 0, 1, 1), True, False),
+    "MP+amo": ((1, 0, 1, 1), True, False),
+    "R+amo": ((0, 1, 2), True, False),
+    "2+2W+amo": ((1, 1), True, False),
     "MP+fence+dep": ((1, 0, 1, 1), False, False),
     "MP+fence+po": ((1, 0, 1, 1), True, False),
     "LB+dep": ((1, 1, 1, 1), False, False),
@@ -143,7 +150,8 @@ def test_weak_cores_show_nothing_that_rvwmo_forbids(
 
 
 @pytest.mark.parametrize(
-    "name", ["MP", "SB", "R", "2+2W", "RWC", "PPO", "SB+fence.tso", "R+fence.tso"]
+    "name",
+    "MP SB R 2+2W RWC PPO SB+fence.tso R+fence.tso SB+amo MP+amo R+amo 2+2W+amo".split(),
 )
 def test_weak_cores_show_what_rvwmo_allows(name: str) -> None:
     assert WEAK[name][0] in often(TESTS[name], "weak")
@@ -167,6 +175,44 @@ FENCED_ON_WEAK_CORES = (
 def test_fences_that_do_nothing_are_noticed_on_weak_cores(name: str) -> None:
     assert not run.forbidden(TESTS[name], often(TESTS[name], "weak"), "weak")
     assert run.forbidden(TESTS[name], often(TESTS[name], "weak", fences=False), "weak")
+
+
+@pytest.mark.parametrize(
+    ("shape", "fence"), [("SB", "fence r,r"), ("SB", "fence.tso"), ("MP", "fence r,w")]
+)
+def test_fences_of_reads_order_an_amo_that_waits_in_the_buffer(shape: str, fence: Link) -> None:
+    """H8.10: an AMO reads, too, so what is shown behind a store is not behind it."""
+    first = Access(True, "x", 1, style="amo")
+    threads = {
+        "SB": (
+            (first, Access(False, "y", link=fence)),
+            (replace(first, location="y"), Access(False, "x", link=fence)),
+        ),
+        "MP": (
+            (first, Access(True, "y", 1, link=fence)),
+            (Access(False, "y"), Access(False, "x", link="fence r,r")),
+        ),
+    }
+    test = Litmus(shape, f"amo+{fence}", threads[shape])
+    assert WEAK[shape][0] not in axioms.cached(test, False)
+    assert not run.forbidden(test, often(test, "weak"), "weak")
+    assert run.forbidden(test, often(test, "weak", fences=False), "weak")
+
+
+@pytest.mark.parametrize("order", ["tso", "weak"])
+def test_long_runs_showed_what_fence_tso_allows_and_no_more(order: run.Order) -> None:
+    """By fence_tso.csv: a quarter of a million rounds in each order, of every shape with it."""
+    seen: dict[str, Counter[Outcome]] = {name: Counter() for name in TESTS if "fence.tso" in name}
+    with Path(__file__).with_name("fence_tso.csv").open() as file:
+        for row in csv.DictReader(file):
+            if row["order"] == order:
+                outcome = tuple(map(int, row["outcome"].split()))
+                seen[row["test"]][outcome] += int(row["times"])
+    assert sum(outcomes.total() for outcomes in seen.values()) >= 250_000
+    for name, outcomes in seen.items():
+        assert set(outcomes) <= axioms.cached(TESTS[name], order == "tso"), name
+    for name in ("SB+fence.tso", "R+fence.tso"):
+        assert set(seen[name]) == axioms.cached(TESTS[name], order == "tso")
 
 
 @pytest.mark.long

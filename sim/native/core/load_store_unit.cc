@@ -18,6 +18,8 @@ constexpr ClientEvent wish_of(const Access& a, const CoreSpec& spec) {
 bool LoadStoreUnit::perform(Thread& thread, const Access& a, Time now, Outcome& out) {
   using K = Access::Kind;
   if (thread.pending.request) return false;
+  if (a.posted && thread.weak && !core_.spec.far_atomics)  // H8.10
+    return core_.stores->store(thread, a, now, out);
   if (a.posted && !thread.weak && core_.far.goes_far(a)) return core_.far.post(thread, a, now);
   if (!thread.buffer.empty() && core_.stores->waits(thread, a)) return false;
   switch (a.kind) {

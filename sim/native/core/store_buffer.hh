@@ -19,7 +19,7 @@ struct Store {
   uint64_t address;
   uint64_t value;
   uint8_t size;
-  Access atomic{};       // a posted atomic; kind `none`: this is a store
+  Access atomic{};       // a posted atomic (C8.5, H8.10); kind `none`: this is a store
   uint32_t request = 0;  // the atomic's request, once it is under way
   bool done = false;     // the atomic has been performed far away
   // In a weakly ordered core (weak.hh):
@@ -71,6 +71,7 @@ class StoreBuffer {
   bool holds(uint64_t line) const {
     return std::ranges::any_of(entries(), [&](const Store& s) { return s.line() == line; });
   }
+  bool has_atomics() const { return std::ranges::any_of(entries(), &Store::is_atomic); }
   std::span<Store> entries() { return std::span(stores_).subspan(left_); }
   std::span<const Store> entries() const { return std::span(stores_).subspan(left_); }
 

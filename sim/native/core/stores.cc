@@ -35,7 +35,10 @@ bool Stores::make_visible(Thread& thread, std::size_t older, Time now) {
   if (core_.observed) core_.observed.drained(thread, older, now, &line->data);
   core_.writes(*line, now, thread);
   visible(thread, s, *line, now);
-  line->data.write(s.address % kLineBytes, s.size, s.value);
+  if (s.is_atomic())
+    s.atomic.operation().apply(line->data);
+  else
+    line->data.write(s.address % kLineBytes, s.size, s.value);
   thread.buffer.remove(older);
   return true;
 }

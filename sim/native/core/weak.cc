@@ -7,7 +7,11 @@ namespace uncore {
 bool Weak::waits_for(const Store& s, const Access& a) const {
   using K = Access::Kind;
   if (a.kind == K::load || a.kind == K::store) return false;
-  if (a.kind == K::fence) return orders_write_before_read(a.order >> 4, a.order & 15);
+  if (a.kind == K::fence) {
+    const unsigned before = a.order >> 4, behind = a.order & 15;
+    return orders_write_before_read(before, behind) ||
+           (s.is_atomic() && (before & kReads) && (behind & (kReads | kInput)));
+  }
   if (a.kind == K::write || a.kind == K::read || a.releases()) return true;
   return s.line() == a.line() || (a.writes() && s.group != group_);
 }
@@ -17,7 +21,9 @@ bool Weak::waits(const Access& a, const StoreBuffer& buffer) const {
 }
 
 void Weak::fence(unsigned predecessor, unsigned successor, const StoreBuffer& buffer, Time now) {
-  if ((predecessor & kWrites) && (successor & kWrites) && !buffer.empty()) ++group_;
+  const bool separates =
+      (predecessor & kWrites) ? !buffer.empty() : (predecessor & kReads) && buffer.has_atomics();
+  if ((successor & kWrites) && separates) ++group_;
   if (!(successor & kReads)) return;
   if (predecessor & kReads) after_ = std::max(after_, loads_);
   if (predecessor & kWrites) after_ = std::max(after_, writes_);
@@ -83,6 +89,18 @@ void Weak::atomic(const Access& a, Time now) {
   if (a.releases()) releases_ = now;
 }
 
+// A store has left the buffer, or an AMO, which reads, too (H8.10).
+void Weak::left(const Store& s, const Bytes& line, Time now) {
+  changes(s.address, s.size, line, now);
+  if (s.is_atomic()) loads_ = now;
+}
+
+// One draw says both whether it stalls, one time in four, and how long.
+Time Weak::stall() {
+  const Time drawn = stalls_(++written_);
+  return drawn > 3 * longest_ ? drawn - 3 * longest_ : 0;
+}
+
 bool Weak::repeats(uint64_t pc) {
   const State now{pc, after_, loads_, writes_, views.registers()};
   const bool same = now == turn_ && !looked_back_;
@@ -103,7 +121,7 @@ void Weak::wrote(uint64_t address, unsigned size, Time now) {
 }
 
 Store Weak::enters(const Access& a, Time now) {
-  Store store{a.address, a.value, a.size};
+  Store store{a.address, a.value, a.size, a.operates() ? a : Access{}};
   store.leaves = now + keeps_(++stores_);
   store.view = std::max(views.address, views.data);
   store.group = group_;

@@ -25,7 +25,9 @@ class Weak {
         furthest_(load),
         back_(Draws::load, seed, hart, load),
         keeps_(Draws::store, seed, hart, store),
-        waits_(Draws::answer, seed, hart, store > 0) {}
+        waits_(Draws::answer, seed, hart, store > 0),
+        stalls_(Draws::stall, seed, hart, 4 * store),
+        longest_(store) {}
 
   Views views;  // of the hart's registers (H8.7)
 
@@ -41,6 +43,8 @@ class Weak {
   void reserve(const Access& access, const Bytes& line, Time now);
   void changes(uint64_t address, unsigned size, const Bytes& line, Time now);
   void atomic(const Access& access, Time now);  // an AMO or an SC has written
+  void left(const Store& store, const Bytes& line, Time now);
+  Time stall();  // how long its hart stalls behind a write (H8.11)
   void interrupted(Time now) { after_ = now; }
   // Has a loop that waits come back to `pc`, seen the same as in its last turn, and nothing old?
   // Then it will go on so (S1).
@@ -73,6 +77,9 @@ class Weak {
   LineMap<Time> words_;       // by doubleword: when the version was written that the hart has seen
   State turn_;                // at the last turn of a loop
   bool looked_back_ = false;  // in this turn a load has taken old bytes
+  const Draws stalls_;        // H8.11
+  const Time longest_;        // that a store stays
+  uint64_t written_ = 0;      // draws of stalls so far
 };
 
 }  // namespace uncore

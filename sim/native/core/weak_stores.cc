@@ -12,13 +12,14 @@ void WeakStores::fence(Thread& thread, const Access& a, Time now) {
   thread.weak->fence(a.order >> 4, a.order & 15, thread.buffer, now);
 }
 
-// H8.1: always into the buffer; out of it at once, if it need not stay.
-bool WeakStores::store(Thread& thread, const Access& a, Time now, Outcome&) {
+// H8.1, H8.10: always into the buffer; out of it at once, if it need not stay.
+bool WeakStores::store(Thread& thread, const Access& a, Time now, Outcome& out) {
   if (thread.buffer.size() >= capacity_) return false;
   Store store = thread.weak->enters(a, now);
   store.number = thread.hart.instructions;
   enter(thread, store, now);
   note(thread, a, kNever);
+  out.cost = thread.weak->stall();
   if (store.leaves > now)
     leave_later(thread, store.leaves);
   else
@@ -43,7 +44,7 @@ void WeakStores::release(Thread& thread, Time now) {
 }
 
 void WeakStores::visible(const Thread& thread, const Store& s, const Line& line, Time now) const {
-  thread.weak->changes(s.address, s.size, line.data, now);
+  thread.weak->left(s, line.data, now);
   if (core_.around.accesses) core_.around.accesses->seen(thread.id, s.number, now);
 }
 
@@ -60,7 +61,10 @@ void WeakStores::apply(Thread& thread, const Access& a, Line& line, Time now, Ou
   else
     weak.changes(a.address, a.size, line.data, now);
   Stores::apply(thread, a, line, now, out);
-  if (a.kind != K::lr) weak.atomic(a, now);
+  if (a.kind != K::lr) {
+    weak.atomic(a, now);
+    out.cost += weak.stall();
+  }
   note(thread, a, weak.views.result);
 }
 

@@ -80,11 +80,12 @@ bool fence(Hart<Port>& h, const Instruction& in) {
 }
 
 // Rule H1.5: fence.tso orders what `fence r,rw` and `fence w,w` order together (unprivileged manual
-// 2.7). Neither orders a write before a read, so the port answers both at once.
+// 2.7). Neither orders a write before a read; only an atomic in a buffer (H8.10), which reads, too,
+// is waited for by the second.
 template <class Port>
 bool fence_tso(Hart<Port>& h, const Instruction& in) {
-  h.port.fence(kReads, kReads | kWrites);
-  const Answer answer = h.port.fence(kWrites, kWrites);
+  h.port.fence(kWrites, kWrites);
+  const Answer answer = h.port.fence(kReads, kReads | kWrites);
   return finish(h, answer, {kSink, kSink, 8, in.length}, Cause{}, 0, 0);
 }
 

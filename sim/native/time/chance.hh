@@ -20,7 +20,8 @@ class Draws {
     load = 4,
     store = 5,
     random = 6,
-    answer = 7
+    answer = 7,
+    stall = 8
   };
 
   Draws(What what, uint64_t seed, uint64_t whom, Time most)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 WORD = 1 << 64
-START, REQUEST, HOLD, LOAD, STORE, ANSWER = 1, 2, 3, 4, 5, 7  # what is drawn
+START, REQUEST, HOLD, LOAD, STORE, ANSWER, STALL = 1, 2, 3, 4, 5, 7, 8  # what is drawn
 
 
 def draw(seed: int, most: int, what: int, whom: int, count: int) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from uncore.engine import seeded
 from uncore.engine.reference.message import Message
-from uncore.engine.seeded import ANSWER, HOLD, LOAD, REQUEST, STORE
+from uncore.engine.seeded import ANSWER, HOLD, LOAD, REQUEST, STALL, STORE
 
 if TYPE_CHECKING:
     from uncore.job import Job
@@ -62,3 +62,8 @@ class Chance:
     def declines(self, hart: int, count: int) -> bool:
         """V8: whether a load waits for its hart's stores, which could answer it."""
         return self.draw(self.most.store > 0, ANSWER, hart, count) > 0
+
+    def stalls(self, hart: int, count: int) -> int:
+        """V9: how long a hart stalls behind a write: one time in four."""
+        longest = self.most.store
+        return max(0, self.draw(4 * longest, STALL, hart, count) - 3 * longest)

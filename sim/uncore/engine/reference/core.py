@@ -108,6 +108,8 @@ class Core:
         """H5: the access at the present time, or None: it waits."""
         if hart.asked:
             return None
+        if access.unwanted and hart.weak and not self.costs.far_atomics:
+            return hart.weak.store(access)
         if access.unwanted and not hart.weak and far.goes_far(self, access):
             return far.post(hart, access)
         if hart.buffer and self.waits(hart, access):
@@ -177,7 +179,7 @@ class Core:
                 locks.reserve(hart, line, cost)
             case "sc":
                 locks.end_attempt(hart)
-        return value, cost
+        return value, cost + (hart.weak.stalls() if hart.weak and access.writes else 0)
 
     def wish(self, access: Access) -> str:
         """What an access needs of its line (C1, C8): a row's column."""

@@ -25,7 +25,7 @@ INPUT, OUTPUT, READS, WRITES = 8, 4, 2, 1  # of a fence's sets
 
 @dataclass(frozen=True, slots=True)
 class Kept(Access):
-    """A store in the buffer."""
+    """A store in the buffer, or an AMO (H8.10)."""
 
     leaves: int = 0  # not before
     group: int = 0  # of the stores between two fences
@@ -40,7 +40,7 @@ class Weak:
         self.isa.follow()
         self.words: defaultdict[int, int] = defaultdict(int)  # the version of each doubleword
         self.after = self.loads = self.writes = self.releases = 0
-        self.group = self.stores = self.choices = self.answered = 0
+        self.group = self.stores = self.choices = self.answered = self.written = 0
         self.declined = False  # the load that is executed waits for its hart's own stores
 
     @property
@@ -55,7 +55,7 @@ class Weak:
     # ---- the store buffer ------------------------------------------------------------------------
 
     def store(self, access: Access) -> Done | None:
-        """H8.1: into the buffer, for as long as is drawn."""
+        """H8.1, H8.10: into the buffer, for as long as is drawn."""
         hart, core = self.hart, self.hart.core
         if len(hart.buffer) >= buffer.size(core):
             return None
@@ -64,10 +64,12 @@ class Weak:
         view = int(max(self.isa.address_view, self.isa.data_view))
         hart.buffer.append(
             Kept(
-                "store",
+                access.kind,
                 access.address,
                 access.size,
                 access.value,
+                access.operation,
+                access.expected,
                 leaves=leaves,
                 group=self.group,
                 view=view,
@@ -78,7 +80,7 @@ class Weak:
         else:
             rank = (core.agent, CLASS["Interrupt"], hart.id, core.agent, 0)
             hart.clock.call(leaves, rank, lambda: core.drain(hart))
-        return 0, 0
+        return 0, self.stalls()
 
     def is_free(self, store: Kept) -> bool:
         """H8.1: its time is over, and none is before it that it is ordered behind."""
@@ -101,7 +103,8 @@ class Weak:
             return False
         if access.kind == "fence":
             before, behind = access.order >> 4, access.order & 15
-            return bool(before & (OUTPUT | WRITES) and behind & (INPUT | READS))
+            waits = OUTPUT | WRITES | READS * self.has_amo
+            return bool(before & waits and behind & (INPUT | READS))
         if access.kind in ("read", "write") or access.releases:
             return True
         return any(
@@ -122,6 +125,7 @@ class Weak:
         value = access.apply(line)
         self.wrote(access)
         if isinstance(access, Kept):
+            self.loads = self.now if access.is_amo else self.loads
             return value
         self.exchanged(access)
         return value
@@ -158,7 +162,7 @@ class Weak:
     def fence(self, fence: Access) -> None:
         """H8.6: what later loads, and (H8.1) later stores, are ordered behind."""
         before, behind = fence.order >> 4, fence.order & 15
-        if before & WRITES and behind & WRITES and self.hart.buffer:
+        if behind & WRITES and self.hart.buffer and before & (WRITES | READS * self.has_amo):
             self.group += 1
         if not behind & READS:
             return
@@ -216,3 +220,13 @@ class Weak:
             self.answered += 1
             self.declined = self.system.chance.declines(self.hart.id, self.answered)
         return self.declined
+
+    @property
+    def has_amo(self) -> bool:
+        """H8.10: does its buffer hold an AMO, which reads, too?"""
+        return any(store.is_amo for store in self.kept)
+
+    def stalls(self) -> int:
+        """H8.11: how long its hart stalls behind a write."""
+        self.written += 1
+        return self.system.chance.stalls(self.hart.id, self.written)

@@ -125,6 +125,8 @@ def _fenced(link: Link, a: Operation, b: Operation) -> bool:
             return a.stores and b.stores
         case "fence r,r":
             return a.loads and b.loads
+        case "fence r,w":
+            return a.loads and b.stores
         case _:
             return False
 

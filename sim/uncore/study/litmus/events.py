@@ -18,7 +18,9 @@ Style = Literal["plain", "amo", "amo.aq", "amo.rl", "amo.aqrl", "lrsc"]
 
 # What stands between an access and the one before it in its thread.  `dep`: the address of a load,
 # or the value of a store, is computed from what the load before it returned; `ctrl`: a branch is.
-Link = Literal["po", "fence rw,rw", "fence.tso", "fence w,w", "fence r,r", "dep", "ctrl"]
+Link = Literal[
+    "po", "fence rw,rw", "fence.tso", "fence w,w", "fence r,r", "fence r,w", "dep", "ctrl"
+]
 DEPENDENCIES: tuple[Link, ...] = ("dep", "ctrl")
 
 

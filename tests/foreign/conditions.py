@@ -1,0 +1,95 @@
+"""What a litmus test asks of its final states: propositions as herd's tools write them.
+
+of(text, "exists" | "filter") -> Condition     of a test's text; None where it has none
+holds(state) -> bool                            a state is {key: value}, as herd prints it
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+State = Mapping[str, str]
+Holds = Callable[[State], bool]
+
+TOKEN = re.compile(r"\s*(/\\|\\/|[()~=]|[\w:.\-\[\]+]+)")
+
+
+class Unread(Exception):
+    """Why a test is not one for us."""
+
+
+class Condition:
+    """A proposition, and the keys that it names."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens = TOKEN.findall(text)
+        self._at = 0
+        self.keys: set[str] = set()
+        self.holds = self._either()
+
+    def _next(self) -> str:
+        return self._tokens[self._at] if self._at < len(self._tokens) else ""
+
+    def _take(self, token: str = "") -> str:
+        found = self._next()
+        if not found or (token and found != token):
+            raise Unread(f"a proposition has '{found}', not '{token or 'a name'}'")
+        self._at += 1
+        return found
+
+    def _either(self) -> Holds:
+        left = self._both()
+        while self._next() == "\\/":
+            self._take()
+            left = _any(left, self._both())
+        return left
+
+    def _both(self) -> Holds:
+        left = self._one()
+        while self._next() == "/\\":
+            self._take()
+            left = _all(left, self._one())
+        return left
+
+    def _one(self) -> Holds:
+        if self._next() in ("not", "~"):
+            self._take()
+            denied = self._one()
+            return lambda state: not denied(state)
+        if self._next() == "(":
+            self._take()
+            inner = self._either()
+            self._take(")")
+            return inner
+        key = self._take().strip("[]")
+        if key == "true":
+            return lambda state: True
+        self._take("=")
+        value = self._take()
+        self.keys.add(key)
+        return lambda state: _same(state[key], value)
+
+
+def _any(a: Holds, b: Holds) -> Holds:
+    return lambda state: a(state) or b(state)
+
+
+def _all(a: Holds, b: Holds) -> Holds:
+    return lambda state: a(state) and b(state)
+
+
+def _same(a: str, b: str) -> bool:
+    """Numbers by their values: 0x1 is 1."""
+    try:
+        return int(a, 0) == int(b, 0)
+    except ValueError:
+        return a == b
+
+
+def of(text: str, part: Literal["exists", "filter"]) -> Condition | None:
+    match = re.search(rf"^\s*~?\s*{part}\b(.*)", text, re.MULTILINE | re.DOTALL)
+    if not match:
+        return None
+    return Condition(re.split(r"^\s*(?:~?\s*exists|forall|locations)\b", match[1], flags=re.M)[0])
