@@ -58,8 +58,12 @@ def _measured(path: Path, told: Told) -> dict[str, Any]:
         curves[machine] = [round(point.elapsed_ps / 1e6, 1) for point in points]
     seen = uncore.run(MACHINES[0], path, THREADS[-1:], **given, observed=True).observed[0]
     top = max(seen.objects, key=lambda o: o.critical_ps)
-    costliest = {"object": top.name, "source": "/".join(top.source.split("/")[-2:])}
-    costliest["share"] = round(100 * top.critical_ps / max(seen.path_ps, 1))
+    assert seen.path_ps  # it is told of programs that end
+    costliest = {
+        "object": top.name,
+        "source": "/".join(top.source.split("/")[-2:]),
+        "share": round(100 * top.critical_ps / seen.path_ps),
+    }
     return {"us": curves, "costliest": costliest, "changes": _changes(path, given)}
 
 
