@@ -20,7 +20,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from docs.site import front, gallery, playground, reference, results
+from docs.site import front, gallery, playground, programs, reference, results
 
 from uncore.study import lessons
 
@@ -48,6 +48,7 @@ def main(matrices: Path | None = None) -> None:
     reference.write(PAGES)
     results.write(PAGES / "docs")
     gallery.write(PAGES / "machines", matrices)
+    programs.write(PAGES / "programs")
     for name in lessons.names():
         lessons.write(PAGES / f"docs/lessons/{name}.html", name, home="index.html")
     (PAGES / "playground.md").write_text(PLAY)

@@ -31,7 +31,9 @@ def values(*spans: tuple[int, int]) -> bytes:
         before, start = -1, 0
         for value, end in spans:
             change = value - before
-            yield number(change << 1 if change >= 0 else ~(change << 1)) + number((end - start) // 2)
+            yield number(change << 1 if change >= 0 else ~(change << 1)) + number(
+                (end - start) // 2
+            )
             before, start = value, end
         yield b"\0"
 

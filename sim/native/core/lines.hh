@@ -109,9 +109,9 @@ class LineSets {
 
 class Lines {
  public:
-  // `fast`: recent() returns lines; without, every access takes the core's slow path. `kernel`: with
-  // a larger table of recent lines, because a kernel goes through more than a workload. An observed
-  // run of a workload has its recent lines there too: where its interpreter does not look.
+  // `fast`: recent() returns lines; without, every access takes the core's slow path. `kernel`:
+  // with a larger table of recent lines, because a kernel goes through more than a workload. An
+  // observed run of a workload has its recent lines there too: where its interpreter does not look.
   Lines(uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_sets, uint32_t l2_ways, bool fast,
         bool kernel, bool observed)
       : l1_ways_(l1_ways),

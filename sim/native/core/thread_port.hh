@@ -99,7 +99,8 @@ inline void Thread::told(uint64_t cause) {
 
 inline bool Thread::mapped(uint64_t address, unsigned size) const {
   const uint64_t number = address >> kLineShift;
-  if (core.observed && core.lines.recent<true>(number) && (address + size - 1) >> kLineShift == number)
+  if (core.observed && core.lines.recent<true>(number) &&
+      (address + size - 1) >> kLineShift == number)
     return true;  // as hits() and stores() take it
   if (core.around.supervisor) return core.around.supervisor->mapped(address, size);
   return core.around.memory.mapped(address, size);

@@ -5,6 +5,11 @@
 #include "uncore_abi.h"
 
 namespace uncore {
+namespace {
+
+CriticalPath::Write& last_write(Use& use) { return use.held->line->last_write; }
+
+}  // namespace
 
 // --- accesses ---------------------------------------------------------------------------------
 
@@ -13,9 +18,9 @@ void Attribution::touched(uint32_t hart, Agent core, const Access& access, Time 
   const Time since = std::min(h.since, now), waited = stop_waiting(h, now);
   const std::size_t use = count(hart, core, access, h.kind, h.missing, waited);
   h.missing = false;
-  if (waited || path.has_woken(hart)) path.waited(hart, last_write(use), use, since, now);
-  if (access.writes) path.wrote(hart, last_write(use), now);
-  if (h.recording) h.turn.push_back({h.instructions, use, bytes_of(access)});
+  if (waited || path.has_woken(hart)) path.waited(hart, last_write(uses[use]), use, since, now);
+  if (access.writes) path.wrote(hart, last_write(uses[use]), now);
+  if (h.recording) h.turn.push_back({h.instructions, use, access.bytes()});
 }
 
 void Attribution::drained(uint32_t hart, Agent core, std::size_t older, Access store, bool waits,
@@ -27,12 +32,12 @@ void Attribution::drained(uint32_t hart, Agent core, std::size_t older, Access s
   h.stores.erase(h.stores.begin() + static_cast<std::ptrdiff_t>(older));
   store.pc = left.frame.pc;
   const std::size_t use = count(hart, core, store, left.kind, left.missing, waited);
-  path.drained(hart, last_write(use), use, left.entered, waits, now);
+  path.drained(hart, last_write(uses[use]), use, left.entered, waits, now);
 }
 
 std::size_t Attribution::count(uint32_t hart, Agent core, const Access& access, int64_t kind,
                                bool missed, Time waited) {
-  const uint64_t bytes = bytes_of(access);
+  const uint64_t bytes = access.bytes();
   const std::size_t use = uses.row(hart, access.line, access.pc, kind, access.callers);
   Use& u = uses[use];
   u.reads += access.reads;

@@ -41,6 +41,8 @@ class Attribution {
     unsigned offset, size;
     bool reads, writes;
     uint32_t callers = 0;  // where it cost time, and they are known
+
+    uint64_t bytes() const { return ((uint64_t{1} << size) - 1) << offset; }
   };
   // Does the access that the hart performs now cost time?
   bool costs(uint32_t hart, Time now) const {
@@ -120,10 +122,6 @@ class Attribution {
     std::vector<Turn> turn;
   };
 
-  static uint64_t bytes_of(const Access& access) {
-    return ((uint64_t{1} << access.size) - 1) << access.offset;
-  }
-  CriticalPath::Write& last_write(std::size_t use) { return uses[use].held->line->last_write; }
   Time stop_waiting(Hart& hart, Time now);
   void all_are(int64_t kind);
   std::size_t count(uint32_t hart, Agent core, const Access& access, int64_t kind, bool missed,
@@ -137,7 +135,7 @@ inline bool Attribution::hit(uint32_t hart, const Access& access, Time now) {
   if (h.since != kNever || h.missing || h.recording || path.has_woken(hart)) return false;
   Use* const u = uses.recalled(hart, access.line, access.pc, h.kind);
   if (!u || !u->held) return false;
-  const uint64_t bytes = bytes_of(access);
+  const uint64_t bytes = access.bytes();
   if (!LineCopies::is_noted(*u->held, bytes, access.writes)) return false;
   u->reads += access.reads;
   u->writes += access.writes;

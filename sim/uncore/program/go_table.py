@@ -4,8 +4,8 @@
     table.at(pc)                 (Frame("main.(*Bank).add", "bank.go", 14), Frame("main.main", ...))
     table.functions              Symbol(address, size, "main.main") of each, by address
 
-Go's runtime unwinds by this table (pclntab), so no linker's flag leaves it out. Its layout is that of
-runtime/symtab.go and internal/abi/symtab.go, from version 1.20 on.
+Go's runtime unwinds by this table (pclntab), so no linker's flag leaves it out. Its layout is that
+of runtime/symtab.go and internal/abi/symtab.go, from version 1.20 on.
 """
 
 from __future__ import annotations
