@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from uncore.execution import request
-from uncore.execution.execute import execute
+from uncore.execution.execute import Interrupted, execute
 from uncore.result import Point
 from uncore.study import matrix as matrices
 
@@ -88,8 +87,8 @@ def test_stopped_parts_keep_measured_pairs(workers: int) -> None:
 def test_matrix_interrupted_before_its_first_table_is_interrupted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def execute(*_: Any, interrupted: Callable[[BaseException], None], **__: Any) -> list[Any]:
-        interrupted(KeyboardInterrupt())
+    def execute(*_: Any, interrupted: Interrupted, **__: Any) -> list[Any]:
+        interrupted(None, KeyboardInterrupt())
         return []
 
     monkeypatch.setattr(matrices, "execute", execute)

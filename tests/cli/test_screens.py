@@ -26,7 +26,18 @@ from uncore.support.paths import CHECKOUT
 
 WIDTHS = (80, 100, 140)
 UNTRIED = {  # no tables, or those of another command
-    *("sweep", "demo", "export", "measure", "calibrate", "trace", "watch", "explore", "boot"),
+    *(
+        "sweep",
+        "demo",
+        "export",
+        "measure",
+        "calibrate",
+        "trace",
+        "watch",
+        "explore",
+        "boot",
+        "new",
+    ),
 }
 TIMED = ("check", "crosscheck")  # say how long they took, which is not the same again
 NO_SPEED = "-"  # of a run too short for the clock: of one width's run, maybe, and not of another's
