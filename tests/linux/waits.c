@@ -260,6 +260,10 @@ static int timers(void) {
   if (call(N_timerfd_settime, timer, 1, spec, 0)) return 9;
   call(N_ppoll, &file, 1, 0, 0);
   if (read_word(timer) != 1) return 10;
+  u64 once[4] = {1ull << 40, 0, 0, 1000};  // the next time is beyond all simulated time
+  if (call(N_timerfd_settime, timer, 0, once, 0)) return 12;
+  call(N_ppoll, &file, 1, 0, 0);
+  if (read_word(timer) != 1 || read_word(timer) != -EAGAIN) return 13;
   return call(N_timerfd_create, 99, 0) == -EINVAL ? 0 : 11;
 }
 

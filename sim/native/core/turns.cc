@@ -12,10 +12,6 @@ namespace {
 // the user are heard.
 constexpr Time kLongestSlice = 100'000'000;
 
-constexpr Time later(Time when, Time delay) {
-  return when < kNever - delay ? when + delay : kNever;
-}
-
 [[gnu::noinline]] Stop run(Thread& thread) {
   return thread.weak ? thread.hart.run_viewed(thread.weak->views) : thread.hart.run();
 }

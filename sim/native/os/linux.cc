@@ -275,7 +275,7 @@ Work Linux::expire_cpu_timers(Flow& by, uint32_t hart) {
     if (timer.at == kNever) continue;
     const Time now = tasks.on_harts(around.harts[hart]->hart.clock);
     if (timer.at > now) continue;
-    timer.at = timer.every ? now + timer.every : kNever;
+    timer.at = timer.every ? later(now, timer.every) : kNever;
     co_await signals.send_to_process(by, hart, {SIGVTALRM + i, SI_KERNEL});
   }
   co_return 0;

@@ -133,7 +133,7 @@ Work setitimer(Linux& os, Task& t) {
   const Time value = ps(next.value_s, next.value_us);
   const Time every = ps(next.interval_s, next.interval_us);
   const Time now = which == ITIMER_REAL ? t.now() : os.tasks.on_harts(t.now());
-  const Time at = value ? now + value : kNever;
+  const Time at = value ? later(now, value) : kNever;
   if (which != ITIMER_REAL) {
     os.cpu_timers[which - 1] = {at, every};
     co_return 0;

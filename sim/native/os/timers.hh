@@ -77,7 +77,8 @@ class Timers {
   // How often an alarm that has come due has expired by now; it is set for the next time.
   uint64_t repeat(Alarm& alarm, Time now) {
     const uint64_t times = alarm.every ? 1 + (now - alarm.at) / alarm.every : 1;
-    set(alarm, alarm.hart, alarm.every ? alarm.at + times * alarm.every : kNever, alarm.every);
+    const Time last = alarm.at + (times - 1) * alarm.every;
+    set(alarm, alarm.hart, alarm.every ? later(last, alarm.every) : kNever, alarm.every);
     return times;
   }
 
@@ -89,7 +90,7 @@ class Timers {
   }
   // The interval timer has expired on this hart.
   void repeat_interval(uint32_t hart) {
-    const Time next = interval_.every ? interval_.at + interval_.every : kNever;
+    const Time next = interval_.every ? later(interval_.at, interval_.every) : kNever;
     set_interval({next, interval_.every, hart});
   }
 
