@@ -102,7 +102,8 @@ Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, boo
   if (!keeps) co_await tell(os, t, writer, POLLOUT);
   const auto* const bytes = reinterpret_cast<const uint8_t*>(taken.data());
   const auto copy = [&](UserBuffer part, uint64_t place) {
-    return os.memory.copy_out(t, {bytes + place, part.size}, part.address);
+    return os.memory.copy_out(t, {bytes + place, static_cast<std::size_t>(part.size)},
+                              part.address);
   };
   const int64_t failed = co_await each(to, at, taken.size(), copy);
   co_return failed < 0 ? failed : static_cast<int64_t>(taken.size());
@@ -131,7 +132,8 @@ Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffers from, How how,
     std::string bytes(part, '\0');
     auto* const to = reinterpret_cast<uint8_t*>(bytes.data());
     const auto copy = [&](UserBuffer piece, uint64_t place) {
-      return os.memory.copy_in(t, piece.address, {to + place, piece.size});
+      return os.memory.copy_in(t, piece.address,
+                               {to + place, static_cast<std::size_t>(piece.size)});
     };
     const int64_t fault = co_await each(from, done, part, copy);
     if (fault < 0) co_return done ? static_cast<int64_t>(done) : fault;
