@@ -64,11 +64,6 @@ static int memory(void) {
   return 0;
 }
 
-static u64 now(void) {
-  u64 time[2];
-  call(N_clock_gettime, 1, time);
-  return time[0] * 1000000000 + time[1];
-}
 static int sleeps(void) {
   const u64 wanted[2] = {0, 1500000}, begin = now();
   if (call(N_nanosleep, wanted, 0) != 0) return 1;
@@ -221,10 +216,6 @@ static long crowds(void) {
 
 static long event;
 static u64 moved;
-static void pause_for(u64 ns) {
-  const u64 time[2] = {0, ns};
-  call(N_nanosleep, time, 0);
-}
 static long writes_later(long value) {
   const u64 more = value;
   pause_for(200000);

@@ -8,15 +8,6 @@ static long thread(long number) { return call(N_getpid) + 1 + number; }  // its 
 static u32 word;
 static volatile u32 order[8], many, turns[2], stop;
 
-static u64 now(void) {
-  u64 time[2];
-  call(N_clock_gettime, 1, time);
-  return time[0] * 1000000000 + time[1];
-}
-static void pause_for(u64 ns) {
-  const u64 time[2] = {0, ns};
-  call(N_nanosleep, time, 0);
-}
 static void busy_for(u64 ns) {
   for (const u64 begin = now(); now() - begin < ns;) {
   }

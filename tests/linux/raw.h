@@ -98,6 +98,16 @@ static inline void join(struct thread* t) {
     call(N_futex, &t->done, 0, tid, 0);
 }
 
+static inline u64 now(void) {  // ns
+  u64 time[2];
+  call(N_clock_gettime, 1, time);
+  return time[0] * 1000000000 + time[1];
+}
+static inline void pause_for(u64 ns) {
+  const u64 time[2] = {0, ns};
+  call(N_nanosleep, time, 0);
+}
+
 int run(int count, char** words);
 __asm__(".globl _start\n_start:\n  ld a0, 0(sp)\n  addi a1, sp, 8\n  andi sp, sp, -16\n"
         "  call run\n  li a7, 94\n  ecall\n");

@@ -37,10 +37,6 @@ static int ends[2];
 static volatile u32 many;
 static char text[256];
 
-static void pause_for(u64 ns) {
-  const u64 time[2] = {0, ns};
-  call(N_nanosleep, time, 0);
-}
 
 // ---- locks of files
 

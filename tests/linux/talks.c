@@ -21,10 +21,6 @@ struct local {
 };
 static const u32 loopback = 0x0100007f;
 
-static void pause_for(u64 ns) {
-  const u64 time[2] = {0, ns};
-  call(N_nanosleep, time, 0);
-}
 static int polled(long file, int asked) {
   struct {
     int file;

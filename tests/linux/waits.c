@@ -12,15 +12,6 @@ static struct thread threads[8];
 static int ends[2];
 static u64 many[20000];
 
-static u64 now(void) {
-  u64 time[2];
-  call(N_clock_gettime, 1, time);
-  return time[0] * 1000000000 + time[1];
-}
-static void pause_for(u64 ns) {
-  const u64 time[2] = {0, ns};
-  call(N_nanosleep, time, 0);
-}
 static long pipe_of(int flags) { return call(N_pipe2, ends, flags); }
 static long write_word(long file, u64 value) { return call(N_write, file, &value, 8); }
 static long read_word(long file) {

@@ -18,11 +18,6 @@ static u64 time_of(long clock) {
   call(N_clock_gettime, clock, time);
   return time[0] * 1000000000 + time[1];
 }
-static u64 now(void) { return time_of(1); }
-static void pause_for(u64 ns) {
-  const u64 time[2] = {0, ns};
-  call(N_nanosleep, time, 0);
-}
 static void pin(u64 harts) { call(N_sched_setaffinity, 0, 8, &harts); }
 static u32 hart(void) {
   u32 cpu = 99;

@@ -155,7 +155,7 @@ def _home(job: Job) -> spec.Home:
     if text in ("addressed", "first-touch", "pair"):
         return spec.Home("first-touch" if text == "pair" else text, 0)
     first, *others = home_nodes(text, job.machine)
-    return spec.Home("node" if text.startswith("node") else "interleave", first, 1 + len(others))
+    return spec.Home("interleave" if others else "node", first, 1 + len(others))
 
 
 def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:
