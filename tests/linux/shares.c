@@ -37,7 +37,6 @@ static int ends[2];
 static volatile u32 many;
 static char text[256];
 
-
 // ---- locks of files
 
 static long opened(void) { return call(N_openat, HERE, "/tmp/uc-lock", BOTH | CREATE, 0600); }

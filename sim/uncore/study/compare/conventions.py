@@ -1,7 +1,7 @@
 """Why an engine's time differs: which of its conventions, taken on here, bring the times together.
 
     explain(play, theirs, conventions) -> Explained   by ablation, on `native` alone
-    held(file, machine) -> [overrides]                the conventions that a file states of a machine
+    held(file, machine) -> [overrides]                what a file states of a machine
 
 A machine file of topologies/matching states an engine's conventions, a key each.  They are taken on
 one at a time, each time the one that brings our time nearest to the engine's, until the two are
