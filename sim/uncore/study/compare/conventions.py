@@ -1,7 +1,7 @@
 """Why an engine's time differs: which of its conventions, taken on here, bring the times together.
 
     explain(play, theirs, conventions) -> Explained   by ablation, on `native` alone
-    held(file, machine) -> [overrides]                what a file states of a machine
+    held(file, machine) -> [overrides]                what a file and those it extends state
 
 A machine file of topologies/matching states an engine's conventions, a key each.  They are taken on
 one at a time (two where no single one helps), each time what brings our time nearest to the
@@ -99,7 +99,7 @@ def _with(play: Play, theirs: float, overrides: Overrides) -> Explained | None:
 
 def held(file: Path, machine: Machine) -> Iterator[Overrides]:
     levels = dict.fromkeys(resolver.level for resolver in machine.resolvers)
-    keys = dict(_flat(tomllib.loads(file.read_text())))
+    keys = _stated(file)
     ways = {k.removeprefix("system."): v for k, v in keys.items() if k.startswith(RESOLVER)}
     for key, value in keys.items():
         if not key.startswith(RESOLVER):
@@ -107,6 +107,14 @@ def held(file: Path, machine: Machine) -> Iterator[Overrides]:
     for key, value in ways.items():
         yield {f"{level}.{key}": value for level in levels}
     yield from _caches(ways, machine)
+
+
+def _stated(file: Path) -> Overrides:
+    """What a file says and what it extends in its own folder."""
+    table = tomllib.loads(file.read_text())
+    extended = table["extends"]
+    above = {} if "/" in extended else _stated(file.with_name(f"{extended}.toml"))
+    return above | dict(_flat(table))
 
 
 def _caches(ways: Overrides, machine: Machine) -> Iterator[Overrides]:
