@@ -334,6 +334,16 @@ def readers() -> Iterator[tuple[str, Case]]:
     yield "readers-random", Case("x6130x2", "random", 5, (repeat, plain), parameters, spread, True)
 
 
+def few_pointers() -> Iterator[tuple[str, Case]]:
+    """More sharers than a directory can name (R11), at the root and at joins."""
+    yield "pointers-ticket", Case("mesh:4x2", "lock/ticket", 6, ("system.resolver.pointers=2",))
+    words = ("system.resolver.pointers=1", "system.resolver.knows=directory")
+    parameters = (("ops", 12), ("lines", 6))
+    for protocol in ("mesi", "moesi", "mesif"):
+        chosen = (*words, f"protocol={protocol}")
+        yield f"pointers-{protocol}", Case("ccx:4x2", "random", 8, chosen, parameters, tiny=True)
+
+
 JOBS = dict(
     [
         *structures(8),
@@ -343,6 +353,7 @@ JOBS = dict(
         *machines(),
         *interrupts(),
         *kinds(),
+        *few_pointers(),
     ]
 )
 OWNED = {f"owned-{name}": case for name, case in always_far()}

@@ -134,6 +134,22 @@ def test_without_a_forwarder_the_level_serves_readers(
     assert readers["source"].to_list()[2] == source
 
 
+# ---- R11: directories with few pointers ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("pointers", "asked", "data"), [(0, [A], 0), (2, [A], 0), (1, [A, B], MEMORY)]
+)
+def test_more_sharers_than_pointers_are_all_children(
+    pointers: int, asked: list[int], data: int
+) -> None:
+    """R11: A and H share; when H writes, B is asked in vain, and H's own copy does not count."""
+    plans = [[at(1000, Do.LOAD)], [], [at(2000, Do.LOAD), at(3000, Do.AMO)]]
+    _, _, spans = steps(line(resolver={"pointers": pointers}), plans)
+    probe = max(2 * way("snoop", H, stop) for stop in asked) + L2
+    assert spans[1].cost == L2 + SERVICE + probe + data + ATOMIC
+
+
 # ---- A5: a core's sets ---------------------------------------------------------------------------
 
 

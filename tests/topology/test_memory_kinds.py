@@ -109,3 +109,10 @@ def test_mistake_in_a_kind_of_memory_is_named(
 def test_unknown_home_names_the_kinds_that_there_are(expanded: Machine) -> None:
     with pytest.raises(UserError, match="Did you mean 'cxl'"):
         make_job(expanded, "latency/chase", [2], home="cxll")
+
+
+@pytest.mark.parametrize("name", ["pair", "interleave", "node0"])
+def test_home_that_is_a_policy_and_a_kind_is_refused(name: str, tmp_path: Path) -> None:
+    machine = load_text(tmp_path, TWO.replace("memory.cxl", f"memory.{name}"))
+    with pytest.raises(UserError, match=rf"--home {name}: a policy, and a kind of memory of "):
+        make_job(machine, "latency/chase", [2], home=name)

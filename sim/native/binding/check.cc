@@ -93,14 +93,15 @@ nb::dict trial(const Cells& cells, const check::Tree& tree, int lines, uint64_t 
 }
 
 Policy* policy(bool snoop, bool direct, bool completion, bool keeps_data, bool inclusive,
-               bool forwarder, int grants) {
+               bool forwarder, int grants, int pointers) {
   return new Policy{.snoop = snoop,
                     .direct = direct,
                     .completion = completion,
                     .keeps_data = keeps_data,
                     .inclusive = inclusive,
                     .forwarder = forwarder,
-                    .grants = grants};
+                    .grants = grants,
+                    .pointers = pointers};
 }
 
 }  // namespace
@@ -112,7 +113,7 @@ void bind_check(nb::module_& module) {
   nb::module_ proofs = module.def_submodule("check", "Proofs on the protocol tables.");
   nb::class_<Policy>(proofs, "Policy", "What a resolver is, as far as the protocol is concerned.")
       .def(nb::new_(&policy), nb::kw_only(), "snoop"_a, "direct"_a, "completion"_a, "keeps_data"_a,
-           "inclusive"_a, "forwarder"_a, "grants"_a);
+           "inclusive"_a, "forwarder"_a, "grants"_a, "pointers"_a);
   nb::class_<check::Tree>(proofs, "Tree", "Cores, joins and a root, for one line.")
       .def(nb::init<const std::vector<std::vector<int>>&, const std::vector<Policy>&,
                     const std::vector<bool>&, int, bool, bool>(),

@@ -43,7 +43,7 @@ struct AtResolver {
   Agent agent = kNobody;
 
   const Watched& protocol() const { return *system->watched; }
-  const Policy& policy() const { return node().policy; }
+  const Policy& policy() const { return system ? node().policy : kNone; }
   Agent self() const { return agent; }
   int children() const { return system ? node().children : 0; }
   Agent child(int ordinal) const { return node().first + ordinal; }
@@ -66,6 +66,8 @@ struct AtResolver {
   bool contended(const Entry<AtResolver>&) const { return false; }
 
  private:
+  static constexpr Policy kNone{};
+
   const Node& node() const { return system->tree->node(agent); }
 };
 

@@ -53,6 +53,7 @@ class Bits {
   void add(int i) { bits_ |= 1u << i; }
   void remove(int i) { bits_ &= ~(1u << i); }
   void clear() { bits_ = 0; }
+  int count() const { return std::popcount(bits_); }
   template <class Do>
   void each(Do&& act) const {
     for (uint32_t left = bits_; left != 0; left &= left - 1) act(std::countr_zero(left));

@@ -113,7 +113,8 @@ class Packer {
     ar.child(a, l.holders.owner);
     ar.bits(l.holders.owner_grant, 1);
     ar.set(a, l.holders.sharers);
-    for (auto* flag : {&l.copy.stored, &l.copy.dirty, &l.in_hand.valid, &l.probed})
+    for (auto* flag :
+         {&l.holders.unnamed, &l.copy.stored, &l.copy.dirty, &l.in_hand.valid, &l.probed})
       ar.bits(*flag, 1);
     ar.bits(l.copy.data[0], 1);
     ar.bits(l.in_hand.data[0], 1);
@@ -176,8 +177,8 @@ class Packer {
     if (!l.in_hand.valid) l.in_hand.data = {};
     if (!l.copy.stored && l.phase != Phase::put) l.copy.data = {};
     if (!l.probed) l.served = 0;
-    auto& [owner, grant, sharers] = l.holders;
-    grant = owner != kNobody && current(s, tree_.node(a).first + owner, grant);
+    Holders<Bits>& h = l.holders;
+    h.owner_grant = h.owner != kNobody && current(s, tree_.node(a).first + h.owner, h.owner_grant);
     normalise(s, l.copy.data);
     normalise(s, l.in_hand.data);
     normalise(s, l.request);

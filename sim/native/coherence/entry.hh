@@ -20,6 +20,7 @@ struct Policy {
   bool inclusive = false;   // recalls the copies below when its data are evicted (R7.2)
   bool forwarder = true;    // makes a reader the forwarder, where the protocol has one
   int grants = 0;           // requests served before a waiting probe (J3.1)
+  int pointers = 0;         // sharers that it can name (R11); 0: all
 
   // The right that a table names, as this resolver gives it (R10).
   State gives(const StateProperties& states, State right) const {
@@ -63,7 +64,7 @@ template <class Env>
 struct Entry {
   using Data = typename Env::Data;
   using Msg = Message<Data>;
-  explicit Entry(const Env& env, uint64_t l) : line(l), holders(env.children()) {}
+  explicit Entry(const Env& env, uint64_t l) : line(l), holders(env.children(), env.policy().pointers) {}
 
   // First what quiet() reads: each eviction asks many entries whether they may go (R7.5).
   Phase phase = Phase::idle;

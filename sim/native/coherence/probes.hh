@@ -69,7 +69,7 @@ TransactionEvent Probes<Env>::ask(Cell cell, int spared, Agent data_to) {
     }
   }
   if (cell.has(Plan::inv))
-    entry_.holders.sharers.each([&](int c) {
+    entry_.holders.each_sharer(env_.children(), [&](int c) {
       if (c != spared) ask_child(Kind::Inv, c, data_to, State::I);
     });
   return entry_.poll.waiting == 0 ? outcome() : kNoEvent;

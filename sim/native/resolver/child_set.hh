@@ -23,6 +23,11 @@ class ChildSet {
       if (data()[w]) return true;
     return false;
   }
+  int count() const {
+    int many = 0;
+    for (std::size_t w = 0; w < words(); ++w) many += std::popcount(data()[w]);
+    return many;
+  }
   void clear() {
     for (std::size_t w = 0; w < words(); ++w) data()[w] = 0;
   }

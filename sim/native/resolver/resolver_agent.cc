@@ -14,7 +14,8 @@ Policy policy_of(const ResolverSpec& spec) {
           .inclusive = spec.data == ResolverSpec::Data::inclusive ||
                        spec.knows == ResolverSpec::Knows::inclusive,
           .forwarder = spec.forwarder,
-          .grants = static_cast<int>(spec.grants)};
+          .grants = static_cast<int>(spec.grants),
+          .pointers = static_cast<int>(spec.pointers)};
 }
 
 }  // namespace

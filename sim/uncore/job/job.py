@@ -290,6 +290,7 @@ def _drop_usual(machine: dict[str, Any]) -> None:
     if _drop(cores, "order", "tso"):
         del machine["chance"]["load"], machine["chance"]["store"]
     _drop(cores, "far_owned", False)
+    _drop(machine["resolvers"], "pointers", 0)
 
 
 def _drop(cores: Sequence[dict[str, Any]], name: str, usual: Any) -> bool:
@@ -309,6 +310,11 @@ def _check_slices(slices: str, most: int) -> None:
 
 def check_home(home: str, machine: Machine) -> None:
     """Checks that the policy exists, and the node or the kind of memory that it names."""
+    if home in machine.memory_kinds and (home in HOMES or re.fullmatch("node[0-9]+", home)):
+        raise UserError(
+            f"--home {home}: a policy, and a kind of memory of {machine.id}; write [memory.NAME]"
+            " with another name there"
+        )
     words = [*(word for word in HOMES if word not in (NODE, KIND)), *machine.memory_kinds]
     if home in words:
         return

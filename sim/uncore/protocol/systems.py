@@ -26,6 +26,7 @@ REPLY, UNBLOCK, DATA = (
 )
 PAIR, TRIPLE, FAR = "2 cores", "3 cores", "2 cores, far atomics"
 JOINED = "2+1 cores, two levels"
+FEW = "3 cores, one pointer"
 TWO_LINES = "2 cores, 2 lines"
 
 
@@ -39,6 +40,7 @@ class Level:
     data: str = "none"
     grants: int = 0
     forwarder: bool = True
+    pointers: int = 0
 
     @property
     def recalls(self) -> bool:
@@ -59,11 +61,13 @@ class Level:
             inclusive=self.data == "inclusive",
             forwarder=self.forwarder,
             grants=self.grants,
+            pointers=self.pointers,
         )
 
     def __str__(self) -> str:
         words = [self.knows, self.reply, self.unblock, self.data]
         words += [f"grants={self.grants}"] * bool(self.grants)
+        words += [f"pointers={self.pointers}"] * bool(self.pointers)
         return " ".join(words + ["forwarder=no"] * (not self.forwarder))
 
 
@@ -107,6 +111,12 @@ def roots() -> list[Level]:
     return snoops + knowing
 
 
+def few_pointers() -> list[Level]:
+    """Roots that can name one sharer (R11)."""
+    choices = (("direct", "completion"), ("via", "response", "inclusive"))
+    return [Level("directory", *choice, pointers=1) for choice in choices]
+
+
 def joins(tables: Tables) -> list[Level]:
     """Kinds of joins. One without data must not be given dirty data: that takes an O."""
     complex_ = Level("shadow-tags", "via", "response", "victim", grants=2)
@@ -135,6 +145,7 @@ def walks(tables: Tables, everything: bool) -> list[System]:
         plain = replace(joins(tables)[0], forwarder=False)
         chosen += [System(JOINED, ((2, 1), (2,)), (plain, home))]
         chosen += [System(TRIPLE, ((3,),), (replace(root, forwarder=False),)) for root in roots()]
+    chosen += [System(FEW, ((3,),), (root,)) for root in few_pointers()]
     pairs = [system for system in chosen if system.group == PAIR]
     for owned in (False, True):
         chosen += [replace(system, far=True, owned=owned, group=FAR) for system in pairs]
@@ -180,6 +191,8 @@ def narrow(tables: Tables) -> Iterator[System]:
     for shape, join, root in product(shapes, joins(tables), tops):
         far = len(shape[0]) > 3 and join.operates
         yield System("random", shape, (join, join, root), far, far and root.knows == "snoop")
+    for join, root in product(joins(tables), few_pointers()):
+        yield System("random", ((1, 1, 1), (3,)), (join, root))
 
 
 def trials(tables: Tables, seed: int, count: int) -> Iterator[System]:

@@ -176,12 +176,12 @@ def _refuse_dirty_data_without_place(level: Table, table: Table, protocol: str) 
 
 
 def _refuse_what_contradicts(table: Table, resolver: Resolver) -> None:
-    """A resolver that counts its entries has whole sets of them; the others have none."""
-    for key in ("entries", "ways"):
+    """Only a directory has entries, and pointers in them; if it counts them, in whole sets."""
+    for key in ("entries", "ways", "pointers"):
         if key in table and resolver.knows not in ("directory", "inclusive"):
             raise table.wrong(
                 key,
-                f"'{table.key}.{key}': {resolver.knows} has no entries to count; delete it,"
+                f"'{table.key}.{key}': {resolver.knows} has no entries; delete it,"
                 " or write knows = 'directory'",
             )
     if resolver.knows == "inclusive" and resolver.data != "inclusive":
@@ -263,6 +263,7 @@ class _Reader:
             grants_until=grants_until,
             entries=table.count("entries", lines),
             ways=table.count("ways", data["data_ways"] if lines else 0),
+            pointers=table.count("pointers", 0),
             memory=-1,
             **data,
         )

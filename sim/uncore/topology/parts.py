@@ -209,6 +209,11 @@ class Resolver:
         "LEVEL.resolver.forwarder",
         default=True,
     )
+    pointers: Count = field(
+        "sharers of a line that its directory can name; 0: all; more are children it asks all",
+        Whole("LEVEL.resolver.pointers", absent="all", low=1),
+        default=0,
+    )
     data_repeat: Ps = field(
         "time between two copies of one line of its data",
         Duration("LEVEL.data.repeat", default="0ns"),

@@ -33,7 +33,7 @@ def ask(entry: Entry, cell: Cell, spared: int, cause: Message | None, data_to: i
                 poll.waiting += 1
                 poll.asked_owner = not entry.resolver.snoops
     if "inv" in cell.actions:
-        for child in sorted(entry.sharers):
+        for child in entry.may_share:
             if child != spared:
                 send_probe(entry, "Inv", child, "", cause, data_to)
                 poll.waiting += 1
@@ -83,7 +83,7 @@ def owner_answered(entry: Entry, poll: Poll) -> None:
     """After a ProbeS the owner keeps ownership, a shared copy, or nothing."""
     if poll.asked_owner and "own" not in poll.says:
         if "shared" in poll.says:
-            entry.sharers[entry.owner] = None
+            entry.name(entry.owner)
         entry.owner = NOBODY
 
 

@@ -70,6 +70,7 @@ class Entry:
         self.owner = NOBODY
         self.owner_request = 0  # the request that made it the owner
         self.sharers: dict[int, None] = {}  # a set in the order of arrival
+        self.unnamed = False  # more share, or have shared, than the directory can name (R11)
         self.open = 0  # grants not yet completed; below 0: completed before they were granted
         # What this level holds.
         self.copy: Data | None = None
@@ -97,7 +98,7 @@ class Entry:
     @property
     def held(self) -> bool:
         """A copy is here or below."""
-        return bool(self.copy or self.sharers) or self.owner != NOBODY
+        return bool(self.copy or self.sharers or self.unnamed) or self.owner != NOBODY
 
     @property
     def newest(self) -> bytes | None:
@@ -114,10 +115,27 @@ class Entry:
             if self.owner == requester:
                 return "R"
             return "B" if self.others_share(requester) else "W"
-        return "S" if self.sharers else "N"
+        return "S" if self.sharers or self.unnamed else "N"
 
     def others_share(self, requester: int) -> bool:
-        return any(child != requester for child in self.sharers)
+        return self.unnamed or any(child != requester for child in self.sharers)
+
+    def name(self, sharer: int) -> None:
+        """R11: with more than it has pointers for, the directory knows of none who shares."""
+        self.sharers[sharer] = None
+        pointers = self.resolver.spec.pointers
+        self.unnamed |= 0 < pointers < len(self.sharers)
+
+    @property
+    def may_share(self) -> list[int]:
+        """Those whom an invalidation is sent to."""
+        if self.unnamed:
+            return [child for child in self.resolver.spec.children if child != self.owner]
+        return sorted(self.sharers)
+
+    def has_copy(self, child: int) -> bool:
+        """Is it known to have one?"""
+        return child == self.owner or (child in self.sharers and not self.unnamed)
 
     def others_wait(self, requester: int) -> bool:
         """C9.2: does anybody else want the line that the requester is given?"""
@@ -133,7 +151,7 @@ class Entry:
 
     def nobody_below(self) -> None:
         """No child has the line any more."""
-        self.owner = NOBODY
+        self.owner, self.unnamed = NOBODY, False
         self.sharers.clear()
 
     def modified(self) -> None:

@@ -106,7 +106,7 @@ def record_grant(entry: Entry, transaction: Transaction, request: Message) -> No
             entry.sharers.pop(who, None)
             entry.owner, entry.owner_request = who, request.number
         else:
-            entry.sharers[who] = None
+            entry.name(who)
     entry.open += children.completes(entry, right)
     if not protocol.is_dirty(right):
         return

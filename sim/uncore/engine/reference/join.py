@@ -163,6 +163,6 @@ def young(entry: Entry, probe: Message) -> bool:
 
 def has_data_for(entry: Entry, request: Message) -> bool:
     """J4: the requester or this level surely has them."""
-    holds = request.sender == entry.owner or request.sender in entry.sharers
     dirty_here = entry.protocol.is_dirty(entry.above.state)
-    return bool(entry.copy) or dirty_here or (request.kind == "Upg" and holds)
+    upgrades = request.kind == "Upg" and entry.has_copy(request.sender)
+    return bool(entry.copy) or dirty_here or upgrades

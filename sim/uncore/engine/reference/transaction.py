@@ -59,10 +59,10 @@ def ask_children(entry: Entry, transaction: Transaction, request: Message) -> Wa
     who = NOBODY if request.kind == "Amo" else request.sender
     cell = entry.protocol.resolver(entry.children(who), request.kind, entry.line)
     if "lost" in cell.actions:
-        entry.sharers[entry.owner] = None  # a join keeps the sharers below it
+        entry.name(entry.owner)  # a join keeps the sharers below it
         entry.owner = NOBODY
         cell = entry.protocol.resolver(entry.children(who), request.kind, entry.line)
-    holds = entry.resolver.snoops or entry.owner == who or who in entry.sharers
+    holds = entry.resolver.snoops or entry.has_copy(who)
     transaction.holds = request.kind == "Upg" and holds
     transaction.direct = grants.goes_direct(entry, request, cell)
     data_to = who if transaction.direct else NOBODY
@@ -95,9 +95,10 @@ def share(entry: Entry, transaction: Transaction, poll: Poll) -> str:
 
 def revoke(entry: Entry, request: Message, poll: Poll) -> str:
     """R2: nobody else holds a copy; the requester keeps its own until it is granted more."""
-    keeps = request.sender in entry.sharers and request.kind != "Amo"
-    entry.sharers = {request.sender: None} if keeps else {}
-    entry.owner = NOBODY
+    keeps = request.kind != "Amo" and entry.has_copy(request.sender)
+    entry.nobody_below()
+    if keeps:
+        entry.name(request.sender)
     if "own" in poll.says:
         return "own"
     return "given" if poll.says & {"dirty", "gave"} else "nobody"
