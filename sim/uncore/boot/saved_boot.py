@@ -26,13 +26,13 @@ class Begun(NamedTuple):
 
 
 def begin(boot: Boot, saved: bool) -> Begun:
-    """`saved`: it is to be."""
+    """`saved`: it must be possible."""
     still = Stillness(memory=boot.memory)
-    if not saved:
-        return Begun(None, start(boot), still)
     arena = _native.Arena.make()
     if arena is None:
-        raise UserError("--state: this build, or this host, has no room for a run to be saved")
+        if saved:
+            raise UserError("--state: this build, or this host, has no room for a run to be saved")
+        return Begun(None, start(boot), still)
     return Begun(arena, arena.start(*parts(boot)), still)
 
 
