@@ -28,8 +28,9 @@ Engine* start(Arena& arena, nb::handle machine, nb::handle job) {
 }
 
 std::optional<Arena> again(uint32_t number, uint64_t module, nb::bytes content) {
-  const auto* const begin = reinterpret_cast<const std::byte*>(content.data());
-  return Arena::again({number, module}, {begin, content.size()});
+  if (content.size() % sizeof(uint64_t)) return std::nullopt;
+  const auto* const begin = static_cast<const uint64_t*>(content.data());
+  return Arena::again({number, module}, {begin, content.size() / sizeof(uint64_t)});
 }
 
 // Until then, or where `begin` until a hart begins what is measured. False: it is there.
@@ -57,7 +58,8 @@ void bind_state(nb::module_& module) {
       .def_ro_static("MOST", &Arena::kMost, "Bytes that a content has at most.")
       .def_static("make", &Arena::make, "None where this build or host has no room for one.")
       .def_static("again", &again, nb::arg("number"), nb::arg("module"), nb::arg("content"),
-                  "The one that was saved; None where this process has another in its place.")
+                  "The one that was saved; None where this process has another in its place,"
+                  " or it is none.")
       .def("start", &start, nb::arg("machine"), nb::arg("job"), nb::rv_policy::reference_internal)
       .def(
           "run", [](Arena& a) { return static_cast<Engine*>(a.root()); },
@@ -69,7 +71,7 @@ void bind_state(nb::module_& module) {
                    })
       .def("content", [](const Arena& a) {
         const auto all = a.content();
-        return nb::bytes(all.data(), all.size());
+        return nb::bytes(all.data(), all.size() * sizeof(uint64_t));
       });
   module.def("step_towards", &step_towards, nb::arg("run"), nb::arg("then"), nb::arg("begin"),
              nb::arg("events"), nb::call_guard<nb::gil_scoped_release>(),

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -20,13 +21,14 @@ constexpr uint64_t kFirst = 0x1000'0000'0000;
 constexpr uint64_t kRoom = uint64_t{1} << 36;
 constexpr uint32_t kArenas = 64;
 constexpr std::size_t kAlign = 64;
-constexpr std::size_t kSizes = 40;  // powers of two
+// Kinds of blocks: of so many units of kAlign, then of powers of two of them.
+constexpr std::size_t kExact = 1024, kKinds = kExact + 32;
 
-// Stands at the beginning of an arena; blocks follow. A block's size is written before it.
+// Stands at the beginning of an arena; blocks follow. A block's kind is written before it.
 struct Head {
   uint64_t end = 0;  // of what is used
   void* root = nullptr;
-  std::array<void*, kSizes> free{};  // blocks of each size, each of which names the next
+  std::array<void*, kKinds> free{};  // blocks of each kind, each of which names the next
 };
 
 std::atomic<uint64_t> taken = 0;  // arenas of this process, a bit each
@@ -60,37 +62,70 @@ bool map(uint32_t number) {
   void* const at = head(number);
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
   void* const got = mmap(at, kRoom, PROT_READ | PROT_WRITE, flags, -1, 0);
-  if (got == at) return true;
+  if (got == at) {
+#ifdef MADV_HUGEPAGE
+    madvise(got, kRoom, MADV_HUGEPAGE);
+#endif
+    return true;
+  }
   if (got != MAP_FAILED) munmap(got, kRoom);
   taken.fetch_and(~bit);
   return false;
 }
 
-void* allocate(Head& h, std::size_t size) {
-  const auto power = static_cast<std::size_t>(std::bit_width(size + kAlign - 1));
-  if (void* const block = h.free[power]) {
-    std::memcpy(&h.free[power], block, sizeof(void*));
+// Of a block with so many bytes, and the unit before them.
+std::size_t kind_of(std::size_t bytes) {
+  const std::size_t units = 1 + (std::max<std::size_t>(bytes, 1) + kAlign - 1) / kAlign;
+  return units < kExact ? units : kExact + static_cast<std::size_t>(std::bit_width(units - 1));
+}
+std::size_t size_of(std::size_t kind) {
+  return kAlign * (kind < kExact ? kind : std::size_t{1} << (kind - kExact));
+}
+
+void* allocate(Head& h, std::size_t bytes) {
+  const std::size_t kind = kind_of(bytes), size = size_of(kind);
+  if (void* const block = h.free[kind]) {
+    std::memcpy(&h.free[kind], block, sizeof(void*));
     return block;
   }
   const uint64_t begin = reinterpret_cast<uint64_t>(&h);
   auto* const block = reinterpret_cast<std::byte*>(begin + h.end + kAlign);
-  if (h.end + (uint64_t{1} << power) > kRoom) throw std::bad_alloc();
-  std::memcpy(block - sizeof power, &power, sizeof power);
-  h.end += uint64_t{1} << power;
+  if (h.end + size > kRoom) throw std::bad_alloc();
+  std::memcpy(block - sizeof kind, &kind, sizeof kind);
+  h.end += size;
   return block;
 }
 
 void release(void* block) {
-  std::size_t power;
-  std::memcpy(&power, static_cast<std::byte*>(block) - sizeof power, sizeof power);
+  std::size_t kind;
+  std::memcpy(&kind, static_cast<std::byte*>(block) - sizeof kind, sizeof kind);
   Head& h = *of(block);
-  std::memcpy(block, &h.free[power], sizeof(void*));
-  h.free[power] = block;
+  std::memcpy(block, &h.free[kind], sizeof(void*));
+  h.free[kind] = block;
+}
+
+// A content is packed, because half of the words are 0: of so many words, which are not, a bit
+// each; then those.
+constexpr std::size_t kGroup = 64;
+constexpr std::size_t kWords = kRoom / sizeof(uint64_t);
+
+// Pointers into the module move with it. False: no content's words.
+bool unpack(std::span<const uint64_t> packed, uint64_t* to, uint64_t saved) {
+  const Module here = module();
+  const uint64_t* const end = to + kWords;
+  for (auto from = packed.begin(); from != packed.end(); to += kGroup) {
+    uint64_t bits = *from++;
+    if (to == end || packed.end() - from < std::popcount(bits)) return false;
+    for (; bits; bits &= bits - 1, ++from)
+      to[std::countr_zero(bits)] = *from - saved < here.size ? *from + here.begin - saved : *from;
+  }
+  return true;
 }
 
 }  // namespace
 
-const std::size_t Arena::kLeast = sizeof(Head), Arena::kMost = kRoom;
+const std::size_t Arena::kLeast = sizeof(uint64_t),
+                  Arena::kMost = (kWords + kWords / kGroup) * sizeof(uint64_t);
 
 std::optional<Arena> Arena::make() {
 #ifndef __SANITIZE_ADDRESS__
@@ -103,15 +138,12 @@ std::optional<Arena> Arena::make() {
   return std::nullopt;
 }
 
-std::optional<Arena> Arena::again(Place saved, std::span<const std::byte> content) {
-  const bool fits = content.size() >= kLeast && content.size() <= kMost;
-  if (saved.number >= kArenas || !fits || !map(saved.number)) return std::nullopt;
+std::optional<Arena> Arena::again(Place saved, std::span<const uint64_t> content) {
+  if (saved.number >= kArenas || !map(saved.number)) return std::nullopt;
+  Arena arena(saved.number);
   auto* const words = reinterpret_cast<uint64_t*>(head(saved.number));
-  std::memcpy(words, content.data(), content.size());
-  const Module here = module();
-  for (std::size_t i = 0; i < content.size() / sizeof *words; ++i)
-    if (words[i] - saved.module < here.size) words[i] += here.begin - saved.module;
-  return Arena(saved.number);
+  if (!unpack(content, words, saved.module)) return std::nullopt;
+  return arena;
 }
 
 Arena::Arena(Arena&& other) noexcept
@@ -138,8 +170,20 @@ void Arena::release(void* block) {
 }
 
 Arena::Place Arena::place() const { return {number_, module().begin}; }
-std::span<const std::byte> Arena::content() const {
-  return {reinterpret_cast<const std::byte*>(head(number_)), head(number_)->end};
+std::vector<uint64_t> Arena::content() const {
+  const Head& h = *head(number_);
+  const std::size_t groups = (h.end / sizeof(uint64_t) + kGroup - 1) / kGroup;
+  const std::span words(reinterpret_cast<const uint64_t*>(&h), groups * kGroup);
+  std::vector<uint64_t> packed;
+  packed.reserve(groups + words.size() - static_cast<std::size_t>(std::ranges::count(words, 0u)));
+  for (std::size_t at = 0; at < words.size(); at += kGroup) {
+    uint64_t bits = 0;
+    for (std::size_t i = 0; i < kGroup; ++i) bits |= uint64_t{words[at + i] != 0} << i;
+    packed.push_back(bits);
+    for (; bits; bits &= bits - 1)
+      packed.push_back(words[at + static_cast<std::size_t>(std::countr_zero(bits))]);
+  }
+  return packed;
 }
 void*& Arena::root() { return head(number_)->root; }
 

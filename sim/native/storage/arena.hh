@@ -1,8 +1,8 @@
 // The memory of one run, at an address of its own, so that the run can be saved as it stands.
 //
 // Interface: while an Arena::In lives, whatever its thread allocates is in the arena of the object
-// that it names, if that is in one. content() is all of an arena; again() brings it back, in
-// another process too: at the same address, so that every pointer in it holds; those to this
+// that it names, if that is in one. content() is all of an arena, packed; again() brings it back,
+// in another process too: at the same address, so that every pointer in it holds; those to this
 // module's own code and tables move with the module. So what is saved is complete by construction:
 // no class lists its fields, and none can be forgotten.
 //
@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace uncore {
 
@@ -29,9 +30,9 @@ class Arena {
 
   // Null where the host has no room for one: sanitizers keep their own memory.
   static std::optional<Arena> make();
-  // The same that was saved; null where its place is taken in this process, or its size is none of
-  // a content's.
-  static std::optional<Arena> again(Place saved, std::span<const std::byte> content);
+  // The same that was saved; null where its place is taken in this process, or the words are no
+  // content's.
+  static std::optional<Arena> again(Place saved, std::span<const uint64_t> content);
   Arena(Arena&& other) noexcept;
   ~Arena();
 
@@ -50,7 +51,7 @@ class Arena {
   static void release(void* block);
 
   Place place() const;
-  std::span<const std::byte> content() const;
+  std::vector<uint64_t> content() const;
   void*& root();  // what the owner finds again
 
  private:
