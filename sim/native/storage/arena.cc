@@ -106,21 +106,11 @@ void release(void* block) {
 
 // A content is packed, because half of the words are 0: of so many words, which are not, a bit
 // each; then those.
-constexpr std::size_t kGroup = 64;
+constexpr std::size_t kGroup = 64, kPart = std::size_t{1} << 24;
 constexpr std::size_t kWords = kRoom / sizeof(uint64_t);
 
-// Pointers into the module move with it. False: no content's words.
-bool unpack(std::span<const uint64_t> packed, uint64_t* to, uint64_t saved) {
-  const Module here = module();
-  const uint64_t* const end = to + kWords;
-  for (auto from = packed.begin(); from != packed.end(); to += kGroup) {
-    uint64_t bits = *from++;
-    if (to == end || packed.end() - from < std::popcount(bits)) return false;
-    for (; bits; bits &= bits - 1, ++from)
-      to[std::countr_zero(bits)] = *from - saved < here.size ? *from + here.begin - saved : *from;
-  }
-  return true;
-}
+std::size_t lowest(uint64_t bits) { return static_cast<std::size_t>(std::countr_zero(bits)); }
+uint64_t* words(uint32_t number) { return reinterpret_cast<uint64_t*>(head(number)); }
 
 }  // namespace
 
@@ -138,16 +128,17 @@ std::optional<Arena> Arena::make() {
   return std::nullopt;
 }
 
-std::optional<Arena> Arena::again(Place saved, std::span<const uint64_t> content) {
+std::optional<Arena> Arena::again(Place saved) {
   if (saved.number >= kArenas || !map(saved.number)) return std::nullopt;
-  Arena arena(saved.number);
-  auto* const words = reinterpret_cast<uint64_t*>(head(saved.number));
-  if (!unpack(content, words, saved.module)) return std::nullopt;
-  return arena;
+  return Arena(saved.number, saved.module);
 }
 
 Arena::Arena(Arena&& other) noexcept
-    : number_(other.number_), mine_(std::exchange(other.mine_, false)) {}
+    : number_(other.number_),
+      saved_(other.saved_),
+      filled_(other.filled_),
+      bits_(other.bits_),
+      mine_(std::exchange(other.mine_, false)) {}
 
 Arena::~Arena() {
   if (!mine_) return;
@@ -170,20 +161,37 @@ void Arena::release(void* block) {
 }
 
 Arena::Place Arena::place() const { return {number_, module().begin}; }
-std::vector<uint64_t> Arena::content() const {
-  const Head& h = *head(number_);
-  const std::size_t groups = (h.end / sizeof(uint64_t) + kGroup - 1) / kGroup;
-  const std::span words(reinterpret_cast<const uint64_t*>(&h), groups * kGroup);
+
+std::vector<uint64_t> Arena::content(std::size_t part) const {
+  const std::size_t begin = std::min(part * kPart, head(number_)->end);
+  const std::size_t size = std::min(kPart, head(number_)->end - begin) / sizeof(uint64_t);
+  const uint64_t* const from = words(number_) + begin / sizeof(uint64_t);
   std::vector<uint64_t> packed;
-  packed.reserve(groups + words.size() - static_cast<std::size_t>(std::ranges::count(words, 0u)));
-  for (std::size_t at = 0; at < words.size(); at += kGroup) {
+  packed.reserve(size + size / kGroup + 1);
+  for (std::size_t at = 0; at < size; at += kGroup) {  // behind the end, all is 0
     uint64_t bits = 0;
-    for (std::size_t i = 0; i < kGroup; ++i) bits |= uint64_t{words[at + i] != 0} << i;
+    for (std::size_t i = 0; i < kGroup; ++i) bits |= uint64_t{from[at + i] != 0} << i;
     packed.push_back(bits);
-    for (; bits; bits &= bits - 1)
-      packed.push_back(words[at + static_cast<std::size_t>(std::countr_zero(bits))]);
+    for (; bits; bits &= bits - 1) packed.push_back(from[at + lowest(bits)]);
   }
   return packed;
+}
+
+bool Arena::put(std::span<const uint64_t> packed) {
+  const Module here = module();
+  uint64_t* const to = words(number_);
+  for (const uint64_t word : packed) {
+    if (bits_) {
+      const bool moves = word - saved_ < here.size;
+      to[filled_ - kGroup + lowest(bits_)] = moves ? word + here.begin - saved_ : word;
+      bits_ &= bits_ - 1;
+    } else {
+      if (filled_ == kWords) return false;
+      bits_ = word;
+      filled_ += kGroup;
+    }
+  }
+  return true;
 }
 void*& Arena::root() { return head(number_)->root; }
 

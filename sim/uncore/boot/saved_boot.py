@@ -37,13 +37,9 @@ def begin(boot: Boot, saved: bool) -> Begun:
 
 
 def save(begun: Begun, session: Session, path: Path) -> None:
-    state = State(session.run.now, begun.arena.place, begun.arena.content())
-    kept.write(path, "boot", session.still, state)
+    kept.write(path, "boot", session.still, State(session.run.now, begun.arena))
 
 
 def take_up(path: Path) -> Begun:
     still, state = kept.read(path, "boot", Stillness)
-    arena = _native.Arena.again(*state.place, state.memory)
-    if arena is None:
-        raise UserError("--from: another saved run has its place in this process")
-    return Begun(arena, arena.run(), still)
+    return Begun(state.arena, state.arena.run(), still)
