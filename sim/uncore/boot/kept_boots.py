@@ -1,7 +1,7 @@
 """Boots in the user's cache: a kernel whose shell has waited once is taken up there.
 
-    find(boot)        the run where its shell waits, and when it was kept; or None
-    keep(begun)       so that it is found; False: it cannot be
+    find(boot)                     the run where its shell waits, and since when; or None
+    keep(boot, begun, session)     so that it is found; False: it cannot be
 
 A kept boot is a file as `save` writes it, named by a hash of all that decides the run, and of this
 copy of uncore.  It is the memory of a process, so it is taken up only from a folder of the user's
@@ -30,7 +30,7 @@ from uncore.support import paths
 from uncore.support.bounded_folder import trim
 
 FOLDER = paths.CACHE / "boots"
-MOST = 4 << 30  # bytes; a boot of 64 harts takes ...
+MOST = 4 << 30  # bytes; a boot of 64 harts takes a sixteenth
 OTHERS = 0o022  # who may write, beside the owner
 
 
