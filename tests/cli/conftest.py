@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from uncore import engine
+from uncore.boot import kept_boots
 from uncore.cli import app as cli
 from uncore.execution import saved_points as store
 
@@ -32,6 +33,7 @@ def uncore(
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     monkeypatch.setitem(engine.ENGINES, "toy", "toy_engine")
     monkeypatch.setattr(store, "FOLDER", tmp_path / ".points")
+    monkeypatch.setattr(kept_boots, "FOLDER", tmp_path / ".boots")
     monkeypatch.chdir(tmp_path)
 
     def call(*words: str) -> Outcome:

@@ -27,9 +27,9 @@ Engine* start(Arena& arena, nb::handle machine, nb::handle job) {
   return engine;
 }
 
-std::optional<Arena> again(uint32_t number, uint64_t module, nb::bytes content) {
-  const auto* const begin = reinterpret_cast<const std::byte*>(content.data());
-  return Arena::again({number, module}, {begin, content.size()});
+bool put(Arena& arena, nb::bytes packed) {
+  const auto* const begin = static_cast<const uint64_t*>(packed.data());
+  return arena.put({begin, packed.size() / sizeof(uint64_t)});
 }
 
 // Until then, or where `begin` until a hart begins what is measured. False: it is there.
@@ -56,8 +56,14 @@ void bind_state(nb::module_& module) {
       .def_ro_static("LEAST", &Arena::kLeast, "Bytes that a content has at least.")
       .def_ro_static("MOST", &Arena::kMost, "Bytes that a content has at most.")
       .def_static("make", &Arena::make, "None where this build or host has no room for one.")
-      .def_static("again", &again, nb::arg("number"), nb::arg("module"), nb::arg("content"),
-                  "The one that was saved; None where this process has another in its place.")
+      .def_static(
+          "again",
+          [](uint32_t number, uint64_t module) {
+            return Arena::again({.number = number, .module = module});
+          },
+          nb::arg("number"), nb::arg("module"),
+          "Room for one that was saved; None where this process has another in its place.")
+      .def("put", &put, nb::arg("packed"), "What comes next of its content. False: too much.")
       .def("start", &start, nb::arg("machine"), nb::arg("job"), nb::rv_policy::reference_internal)
       .def(
           "run", [](Arena& a) { return static_cast<Engine*>(a.root()); },
@@ -67,10 +73,13 @@ void bind_state(nb::module_& module) {
                      const Arena::Place place = a.place();
                      return std::pair(place.number, place.module);
                    })
-      .def("content", [](const Arena& a) {
-        const auto all = a.content();
-        return nb::bytes(all.data(), all.size());
-      });
+      .def(
+          "content",
+          [](const Arena& a, std::size_t part) {
+            const auto packed = a.content(part);
+            return nb::bytes(packed.data(), packed.size() * sizeof(uint64_t));
+          },
+          nb::arg("part"), "A part of it; behind the last one nothing.");
   module.def("step_towards", &step_towards, nb::arg("run"), nb::arg("then"), nb::arg("begin"),
              nb::arg("events"), nb::call_guard<nb::gil_scoped_release>(),
              "At most that many events towards a time or the begin marker; False: it is there.");

@@ -8,6 +8,12 @@
 
 namespace uncore::execute {
 
+// Is it more than one access? Where it is not, its bytes need not be aligned.
+template <class Port>
+[[gnu::always_inline]] inline bool is_split(const Hart<Port>& h, uint64_t address, unsigned size) {
+  return address % size != 0 && (address & (h.whole - 1)) + size > h.whole;
+}
+
 // `now` takes what the port adds.
 template <class T, bool translated, class Port>
 [[gnu::always_inline]] inline bool load_hits(Hart<Port>& h, const Instruction& in, uint64_t& now) {
@@ -19,7 +25,7 @@ template <class T, bool translated, class Port>
       if (page.key != h.translation->mmu.key(address)) return false;
       address += page.offset;
     }
-    if (address % sizeof(T) != 0 ||
+    if (is_split(h, address, sizeof(T)) ||
         !h.port.template hits<translated>(address, sizeof(T), now, value))
       return false;
     h.x[in.rd] = sign_extend(value, std::is_signed_v<T> ? sizeof(T) : 8);
@@ -32,7 +38,7 @@ template <class T, bool translated, class Port>
 [[gnu::always_inline]] inline bool store_hits(Hart<Port>& h, const Instruction& in, uint64_t now) {
   if constexpr (requires(Port& p, uint64_t v) { p.template stores<translated>(v, 1u, v, v); }) {
     uint64_t address = h.x[in.rs1] + static_cast<uint64_t>(in.imm);
-    if (address % sizeof(T) != 0) return false;
+    if (is_split(h, address, sizeof(T))) return false;
     if constexpr (translated) {
       const auto& page = h.translation->mmu.store(address);
       if (page.key != h.translation->mmu.key(address)) return false;

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -20,13 +21,14 @@ constexpr uint64_t kFirst = 0x1000'0000'0000;
 constexpr uint64_t kRoom = uint64_t{1} << 36;
 constexpr uint32_t kArenas = 64;
 constexpr std::size_t kAlign = 64;
-constexpr std::size_t kSizes = 40;  // powers of two
+// Kinds of blocks: of so many units of kAlign, then of powers of two of them.
+constexpr std::size_t kExact = 1024, kKinds = kExact + 32;
 
-// Stands at the beginning of an arena; blocks follow. A block's size is written before it.
+// Stands at the beginning of an arena; blocks follow. A block's kind is written before it.
 struct Head {
   uint64_t end = 0;  // of what is used
   void* root = nullptr;
-  std::array<void*, kSizes> free{};  // blocks of each size, each of which names the next
+  std::array<void*, kKinds> free{};  // blocks of each kind, each of which names the next
 };
 
 std::atomic<uint64_t> taken = 0;  // arenas of this process, a bit each
@@ -60,37 +62,60 @@ bool map(uint32_t number) {
   void* const at = head(number);
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
   void* const got = mmap(at, kRoom, PROT_READ | PROT_WRITE, flags, -1, 0);
-  if (got == at) return true;
+  if (got == at) {
+#ifdef MADV_HUGEPAGE
+    madvise(got, kRoom, MADV_HUGEPAGE);
+#endif
+    return true;
+  }
   if (got != MAP_FAILED) munmap(got, kRoom);
   taken.fetch_and(~bit);
   return false;
 }
 
-void* allocate(Head& h, std::size_t size) {
-  const auto power = static_cast<std::size_t>(std::bit_width(size + kAlign - 1));
-  if (void* const block = h.free[power]) {
-    std::memcpy(&h.free[power], block, sizeof(void*));
+// Of a block with so many bytes, and the unit before them.
+std::size_t kind_of(std::size_t bytes) {
+  const std::size_t units = 1 + (std::max<std::size_t>(bytes, 1) + kAlign - 1) / kAlign;
+  return units < kExact ? units : kExact + static_cast<std::size_t>(std::bit_width(units - 1));
+}
+std::size_t size_of(std::size_t kind) {
+  return kAlign * (kind < kExact ? kind : std::size_t{1} << (kind - kExact));
+}
+
+void* allocate(Head& h, std::size_t bytes) {
+  const std::size_t kind = kind_of(bytes), size = size_of(kind);
+  if (void* const block = h.free[kind]) {
+    std::memcpy(&h.free[kind], block, sizeof(void*));
     return block;
   }
   const uint64_t begin = reinterpret_cast<uint64_t>(&h);
   auto* const block = reinterpret_cast<std::byte*>(begin + h.end + kAlign);
-  if (h.end + (uint64_t{1} << power) > kRoom) throw std::bad_alloc();
-  std::memcpy(block - sizeof power, &power, sizeof power);
-  h.end += uint64_t{1} << power;
+  if (h.end + size > kRoom) throw std::bad_alloc();
+  std::memcpy(block - sizeof kind, &kind, sizeof kind);
+  h.end += size;
   return block;
 }
 
 void release(void* block) {
-  std::size_t power;
-  std::memcpy(&power, static_cast<std::byte*>(block) - sizeof power, sizeof power);
+  std::size_t kind;
+  std::memcpy(&kind, static_cast<std::byte*>(block) - sizeof kind, sizeof kind);
   Head& h = *of(block);
-  std::memcpy(block, &h.free[power], sizeof(void*));
-  h.free[power] = block;
+  std::memcpy(block, &h.free[kind], sizeof(void*));
+  h.free[kind] = block;
 }
+
+// A content is packed, because half of the words are 0: of so many words, which are not, a bit
+// each; then those.
+constexpr std::size_t kGroup = 64, kPart = std::size_t{1} << 24;
+constexpr std::size_t kWords = kRoom / sizeof(uint64_t);
+
+std::size_t lowest(uint64_t bits) { return static_cast<std::size_t>(std::countr_zero(bits)); }
+uint64_t* words(uint32_t number) { return reinterpret_cast<uint64_t*>(head(number)); }
 
 }  // namespace
 
-const std::size_t Arena::kLeast = sizeof(Head), Arena::kMost = kRoom;
+const std::size_t Arena::kLeast = sizeof(uint64_t),
+                  Arena::kMost = (kWords + kWords / kGroup) * sizeof(uint64_t);
 
 std::optional<Arena> Arena::make() {
 #ifndef __SANITIZE_ADDRESS__
@@ -103,19 +128,17 @@ std::optional<Arena> Arena::make() {
   return std::nullopt;
 }
 
-std::optional<Arena> Arena::again(Place saved, std::span<const std::byte> content) {
-  const bool fits = content.size() >= kLeast && content.size() <= kMost;
-  if (saved.number >= kArenas || !fits || !map(saved.number)) return std::nullopt;
-  auto* const words = reinterpret_cast<uint64_t*>(head(saved.number));
-  std::memcpy(words, content.data(), content.size());
-  const Module here = module();
-  for (std::size_t i = 0; i < content.size() / sizeof *words; ++i)
-    if (words[i] - saved.module < here.size) words[i] += here.begin - saved.module;
-  return Arena(saved.number);
+std::optional<Arena> Arena::again(Place saved) {
+  if (saved.number >= kArenas || !map(saved.number)) return std::nullopt;
+  return Arena(saved.number, saved.module);
 }
 
 Arena::Arena(Arena&& other) noexcept
-    : number_(other.number_), mine_(std::exchange(other.mine_, false)) {}
+    : number_(other.number_),
+      saved_(other.saved_),
+      filled_(other.filled_),
+      bits_(other.bits_),
+      mine_(std::exchange(other.mine_, false)) {}
 
 Arena::~Arena() {
   if (!mine_) return;
@@ -138,8 +161,37 @@ void Arena::release(void* block) {
 }
 
 Arena::Place Arena::place() const { return {number_, module().begin}; }
-std::span<const std::byte> Arena::content() const {
-  return {reinterpret_cast<const std::byte*>(head(number_)), head(number_)->end};
+
+std::vector<uint64_t> Arena::content(std::size_t part) const {
+  const std::size_t begin = std::min(part * kPart, head(number_)->end);
+  const std::size_t size = std::min(kPart, head(number_)->end - begin) / sizeof(uint64_t);
+  const uint64_t* const from = words(number_) + begin / sizeof(uint64_t);
+  std::vector<uint64_t> packed;
+  packed.reserve(size + size / kGroup + 1);
+  for (std::size_t at = 0; at < size; at += kGroup) {  // behind the end, all is 0
+    uint64_t bits = 0;
+    for (std::size_t i = 0; i < kGroup; ++i) bits |= uint64_t{from[at + i] != 0} << i;
+    packed.push_back(bits);
+    for (; bits; bits &= bits - 1) packed.push_back(from[at + lowest(bits)]);
+  }
+  return packed;
+}
+
+bool Arena::put(std::span<const uint64_t> packed) {
+  const Module here = module();
+  uint64_t* const to = words(number_);
+  for (const uint64_t word : packed) {
+    if (bits_) {
+      const bool moves = word - saved_ < here.size;
+      to[filled_ - kGroup + lowest(bits_)] = moves ? word + here.begin - saved_ : word;
+      bits_ &= bits_ - 1;
+    } else {
+      if (filled_ == kWords) return false;
+      bits_ = word;
+      filled_ += kGroup;
+    }
+  }
+  return true;
 }
 void*& Arena::root() { return head(number_)->root; }
 

@@ -1,10 +1,10 @@
 // The memory of one run, at an address of its own, so that the run can be saved as it stands.
 //
 // Interface: while an Arena::In lives, whatever its thread allocates is in the arena of the object
-// that it names, if that is in one. content() is all of an arena; again() brings it back, in
-// another process too: at the same address, so that every pointer in it holds; those to this
-// module's own code and tables move with the module. So what is saved is complete by construction:
-// no class lists its fields, and none can be forgotten.
+// that it names, if that is in one. content() is what is in an arena, packed; again() and put()
+// bring it back, in another process too: at the same address, so that every pointer in it holds;
+// those to this module's own code and tables move with the module. So what is saved is complete by
+// construction: no class lists its fields, and none can be forgotten.
 //
 // Invariant: nothing in an arena points to what is allocated outside. Only the build that saved a
 // content can use it; who keeps it must know which one that was.
@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace uncore {
 
@@ -29,9 +30,10 @@ class Arena {
 
   // Null where the host has no room for one: sanitizers keep their own memory.
   static std::optional<Arena> make();
-  // The same that was saved; null where its place is taken in this process, or its size is none of
-  // a content's.
-  static std::optional<Arena> again(Place saved, std::span<const std::byte> content);
+  // Room for one that was saved; null where its place is taken in this process.
+  static std::optional<Arena> again(Place saved);
+  // What comes next of its content, in whatever pieces. False: there is too much.
+  bool put(std::span<const uint64_t> packed);
   Arena(Arena&& other) noexcept;
   ~Arena();
 
@@ -50,13 +52,17 @@ class Arena {
   static void release(void* block);
 
   Place place() const;
-  std::span<const std::byte> content() const;
+  // A part of it; behind the last one nothing.
+  std::vector<uint64_t> content(std::size_t part) const;
   void*& root();  // what the owner finds again
 
  private:
-  explicit Arena(uint32_t number) : number_(number) {}
+  explicit Arena(uint32_t number, uint64_t saved = 0) : number_(number), saved_(saved) {}
 
   uint32_t number_;
+  uint64_t saved_;          // where the module was when it was saved
+  std::size_t filled_ = 0;  // words, as far as has been put
+  uint64_t bits_ = 0;       // of the last of them, those that are still to come
   bool mine_ = true;
 };
 

@@ -26,24 +26,20 @@ class Begun(NamedTuple):
 
 
 def begin(boot: Boot, saved: bool) -> Begun:
-    """`saved`: it is to be."""
+    """`saved`: it must be possible."""
     still = Stillness(memory=boot.memory)
-    if not saved:
-        return Begun(None, start(boot), still)
     arena = _native.Arena.make()
     if arena is None:
-        raise UserError("--state: this build, or this host, has no room for a run to be saved")
+        if saved:
+            raise UserError("--state: this build, or this host, has no room for a run to be saved")
+        return Begun(None, start(boot), still)
     return Begun(arena, arena.start(*parts(boot)), still)
 
 
 def save(begun: Begun, session: Session, path: Path) -> None:
-    state = State(session.run.now, begun.arena.place, begun.arena.content())
-    kept.write(path, "boot", session.still, state)
+    kept.write(path, "boot", session.still, State(session.run.now, begun.arena))
 
 
 def take_up(path: Path) -> Begun:
     still, state = kept.read(path, "boot", Stillness)
-    arena = _native.Arena.again(*state.place, state.memory)
-    if arena is None:
-        raise UserError("--from: another saved run has its place in this process")
-    return Begun(arena, arena.run(), still)
+    return Begun(state.arena, state.arena.run(), still)

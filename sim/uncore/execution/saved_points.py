@@ -28,6 +28,7 @@ from uncore.job import Job
 from uncore.result.observed import Observed
 from uncore.result.schema import Point, canonical
 from uncore.support import paths
+from uncore.support.bounded_folder import trim
 from uncore.support.output_files import write_whole
 
 FOLDER = paths.CACHE / "points"
@@ -62,7 +63,7 @@ class Store:
         with suppress(OSError, UserError):
             file.parent.mkdir(parents=True, exist_ok=True)
             write_whole(file, zlib.compress(msgspec.json.encode(saved), level=1))
-            self._trim(file)
+            trim(file, self.most)
 
     def load(self, key: str) -> SavedPoint | None:
         try:
@@ -74,11 +75,3 @@ class Store:
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / key
-
-    def _trim(self, newest: Path) -> None:
-        files = [(file.stat(), file) for file in newest.parent.iterdir() if file != newest]
-        room = self.most - newest.stat().st_size
-        for about, file in sorted(files, key=lambda entry: -entry[0].st_mtime_ns):
-            room -= about.st_size
-            if room < 0:
-                file.unlink(missing_ok=True)

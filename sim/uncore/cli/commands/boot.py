@@ -14,6 +14,7 @@ from cyclopts import Parameter
 from uncore import boot as system
 from uncore.cli.keyboard import keyboard
 from uncore.cli.options import Json, With, note
+from uncore.cli.options.groups import SAVED
 from uncore.cli.options.of_boot import BOOTED, Booted, Moment
 from uncore.cli.options.whole import WHOLE, Whole
 from uncore.cli.status import MISTAKE, OK
@@ -40,6 +41,12 @@ SymbolFiles = Annotated[
         " System.map, vmlinux as an ELF; again: a program's ELF",
     ),
 ]
+Fresh = Annotated[
+    bool,
+    Parameter(
+        negative="", help="boot anew, though the same is kept where its shell waits", group=SAVED
+    ),
+]
 PANIC = "Kernel panic"
 PATIENCE = 5  # seconds between two notes on progress
 GOODBYE = "echo uncore: status $?; poweroff -f\n"
@@ -54,6 +61,7 @@ def boot(
     booted: Booted = BOOTED,
     command: Command = "",
     whole: Whole = WHOLE,
+    fresh: Fresh = False,
     symbols: SymbolFiles = [],  # noqa: B006
     most: Most = 0,
     with_: With = [],  # noqa: B006
@@ -61,13 +69,19 @@ def boot(
 ) -> int:
     table = system.Symbols.read(symbols) if symbols else None
     moment = Moment.of(whole.save_at)
-    begun = _begun(machine, with_, booted, whole)
+    begun, to_keep = _begun(machine, with_, booted, whole, fresh)
     session = system.Session(begun.run, begun.still)
+    shown = len(session.console) if whole.from_ else 0
     state, status = whole.state, OK
     try:
         with keyboard(sys.stdin if not command else None) as typed:
             user = _User(command, typed, table is not None)
-            for waits in _watched(session, most, not json, moment.time if state else None):
+            for waits in _watched(
+                session, most, None if json else shown, moment.time if state else None
+            ):
+                if waits and to_keep:
+                    _keep(to_keep, begun, session)
+                    to_keep = None
                 if state and moment.is_there(session):
                     status = _saved(begun, session, state)
                     state = None
@@ -93,16 +107,29 @@ def _saved(begun: system.Begun, session: system.Session, path: Path) -> int:
     return OK
 
 
-def _begun(machine: str, with_: list[str], booted: Booted, whole: Whole) -> system.Begun:
+def _keep(boot: system.Boot, begun: system.Begun, session: system.Session) -> None:
+    if system.keep(boot, begun, session):
+        note(f"kept for the next boot of the same, at {_far(session)}")
+
+
+def _begun(
+    machine: str, with_: list[str], booted: Booted, whole: Whole, fresh: bool
+) -> tuple[system.Begun, system.Boot | None]:
+    """The run, and what it is kept as when its shell waits."""
     if not whole.state and whole.save_at != WHOLE.save_at:
         raise UserError("--save-at: into which file? write --state FILE too")
-    if whole.from_ is None:
-        if not machine:
-            raise UserError("boot: nothing to start; write a machine and --kernel, or --from")
-        return system.begin(booted.on(load(machine, with_)), whole.state is not None)
-    if machine or with_ or booted != BOOTED:
-        raise UserError("--from: the machine and its kernel are the saved run's; write --run")
-    return system.take_up(whole.from_)
+    if whole.from_:
+        if machine or with_ or fresh or booted != BOOTED:
+            raise UserError("--from: the machine and its kernel are the saved run's; write --run")
+        return system.take_up(whole.from_), None
+    if not machine:
+        raise UserError("boot: nothing to start; write a machine and --kernel, or --from")
+    boot = booted.on(load(machine, with_))
+    at_prompt = whole.save_at == WHOLE.save_at
+    if at_prompt and not fresh and (found := system.find(boot)):
+        note(f"goes on from its boot of {found.since:%d %B %Y, %H:%M}; --fresh boots anew")
+        return found.begun, None
+    return system.begin(boot, whole.state is not None), boot
 
 
 class _User:
@@ -125,10 +152,13 @@ class _User:
         return bool(text)
 
 
-def _watched(session: system.Session, most: int, shown: bool, until: int | None) -> Iterator[bool]:
-    """Runs the boot to its end; yields whether its shell waits.  Shows its console as it grows, and
-    notes on progress while that is silent."""
-    printed, noted = len(session.console), time.monotonic()
+def _watched(
+    session: system.Session, most: int, printed: int | None, until: int | None
+) -> Iterator[bool]:
+    """Runs the boot to its end; yields whether its shell waits.  Shows its console as it grows,
+    from a letter on (None: not at all), and notes on progress while that is silent."""
+    shown, noted = printed is not None, time.monotonic()
+    printed = _show(session, printed or 0, shown)
     yield session.waits
     while session.goes_on(until if until and until > session.run.now else None):
         if len(session.console) > printed:

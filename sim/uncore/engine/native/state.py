@@ -12,9 +12,7 @@ computed from the former value stays.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
-
-import msgspec
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uncore import _native
 from uncore.engine import outcome, silent
@@ -30,10 +28,9 @@ BEGIN = "begin"  # when the first hart begins what is measured
 NEVER = (1 << 62) - 1
 
 
-class State(msgspec.Struct, frozen=True):
+class State(NamedTuple):
     at: int  # ps
-    place: tuple[int, int]  # as the arena says
-    memory: bytes
+    arena: Any  # the run's memory
 
 
 def saving(
@@ -49,16 +46,13 @@ def saving(
         tick(run.operations, run.now, run.touched)
     if run.end != "running":
         raise UserError(f"--save-at: the run ended before, at {run.now / 1e6:g} us")
-    keep(State(run.now, arena.place, arena.content()))
+    keep(State(run.now, arena))
     to_its_end(run, tick)
     return outcome.point(job, run)
 
 
 def taken_up(state: State, job: Job, tick: Watch = silent) -> dict[str, Any]:
-    arena = _native.Arena.again(*state.place, state.memory)
-    if arena is None:
-        raise UserError("--from: another saved run has its place in this process")
-    run = arena.run()
+    run = state.arena.run()
     for name, value in job.parameters:
         parameter = job.program.parameter(name)
         now = abi.pack(parameter.parse(value))

@@ -4,9 +4,9 @@
     read(path, "boot", About)             what was told about it, and its State
 
 The file: a line of its schema, its digest and its size; a line of JSON, the Head; then the run's
-memory, compressed part by part, because it may be larger than 4 GiB.  The digest is of all that
-follows the first line, and nothing is decoded before it is right.
-Invariant: no more memory is taken than the Head says, and that is no more than a State can have.
+memory as its arena packs it, compressed.  The digest is of all that follows the first line, and
+nothing is decoded before it is right.
+Invariant: no more is unpacked than the Head says, and that is no more than an arena can have.
 Whoever can write a file can write its digest: a state is trusted as a program is
 (docs/security.md).
 """
@@ -17,8 +17,9 @@ import hashlib
 import os
 import re
 import zlib
+from itertools import count
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
@@ -27,10 +28,10 @@ from uncore.engine.native.state import State
 from uncore.errors import UserError
 from uncore.support.output_files import write_whole
 
-SCHEMA = "uncore.state/3"
-PART = 1 << 28  # bytes
+SCHEMA = "uncore.state/4"
+PIECE, WORD = 1 << 18, 8  # bytes
 LONGEST_HEAD = 1 << 30  # bytes: a program is in it
-FIRST = re.compile(rb"uncore\.state/3 ([0-9a-f]{64}) ([0-9]{1,12})\n")
+FIRST = re.compile(rb"uncore\.state/4 ([0-9a-f]{64}) ([0-9]{1,12})\n")
 LONGEST_FIRST = 128  # bytes
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -40,7 +41,7 @@ class Head(msgspec.Struct, frozen=True):
     command: str  # that goes on with it: run, boot
     at: int  # ps
     place: tuple[int, int]  # as the arena says
-    size: int  # of the memory, bytes
+    size: int  # of the memory, packed, bytes
     about: msgspec.Raw
 
 
@@ -49,12 +50,16 @@ class Damaged(Exception):
 
 
 def write(path: Path, command: str, about: msgspec.Struct, state: State) -> None:
-    memory, packer = memoryview(state.memory), zlib.compressobj(level=1)
-    header = msgspec.Raw(msgspec.json.encode(about))
+    packer, packed, size = zlib.compressobj(level=1), list[bytes](), 0
+    for number in count():
+        if not (part := state.arena.content(number)):
+            break
+        packed.append(packer.compress(part))
+        size += len(part)
+    about_ = msgspec.Raw(msgspec.json.encode(about))
     maker = engine.identity("native")
-    head = Head(maker, command, state.at, state.place, len(memory), header)
-    parts = [packer.compress(memory[at : at + PART]) for at in range(0, len(memory), PART)]
-    content = b"".join([msgspec.json.encode(head), b"\n", *parts, packer.flush()])
+    head = Head(maker, command, state.at, state.arena.place, size, about_)
+    content = b"".join([msgspec.json.encode(head), b"\n", *packed, packer.flush()])
     digest = hashlib.sha256(content).hexdigest()
     write_whole(path, f"{SCHEMA} {digest} {len(content)}\n".encode() + content)
 
@@ -66,7 +71,10 @@ def read(path: Path, command: str, about: type[T]) -> tuple[T, State]:
             head = msgspec.json.decode(file.readline(LONGEST_HEAD), type=Head)
             _check(path, command, head)
             header = msgspec.json.decode(head.about, type=about)
-            memory = _memory(file, head.size)
+            arena = _native.Arena.again(*head.place)
+            if arena is None:
+                raise UserError(f"--from {path}: another saved run has its place in this process")
+            _fill(arena, file, head.size)
     except OSError as error:
         raise UserError(f"--from {path}: {error.strerror}; name a file that can be read") from None
     except (Damaged, zlib.error, msgspec.MsgspecError, UnicodeDecodeError):
@@ -74,7 +82,7 @@ def read(path: Path, command: str, about: type[T]) -> tuple[T, State]:
             f"--from {path}: not a saved run, or a damaged one, or another version's; write what"
             f" `uncore {command} --state` of this one wrote"
         ) from None
-    return header, State(head.at, head.place, memory)
+    return header, State(head.at, arena)
 
 
 def _check_digest(file: BinaryIO) -> None:
@@ -104,15 +112,18 @@ def _check(path: Path, command: str, head: Head) -> None:
         )
 
 
-def _memory(file: BinaryIO, size: int) -> bytes:
-    """Exactly so much."""
-    packed = file.read()
+def _fill(arena: Any, file: BinaryIO, size: int) -> None:
+    """With exactly so much."""
     if not _native.Arena.LEAST <= size <= _native.Arena.MOST:
         raise Damaged
-    unpacker = zlib.decompressobj()
-    memory = unpacker.decompress(packed, size)
-    if len(memory) != size or unpacker.decompress(unpacker.unconsumed_tail, 1) or not unpacker.eof:
+    unpacker, rest = zlib.decompressobj(), b""
+    while piece := file.read(PIECE):
+        content = unpacker.decompress(piece, size + 1)
+        size -= len(content)
+        content = rest + content
+        whole = len(content) // WORD * WORD
+        if size < 0 or not arena.put(content[:whole]):
+            raise Damaged
+        rest = content[whole:]
+    if size or rest or not unpacker.eof or unpacker.unused_data:
         raise Damaged
-    if unpacker.unused_data:
-        raise Damaged
-    return memory

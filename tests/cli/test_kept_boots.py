@@ -1,0 +1,110 @@
+"""Does `uncore boot` go on from the boot that it kept as if it had booted, never from another?"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from tests.cli.test_boot import GUEST, needs_room
+from tests.engine.test_devices_of_kernels import HEARS
+from tests.engine.test_kernels import CALLS
+from tests.isa import guest
+
+from uncore.boot import kept_boots
+
+HEAD = GUEST.partition("1:")[0]
+SHELL = f".set WORDS, 0x80070000\n.set WHOM, 0\n{HEAD}1:\n{HEARS}"
+WORDS = "boot ccx:1x2 --kernel Image --memory 16MiB --json --run".split()
+TAKEN_UP = re.compile(r"goes on from its boot of \d\d \w+ \d{4}, \d\d:\d\d; --fresh boots anew")
+
+pytestmark = needs_room
+
+
+@pytest.fixture
+def boot(uncore, tmp_path: Path):
+    Path("Image").write_bytes(guest.assemble(CALLS + SHELL, tmp_path).text)
+    return lambda *more, run="x": uncore(*WORDS, run, *more)
+
+
+def kept() -> list[Path]:
+    return sorted(kept_boots.FOLDER.glob("*"), key=lambda file: file.stat().st_mtime_ns)
+
+
+def test_boot_that_goes_on_ends_as_one_from_the_start(boot):
+    first, again, other = boot(), boot(), boot(run="y")
+    assert "kept for the next boot of the same, at" in first.err
+    assert [bool(TAKEN_UP.search(result.err)) for result in (first, again, other)] == [0, 1, 1]
+    assert json.loads(first.out)["console"] == "?x\n"
+    assert again.out == first.out
+    assert other.out == boot("--fresh", run="y").out != first.out
+    assert len(kept()) == 1
+
+
+def test_console_of_a_boot_that_goes_on_begins_with_the_boot(boot, uncore):
+    first, again = (uncore(*(word for word in WORDS if word != "--json"), "x") for _ in range(2))
+    assert TAKEN_UP.search(again.err)
+    assert (first.out, again.out) == ("?x\n", "?x\n")
+
+
+@pytest.mark.parametrize(
+    "more", ["--append quiet", "--harts 1", "--memory 32MiB", "--with core.clock=2GHz"]
+)
+def test_boot_that_anything_decides_otherwise_begins_anew(boot, more):
+    boot()
+    assert not TAKEN_UP.search(boot(*more.split()).err)
+    assert TAKEN_UP.search(boot().err)
+
+
+def test_boot_of_another_kernel_or_copy_of_uncore_begins_anew(boot, monkeypatch):
+    boot()
+    Path("Image").write_bytes(Path("Image").read_bytes() + b"\1")
+    assert not TAKEN_UP.search(boot().err)
+    monkeypatch.setattr("uncore.engine.copy.content", lambda: "another")
+    assert not TAKEN_UP.search(boot().err)
+    assert len(kept()) == 3
+
+
+@pytest.mark.parametrize("spoil", [lambda b: b[:-9], lambda b: b"", lambda b: b[:-1] + b"\xff"])
+def test_damaged_boot_is_booted_and_kept_anew(boot, spoil):
+    first = boot()
+    whole = kept()[0].read_bytes()
+    kept()[0].write_bytes(spoil(whole))
+    again = boot()
+    assert (again.out, TAKEN_UP.search(again.err)) == (first.out, None)
+    assert TAKEN_UP.search(boot().err)
+
+
+def test_folder_that_others_may_write_is_left_alone(boot):
+    first = boot()
+    kept_boots.FOLDER.chmod(0o777)
+    files = kept()
+    again = boot()
+    assert "kept" not in again.err
+    assert (again.out, TAKEN_UP.search(again.err), kept()) == (first.out, None, files)
+
+
+def test_full_folder_loses_its_oldest_boots(boot, monkeypatch):
+    for append in ("a", "b", "c"):
+        boot("--append", append)
+    size = kept()[0].stat().st_size
+    monkeypatch.setattr(kept_boots, "MOST", 2 * size + 1000)
+    boot("--append", "d")
+    assert len(kept()) == 2
+    assert [bool(TAKEN_UP.search(boot("--append", a).err)) for a in "dca"] == [1, 1, 0]
+
+
+def test_saved_state_of_a_boot_that_goes_on_is_that_of_the_boot(boot, uncore):
+    first = boot("--state", "one")
+    again = boot("--state", "two")
+    assert TAKEN_UP.search(again.err)
+    ends = [uncore("boot", "--from", name, "--json", "--run", "x").out for name in ("one", "two")]
+    assert ends == [first.out] * 2
+
+
+def test_state_of_another_moment_is_saved_by_booting_anew(boot):
+    boot()
+    result = boot("--state", "one", "--save-at", "1us")
+    assert (result.status, TAKEN_UP.search(result.err)) == (0, None)
+    assert re.search(r"saved in one, at .* 1\.0 ms", result.err)
