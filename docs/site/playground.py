@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import gzip
-import json
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +42,7 @@ from uncore.trace.stepper.page import empty
 
 HERE = Path(__file__).parent / "playground"
 ENGINE = ("engine.js", "job.js", "names.js", "outcome.js", "trace.js", "run.js")
-PAGE = ("packed.js", "form.js", "figures.js", "playground.js")
+PAGE = ("program.js", "form.js", "figures.js", "playground.js")
 SHAPES = ("bus:8", "ring:16", "mesh:4x4", "mesh:8x8", "ccx:2x4", "ccx:4x8", "ccx:8x8")
 EXACT = 1 << 53  # larger numbers are texts in a page
 PLACEMENTS = ("compact", "scatter")
@@ -170,12 +168,6 @@ class _Types:
         return row
 
 
-def packed(value: Any) -> str:
-    """JSON, compressed, in letters."""
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
-    return base64.b64encode(gzip.compress(text, 9, mtime=0)).decode()
-
-
 def numbers() -> dict[str, list[list[Any]]]:
     """The times of each part that a page lets change: name, meaning, least and most ps."""
     return {
@@ -198,12 +190,16 @@ def page(wasm: bytes) -> str:
         "shared": shared(),
         "numbers": numbers(),
         "machines": {
-            name: [data_of["resolved"]["name"], packed(data_of), len(data_of["harts"]["compact"])]
+            name: [
+                data_of["resolved"]["name"],
+                standalone.packed(data_of),
+                len(data_of["harts"]["compact"]),
+            ]
             for name, data_of in resolved.items()
         },
-        "workloads": {name: packed(workload(name)) for name in locate.catalogue()},
+        "workloads": {name: standalone.packed(workload(name)) for name in locate.catalogue()},
         "stepper": empty(),
-        "wasm": base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode(),
+        "wasm": standalone.letters(wasm),
     }
     body = standalone.filled(_text("playground.html"), ENGINE=engine(), DATA=standalone.data(data))
     script = "".join(map(_text, PAGE))

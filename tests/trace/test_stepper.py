@@ -122,12 +122,12 @@ def test_message_is_at_each_stop_when_its_head_is():
 @pytest.fixture(scope="module")
 def page(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("stepper") / "w.html"
-    path.write_text(page_of(record(job(ops=3), Window(around="measured")), "uncore watch <x>"))
+    path.write_text(page_of([record(job(ops=3), Window(around="measured"))], "uncore watch <x>"))
     return path
 
 
 def of_200_operations():
-    return page_of(record(job(ops=25), Window(around="measured")), "")
+    return page_of([record(job(ops=25), Window(around="measured"))], "")
 
 
 def test_page_of_200_operations_is_small():
@@ -153,7 +153,7 @@ OVERLAPS = """texts => {
 @pytest.mark.parametrize(("machine", "threads"), [("bus:8", 8), ("ccx:2x4", 8)])
 def test_labels_of_messages_never_cover_each_other(tmp_path, machine, threads):
     made = record(job(machine, "lock/ticket", threads, ops=3), Window(around="measured"))
-    (tmp_path / "w.html").write_text(page_of(made, ""))
+    (tmp_path / "w.html").write_text(page_of([made], ""))
     with opened(tmp_path / "w.html", width=1600, height=1000) as shown:
         for _ in range(20):
             for labels in ("#chart .arrow text, #chart .life-name", "#machine .flying text"):
@@ -241,7 +241,7 @@ def test_scrubbing_goes_to_a_time(page):
 
 def test_machine_is_cropped_to_the_part_at_work(tmp_path):
     made = record(job("ccx:8x8", threads=2, ops=2), Window(around="measured"))
-    (tmp_path / "w.html").write_text(page_of(made, ""))
+    (tmp_path / "w.html").write_text(page_of([made], ""))
     with opened(tmp_path / "w.html") as shown:
         width = "Number(document.getElementById('machine').getAttribute('viewBox').split(' ')[2])"
         part = shown.evaluate(width)
@@ -270,7 +270,7 @@ def page_of_own_protocol(tmp_path_factory) -> Path:
     """VI, whose states the shipped protocols lack; one cache has the line or none."""
     path = tmp_path_factory.mktemp("stepper") / "vi.html"
     overrides = {"protocol": str(SUPPORT / "protocols/vi")}
-    path.write_text(page_of(record(job(ops=3, with_=overrides), Window(around="measured")), ""))
+    path.write_text(page_of([record(job(ops=3, with_=overrides), Window(around="measured"))], ""))
     return path
 
 
@@ -295,7 +295,7 @@ def test_states_of_own_protocol_are_coloured_by_role(page_of_own_protocol):
 @pytest.mark.parametrize("protocol", ["mesif", "moesi"])
 def test_legend_lists_states_that_occur(tmp_path, protocol):
     made = job(ops=3, with_={"protocol": protocol})
-    (tmp_path / "w.html").write_text(page_of(record(made, Window(around="measured")), ""))
+    (tmp_path / "w.html").write_text(page_of([record(made, Window(around="measured"))], ""))
     with opened(tmp_path / "w.html") as shown:
         occur = shown.evaluate(
             "(({ tables, columns }) => [...new Set(tables.states.map("
@@ -305,3 +305,77 @@ def test_legend_lists_states_that_occur(tmp_path, protocol):
         copies = {"M", "E", "O", "F", "S", "SM", "OM", "MI"}
         for state in copies:
             assert (f" {state}," in f"{legend}," or f" {state} " in legend) == (state in occur)
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory) -> Path:
+    """MESI and MOESI, two harts in turn: one reads what the other has written, then writes it."""
+    jobs = [
+        job("mesh:2x2", "latency/alternate", 2, {"protocol": name}, by="look", rounds=4)
+        for name in ("mesi", "moesi")
+    ]
+    path = tmp_path_factory.mktemp("stepper") / "pair.html"
+    path.write_text(page_of([record(made, Window(around="measured")) for made in jobs], ""))
+    return path
+
+
+NOWS = "stepper.runs.map(run => run.now)"
+CHANGES = """stepper.runs.map(({ D, line, now }) => D.tables.states
+  .filter(row => row[D.columns.states.indexOf('line')] === line)
+  .map(row => Object.fromEntries(D.columns.states.map((name, i) => [name, row[i]])))
+  .map(change => ({ ...change, event: D.texts[change.event] }))
+  .filter(({ before, after }) => before !== after))"""
+
+
+def test_two_runs_part_where_a_dirty_line_is_read(pair):
+    """MESI's owner gives its right up, MOESI's stays the owner: until then all is alike."""
+    with opened(pair, width=1600) as shown:
+        changes = shown.evaluate(CHANGES)
+        same = ("agent", "before", "event", "after")
+        first = next(
+            both
+            for both in zip(*changes, strict=False)
+            if [both[0][key] for key in same] != [both[1][key] for key in same]
+        )
+        assert [(change["before"], change["after"]) for change in first] == [("M", "S"), ("M", "O")]
+        assert shown.evaluate(NOWS) == [change["at"] for change in first]
+        said = shown.locator("#parting span").all_text_contents()
+        assert [text.split()[0] for text in said] == ["The", "MESI", "MOESI"]
+        assert "M → S" in said[1] and "M → O" in said[2]
+        assert shown.locator("ol li.parts").count() == 2
+        assert shown.locator("svg line.parting").count() == 2
+        assert faults(shown) == []
+
+
+def test_two_runs_that_are_alike_do_not_part(tmp_path):
+    alike = [record(job("bus:2", threads=2, ops=2), Window(around="measured"))] * 2
+    (tmp_path / "w.html").write_text(page_of(alike, ""))
+    with opened(tmp_path / "w.html") as shown:
+        assert shown.locator("#parting").text_content().startswith("Alike")
+        assert not shown.locator("#there").is_visible()
+
+
+def test_two_runs_step_by_operation_or_by_time(tmp_path):
+    locks = [job("bus:4", lock, 4, ops=3) for lock in ("lock/ticket", "lock/mcs")]
+    traces = [record(made, Window(around="measured")) for made in locks]
+    (tmp_path / "w.html").write_text(page_of(traces, ""))
+    with opened(tmp_path / "w.html") as shown:
+        ends = shown.evaluate(
+            "stepper.runs.map(run => run.D.operations.map(o => o[2]).sort((a, b) => a - b))"
+        )
+        assert len(ends[0]) == len(ends[1]) > 3 and ends[0] != ends[1]
+        shown.keyboard.press("Home")
+        for number in range(3):
+            shown.keyboard.press("o")
+            assert shown.evaluate(NOWS) == [run[number] for run in ends]
+        shown.keyboard.press("b")
+        for _ in range(3):
+            before = shown.evaluate(NOWS)
+            assert before[0] == before[1]
+            next_ = min(shown.evaluate("stepper.runs.map(run => run.step('message', 1))"))
+            shown.keyboard.press("ArrowRight")
+            assert shown.evaluate(NOWS) == [next_, next_]
+        shown.keyboard.press("p")
+        assert shown.evaluate(NOWS)[0] != next_
+        address = shown.evaluate("location.hash")
+    assert address.endswith("by=time")

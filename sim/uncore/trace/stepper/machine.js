@@ -2,15 +2,6 @@
 const UNIT = 100; // of the drawing, one stop
 let stretch = 1; // across, so that the drawing fills its place
 const across = x => x * stretch * UNIT;
-const SVG = 'http://www.w3.org/2000/svg';
-function make(name, attributes, parent, text) {
-  const node = document.createElementNS(SVG, name);
-  for (const key in attributes) node.setAttribute(key, attributes[key]);
-  if (text !== undefined) node.textContent = text;
-  if (parent) parent.append(node);
-  return node;
-}
-
 // Agents that share a stop stand side by side.
 const seats = new Map();
 function seat(stop, agent) {
@@ -59,12 +50,12 @@ function partAtWork() {
 // Shows the whole instead of the part, or the part again.
 function toggleCrop() {
   cropped = !cropped;
-  document.getElementById('crop').setAttribute('aria-pressed', String(!cropped));
+  $('crop').setAttribute('aria-pressed', String(!cropped));
   drawMachine();
 }
 
 function drawMachine() {
-  const svg = document.getElementById('machine');
+  const svg = $('machine');
   const [x, y, width, height] = cropped ? AT_WORK : WHOLE;
   stretch = Math.min(
     2.2,
@@ -158,9 +149,7 @@ function showMachine(line, t) {
       d.value.textContent =
         agent < CORES && full ? values.map(([, v]) => short(v)).join(' · ') : '';
     }
-  document.getElementById('values').textContent = values
-    .map(([object, v]) => `${object} = ${short(v)}`)
-    .join(', ');
+  $('values').textContent = values.map(([object, v]) => `${object} = ${short(v)}`).join(', ');
   showFlying(line, t);
 }
 
@@ -223,5 +212,5 @@ function legendEntry(shape, attributes, text) {
   const svg = make('svg', { viewBox: '0 0 16 16', 'aria-hidden': 'true' }, span);
   make(shape, attributes, svg);
   span.append(` ${text}`);
-  document.getElementById('legend').append(span);
+  $('legend').append(span);
 }

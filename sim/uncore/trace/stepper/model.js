@@ -1,6 +1,4 @@
-// The page's data as objects, and the state of a line, a hart or a message at a moment, in ps.
-const D = JSON.parse(document.getElementById('data').textContent);
-const NOT = -1;
+// A run's document as objects, and the state of a line, a hart or a message at a moment, in ps.
 const CORES = D.machine.cores.length;
 const INTERNED = new Set(['source', 'object', 'kind', 'cell', 'event', 'what']);
 
@@ -31,18 +29,6 @@ const transactions = table('transactions');
 const operations = D.operations.map(([hart, begin, end]) => ({ hart, begin, end }));
 const lineName = new Map(D.lines);
 const agentName = agent => (agent < 0 ? 'nobody' : D.machine.agents[agent]);
-
-// The number of elements of a sorted list that are not after t.
-function until(list, t, key) {
-  let low = 0;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (key(list[middle]) <= t) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
 
 function grouped(rows, key) {
   const groups = new Map();
@@ -181,16 +167,6 @@ function contended(line) {
   return moments(line, 'message')[0] ?? 0;
 }
 
-function time(ps) {
-  const units = [
-    [1e9, 'ms'],
-    [1e6, 'us'],
-    [1e3, 'ns'],
-  ];
-  for (const [size, unit] of units)
-    if (Math.abs(ps) >= size) return `${(ps / size).toFixed(ps / size >= 100 ? 1 : 2)} ${unit}`;
-  return `${ps} ps`;
-}
 const short = value => {
   const n = BigInt(`0x${value}`);
   return n > 0xffffffn ? `0x${value}` : n.toString();
