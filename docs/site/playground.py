@@ -29,7 +29,7 @@ from uncore.job.placement import place
 from uncore.job.schema import options
 from uncore.program import abi, locate
 from uncore.program.types import Array, Pointer, Struct, Type
-from uncore.protocol import tables
+from uncore.protocol import diagram, tables
 from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.topology.link import Link
 from uncore.topology.load import shipped
@@ -94,6 +94,7 @@ def protocol(name: str) -> dict[str, Any]:
     return {
         "packed": tables.pack(protocol_tables),
         "states": stepper.states(protocol_tables),
+        "diagram": diagram.drawing(protocol_tables, *stepper.DIAGRAM),
         "cells": cells,
         "rows": rows,
         "words": trace.words(protocol_tables),

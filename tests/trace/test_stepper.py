@@ -10,6 +10,7 @@ from tests.trace.test_trace import job
 
 from uncore import engine
 from uncore.protocol.table_shapes import PROTOCOLS
+from uncore.protocol.tables import load
 from uncore.trace import Window, record
 from uncore.trace.named_tables import NOT
 from uncore.trace.places import Places
@@ -150,15 +151,35 @@ OVERLAPS = """texts => {
 }"""
 
 
+LABELS = ("#chart .arrow text, #chart .life-name", "#machine .flying text")
+OUTSIDE = """texts => texts.filter(text => {
+  const [a, b] = [text, text.ownerSVGElement].map(node => node.getBoundingClientRect());
+  const across = a.left < b.left - 1 || a.right > b.right + 1;
+  return across || a.top < b.top - 1 || a.bottom > b.bottom + 1;
+}).length"""
+
+
+def check_labels(path, made, steps, start=None, until=None):
+    window = Window(start, until) if until else Window(around="measured")
+    path.write_text(page_of([record(made, window)], ""))
+    with opened(path, width=1600, height=1000) as shown:
+        for _ in range(steps):
+            for labels in LABELS:
+                assert shown.locator(labels).evaluate_all(OVERLAPS) == 0, (labels, now(shown))
+            assert shown.locator(LABELS[1]).evaluate_all(OUTSIDE) == 0, now(shown)
+            shown.keyboard.press("t")
+
+
 @pytest.mark.parametrize(("machine", "threads"), [("bus:8", 8), ("ccx:2x4", 8)])
 def test_labels_of_messages_never_cover_each_other(tmp_path, machine, threads):
-    made = record(job(machine, "lock/ticket", threads, ops=3), Window(around="measured"))
-    (tmp_path / "w.html").write_text(page_of([made], ""))
-    with opened(tmp_path / "w.html", width=1600, height=1000) as shown:
-        for _ in range(20):
-            for labels in ("#chart .arrow text, #chart .life-name", "#machine .flying text"):
-                assert shown.locator(labels).evaluate_all(OVERLAPS) == 0, (labels, now(shown))
-            shown.keyboard.press("t")
+    check_labels(tmp_path / "w.html", job(machine, "lock/ticket", threads, ops=3), 12)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", range(20))
+def test_labels_never_cover_each_other_in_twenty_windows(tmp_path, number):
+    ((made, start, until),) = windows("moesi", 1, seed=number)
+    check_labels(tmp_path / "w.html", made, 12, start, until)
 
 
 def test_page_opens_where_two_requests_meet(page):
@@ -379,3 +400,53 @@ def test_two_runs_step_by_operation_or_by_time(tmp_path):
         assert shown.evaluate(NOWS)[0] != next_
         address = shown.evaluate("location.hash")
     assert address.endswith("by=time")
+
+
+LIT = """[...document.querySelectorAll('#diagram .lit')].map(({ dataset }) => ({ ...dataset }))"""
+
+
+def test_state_of_the_chosen_core_is_lit_with_the_cell_that_led_there(page):
+    client = load("mesi").client
+    with opened(page) as shown:
+        shown.keyboard.press("s")
+        core = int(shown.locator("#agent").input_value())
+        assert core == shown.evaluate("stepper.data.harts[1][1]")
+        seen = set()
+        for _ in range(40):
+            shown.keyboard.press("ArrowRight")
+            state = dict(shown.evaluate("[...stepper.statesAt(stepper.line, stepper.now)]"))
+            nodes = [lit for lit in shown.evaluate(LIT) if "state" in lit]
+            assert [node["state"] for node in nodes] == [state.get(core, "I")]
+            for arrow in (lit for lit in shown.evaluate(LIT) if "from" in lit):
+                before, event = shown.locator("#cell").text_content().split(":")[0].split(", ")
+                cell = client[before, event]
+                assert (arrow["from"], arrow["to"]) == (before, cell.next)
+                assert cell.text in shown.locator("#cell").text_content()
+                seen.add((before, event))
+        assert len(seen) > 2
+
+
+def test_click_on_a_core_shows_its_states(page):
+    with opened(page) as shown:
+        shown.locator(".agent.core").nth(2).click()
+        assert shown.locator("#agent").input_value() == "2"
+
+
+def test_messages_go_along_a_bus(tmp_path):
+    """Each is above or below its core, or on the bar."""
+    traced = record(job("bus:4", threads=4, ops=2), Window(around="measured"))
+    (tmp_path / "w.html").write_text(page_of([traced], ""))
+    with opened(tmp_path / "w.html") as shown:
+        places = """stepper.underWay(stepper.line, stepper.now).map(m =>
+          [stepper.position(m, (m.sent + m.arrived) / 2), m.stops.map(s => D.machine.stops[s])])"""
+        places = places.replace("D.machine", "stepper.data.machine")
+        (bus,) = shown.evaluate(
+            "stepper.data.machine.buses.map(s => stepper.data.machine.stops[s])"
+        )
+        met = 0
+        for _ in range(30):
+            shown.keyboard.press("ArrowRight")
+            for (x, y), stops in shown.evaluate(places):
+                assert y == bus[1] or x in [stop[0] for stop in stops], (x, y, stops)
+                met += x not in (stops[0][0], bus[0]) or y not in (stops[0][1], bus[1])
+        assert met and shown.locator("#machine line.bar").count() == 1

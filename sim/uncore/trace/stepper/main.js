@@ -179,6 +179,7 @@ const KEYS = {
   End: () => go(end()),
   l: () => turnLine(1),
   L: () => turnLine(-1),
+  s: () => runs.map(run => run.turnCore()),
   c: () => runs.map(run => run.crop()),
   d: () => theme(!isDark()),
   p: goApart,

@@ -116,17 +116,24 @@ function hartAt(hart, t) {
   };
 }
 
+// The points of the way between two stops: on to a bus straight up or down, then along it.
+function way(from, to) {
+  const [a, b_] = [D.machine.stops[from], D.machine.stops[to]];
+  if (D.machine.buses.includes(to)) return [a, [a[0], b_[1]], b_];
+  return D.machine.buses.includes(from) ? [a, [b_[0], a[1]], b_] : [a, b_];
+}
 // The position of a message between two stops, as a point of the drawing.
 function position(m, t) {
-  const at = m.stops.map(stop => D.machine.stops[stop]);
-  const n = Math.max(
+  const next = Math.max(
     1,
     until(m.times, t, x => x),
   );
-  if (n >= at.length) return at[at.length - 1];
-  const [from, to] = [m.times[n - 1], m.times[n]];
-  const share = to > from ? (t - from) / (to - from) : 1;
-  return [0, 1].map(i => at[n - 1][i] + (at[n][i] - at[n - 1][i]) * share);
+  if (next >= m.stops.length) return D.machine.stops[m.stops[m.stops.length - 1]];
+  const points = way(m.stops[next - 1], m.stops[next]);
+  const [from, to] = [m.times[next - 1], m.times[next]];
+  const share = (to > from ? (t - from) / (to - from) : 1) * (points.length - 1);
+  const leg = Math.min(Math.floor(share), points.length - 2);
+  return [0, 1].map(i => points[leg][i] + (points[leg + 1][i] - points[leg][i]) * (share - leg));
 }
 
 const KINDS = {

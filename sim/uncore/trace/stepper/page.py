@@ -17,11 +17,11 @@ from uncore.support.output_files import write_whole
 from uncore.trace import Trace
 from uncore.trace.stepper.compact import compact
 from uncore.trace.stepper.data import document
-from uncore.trace.stepper.names import apart
+from uncore.trace.stepper.pair import apart
 
 HERE = Path(__file__).parent
 COMMON = ("common.js", "labels.js", "unpack.js")
-OF_RUN = ("model.js", "sentences.js", "machine.js", "chart.js", "lists.js", "view.js")
+OF_RUN = ("model.js", "sentences.js", "machine.js", "chart.js", "lists.js", "diagram.js", "view.js")
 
 
 def write(path: Path, traces: Sequence[Trace], command: str) -> None:

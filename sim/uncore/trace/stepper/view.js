@@ -8,6 +8,7 @@ function show() {
   $('now').textContent = time(now);
   showMachine(line, now);
   showChart(line, now, run.asked, parts === null ? NOT : events()[parts][0]);
+  showDiagram(line, now);
   showHarts(now);
   showLog(line, now, run.asked, parts);
 }
@@ -84,16 +85,28 @@ for (const [address, name] of D.lines)
 $('line').addEventListener('change', event => run.chosen(Number(event.target.value)));
 $('crop').hidden = !hasPart;
 $('crop').addEventListener('click', crop);
+drawLegend(); // its height is not the machine's
 drawMachine();
-drawLegend();
 drawHarts();
+$('agent').addEventListener('change', () => showDiagram(line, now));
+function chooseCore(core) {
+  if (!usedCores.has(core)) return;
+  $('agent').value = String(core);
+  showDiagram(line, now);
+}
+function turnCore() {
+  const cores = $('agent').options;
+  $('agent').selectedIndex = ($('agent').selectedIndex + 1) % cores.length;
+  showDiagram(line, now);
+}
 
 const run = {
   ...{ D, choose, drawMachine, events, glide, go, momentOf, progress, show, step, steps },
-  ...{ openTransactions, statesAt, underWay, valuesAt },
+  ...{ openTransactions, position, statesAt, underWay, valuesAt },
   asked: go, // a click on an event: to its moment
   chosen: choose,
   crop,
+  turnCore,
   messages: () => of('messages', line),
   part: index => {
     parts = index;
