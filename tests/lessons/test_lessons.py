@@ -17,8 +17,11 @@ SOLVED = {
     "refcount": ("refcount/sloppy", {}),
     "readers": ("lock/rmlock", {}),
     "storm": ("ipi/storm", {"descriptor": "node"}),
+    "lines": ("layout/hot_structure", {"lines": "1"}),
+    "homes": ("lock/mcs", {"lock_node": "0"}),
+    "order": ("latency/queue", {"cached": "1"}),
 }
-QUICK = ("sharing",)
+QUICK = ("sharing", "lines", "homes", "order")
 EACH = [
     name if name in QUICK else pytest.param(name, marks=pytest.mark.long)
     for name in lessons.names()
