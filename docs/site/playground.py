@@ -94,7 +94,7 @@ def protocol(name: str) -> dict[str, Any]:
     return {
         "packed": tables.pack(protocol_tables),
         "states": stepper.states(protocol_tables),
-        "diagram": diagram.drawing(protocol_tables, *stepper.DIAGRAM),
+        "diagram": diagram.drawing(protocol_tables, *stepper.DIAGRAM, together=False),
         "cells": cells,
         "rows": rows,
         "words": trace.words(protocol_tables),

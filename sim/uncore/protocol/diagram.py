@@ -23,6 +23,7 @@ from uncore.protocol.tables import Tables
 
 TEXTBOOK = {"ProbeS": "Fwd-GetS", "ProbeM": "Fwd-GetM", "PutAck": "Put-Ack", "Evict": "Replacement"}
 WIDTH, HEIGHT = 860, 620
+HEAD = 44  # of a picture: what the words mean
 RADIUS = 25  # of a state
 BEND = 16  # of an arrow, so that the one back lies beside it
 LETTER, LINE = 7.2, 15  # of a label in 12 px: width and height
@@ -56,10 +57,10 @@ def textbook(event: str) -> str:
     return TEXTBOOK.get(event) or (f"Data {event[4:]}" if event.startswith("Data") else event)
 
 
-def drawing(tables: Tables, width: int = WIDTH, height: int = HEIGHT) -> str:
-    """In little room labels may cover each other: who shows it then shows one at a time."""
+def drawing(tables: Tables, width: int = WIDTH, height: int = HEIGHT, together: bool = True) -> str:
+    """Labels that are shown together do not cover each other; else each has the best place."""
     places = _places(tables, width, height)
-    body = [*_arrows(tables, places), *_states(tables, places)]
+    body = [*_arrows(tables, places, (width, height), together), *_states(tables, places)]
     view = f'viewBox="0 0 {width} {height}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {view}>{"".join(body)}</svg>'
 
@@ -104,7 +105,7 @@ def _places(tables: Tables, width: int, height: int) -> dict[str, Point]:
     for number, state in enumerate(order):
         angle = pi / 2 + 2 * pi * number / len(order)
         x = width * (0.5 + 0.42 * cos(angle))
-        places[state] = (x, height * (0.53 + 0.39 * sin(angle)))
+        places[state] = (x, height * (0.52 + 0.4 * sin(angle)))
     return places
 
 
@@ -150,16 +151,18 @@ def _states(tables: Tables, places: dict[str, Point]) -> Iterator[str]:
         )
 
 
-def _arrows(tables: Tables, places: dict[str, Point]) -> Iterator[str]:
+def _arrows(tables: Tables, places: dict[str, Point], size: Point, together: bool) -> Iterator[str]:
     between: dict[tuple[str, str], list[Move]] = {}
     for move in moves(tables):
         between.setdefault((move.state, move.next), []).append(move)
     around = RADIUS + 4
     taken = [(x - around, y - around, x + around, y + around) for x, y in places.values()]
+    taken += [(0, 0, size[0], HEAD)] * together
     for (source, target), those in between.items():
         start, bend, end = _curve(places[source], places[target])
         label = ", ".join(dict.fromkeys(_label(tables, move) for move in those))
-        at = _free(taken, start, bend, end, label)
+        at, box = _free(taken, size, (start, bend, end), label)
+        taken += [box] * together
         about = "\n".join(f"{move.event}: {move.does}" for move in those)
         events = " ".join(move.event for move in those)
         yield (
@@ -197,15 +200,16 @@ def _head(bend: Point, end: Point) -> str:
     return f'<path class="head" d="M{"L".join(map(_at, corners))}Z"/>'
 
 
-def _free(taken: list[Box], start: Point, bend: Point, end: Point, label: str) -> Point:
-    """The first place along the curve where the label covers nothing; it is taken then."""
+def _free(
+    taken: list[Box], size: Point, curve: tuple[Point, Point, Point], label: str
+) -> tuple[Point, Box]:
+    """The first place along the curve where the label covers nothing."""
     half = LETTER * len(label) / 2
-    tried = [_label_at(start, bend, end, share, off) for off in OFFSETS for share in SHARES]
+    tried = [_label_at(*curve, share, off) for off in OFFSETS for share in SHARES]
     boxes = [(x - half, y - LINE + 3, x + half, y + 3) for x, y in tried]
-    free = [n for n, box in enumerate(boxes) if _inside(box) and not _meets(box, taken)]
-    chosen = free[0] if free else 0
-    taken.append(boxes[chosen])
-    return tried[chosen]
+    places = list(zip(tried, boxes, strict=True))
+    free = (at for at in places if _inside(at[1], size) and not _meets(at[1], taken))
+    return next(free, places[0])
 
 
 def _label_at(start: Point, bend: Point, end: Point, share: float, off: float) -> Point:
@@ -217,8 +221,8 @@ def _label_at(start: Point, bend: Point, end: Point, share: float, off: float) -
     return x, y + 4 + off
 
 
-def _inside(box: Box) -> bool:
-    return box[0] >= 0 and box[2] <= WIDTH and box[1] >= 40 and box[3] <= HEIGHT
+def _inside(box: Box, size: Point) -> bool:
+    return box[0] >= 0 and box[2] <= size[0] and box[1] >= 0 and box[3] <= size[1]
 
 
 def _meets(box: Box, others: Sequence[Box]) -> bool:

@@ -69,7 +69,7 @@ def document(trace: Trace, command: str) -> dict[str, Any]:
         "command": command,
         "protocol": machine.protocol,
         "states": states(protocol),
-        "diagram": diagram.drawing(protocol, *DIAGRAM),
+        "diagram": diagram.drawing(protocol, *DIAGRAM, together=False),
         "until": _until(trace) - trace.window.start,
         "machine": drawing(machine),
         "lines": [[line, trace.name(line), _slices(places, machine, line)] for line in trace.lines],

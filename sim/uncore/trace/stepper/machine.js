@@ -2,7 +2,7 @@
 const UNIT = 100; // of the drawing, one stop
 let stretch = 1; // across, so that the drawing fills its place
 const across = x => x * stretch * UNIT;
-const down = y => y * 1.45 * UNIT; // room for the wire between a stop and what hangs below it
+const down = y => y * 1.25 * UNIT; // room for the wire between a stop and what hangs below it
 // Agents that share a stop stand side by side.
 const seats = new Map();
 function seat(stop, agent) {
