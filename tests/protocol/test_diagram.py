@@ -15,8 +15,8 @@ OWN = [str(SUPPORT / "protocols/vi"), str(SUPPORT / "protocols/mosi")]
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def parts(tables, name):
-    root = ElementTree.fromstring(diagram.picture(tables))
+def parts(tables, name, drawn=diagram.picture):
+    root = ElementTree.fromstring(drawn(tables))
     return [g for g in root.iter(f"{SVG}g") if g.get("class") == name]
 
 
@@ -40,17 +40,22 @@ def test_an_arrow_stands_for_each_cell_that_changes_the_state(name):
 
 
 @pytest.mark.parametrize("name", [*PROTOCOLS, *OWN])
-def test_labels_cover_neither_each_other_nor_a_state(name):
+@pytest.mark.parametrize("size", [(diagram.WIDTH, diagram.HEIGHT), (640, 480)])
+def test_labels_cover_neither_each_other_nor_a_state(name, size):
     tables = load(name)
+
+    def drawn(tables):
+        return diagram.drawing(tables, *size)
+
     boxes = []
-    for arrow in parts(tables, "move"):
+    for arrow in parts(tables, "move", drawn):
         text = arrow.find(f"{SVG}text")
-        x, y, half = float(text.get("x")), float(text.get("y")), 3.3 * len(text.text)
+        x, y, half = float(text.get("x")), float(text.get("y")), 3.5 * len(text.text)
         boxes.append((x - half, y - 11, x + half, y + 3))
-    for node in parts(tables, "node"):
+    for node in parts(tables, "node", drawn):
         circle = node.find(f"{SVG}circle")
         x, y, r = (float(circle.get(key)) for key in ("cx", "cy", "r"))
         boxes.append((x - r, y - r, x + r, y + r))
     for a, b in combinations(boxes, 2):
         assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1], (a, b)
-    assert all(a[0] >= 0 and a[2] <= diagram.WIDTH and a[3] <= diagram.HEIGHT for a in boxes)
+    assert all(a[0] >= 0 and a[2] <= size[0] and a[3] <= size[1] for a in boxes)

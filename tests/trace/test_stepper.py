@@ -1,5 +1,6 @@
 """The stepper's states and messages are those of the transaction log; a browser drives the page."""
 
+import json
 import random
 from pathlib import Path
 
@@ -180,6 +181,12 @@ def test_labels_of_messages_never_cover_each_other(tmp_path, machine, threads):
 def test_labels_never_cover_each_other_in_twenty_windows(tmp_path, number):
     ((made, start, until),) = windows("moesi", 1, seed=number)
     check_labels(tmp_path / "w.html", made, 12, start, until)
+
+
+def test_page_unpacks_to_the_document_of_the_run(page):
+    expected = document(record(job(ops=3), Window(around="measured")), "uncore watch <x>")
+    with opened(page) as shown:
+        assert shown.evaluate("stepper.data") == json.loads(json.dumps(expected))
 
 
 def test_page_opens_where_two_requests_meet(page):
