@@ -2,6 +2,7 @@
 
 import json
 import random
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -457,3 +458,22 @@ def test_messages_go_along_a_bus(tmp_path):
                 assert y == bus[1] or x in [stop[0] for stop in stops], (x, y, stops)
                 met += x not in (stops[0][0], bus[0]) or y not in (stops[0][1], bus[1])
         assert met and shown.locator("#machine line.bar").count() == 1
+
+
+def test_strips_of_links_say_how_many_messages_are_on_them(page):
+    """The mean over the run: of each link the time that messages spend on it."""
+    with opened(page) as shown:
+        content = shown.evaluate("stepper.data")
+        loads = dict(shown.evaluate("[...stepper.linkLoads]"))
+        spent = {}
+        for stops, times in content["ways"]:
+            for (a, b), (begin, end) in zip(pairwise(stops), pairwise(times), strict=True):
+                wire = f"{min(a, b)}-{max(a, b)}"
+                within = max(0, min(end, content["until"]) - max(begin, 0))
+                spent[wire] = spent.get(wire, 0) + within
+        means = {wire: sum(load) / len(load) for wire, load in loads.items()}
+        assert means == pytest.approx({w: ps / content["until"] for w, ps in spent.items()})
+        assert shown.locator("#links svg").count() == min(6, len(spent))
+        shown.locator("#links svg").first.click()
+        half = content["until"] / 2
+        assert now(shown) == pytest.approx(half, rel=0.02)

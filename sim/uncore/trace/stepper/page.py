@@ -21,7 +21,16 @@ from uncore.trace.stepper.pair import apart
 
 HERE = Path(__file__).parent
 COMMON = ("common.js", "labels.js", "unpack.js")
-OF_RUN = ("model.js", "sentences.js", "machine.js", "chart.js", "lists.js", "diagram.js", "view.js")
+OF_RUN = (
+    "model.js",
+    "sentences.js",
+    "machine.js",
+    "chart.js",
+    "lists.js",
+    "links.js",
+    "diagram.js",
+    "view.js",
+)
 
 
 def write(path: Path, traces: Sequence[Trace], command: str) -> None:

@@ -10,6 +10,7 @@ function show() {
   showChart(line, now, run.asked, parts === null ? NOT : events()[parts][0]);
   showDiagram(line, now);
   showHarts(now);
+  showLinks(now);
   showLog(line, now, run.asked, parts);
 }
 function go(t) {
@@ -88,6 +89,7 @@ $('crop').addEventListener('click', crop);
 drawLegend(); // its height is not the machine's
 drawMachine();
 drawHarts();
+drawLinks();
 $('agent').addEventListener('change', () => showDiagram(line, now));
 function chooseCore(core) {
   if (!usedCores.has(core)) return;
@@ -102,6 +104,7 @@ function turnCore() {
 
 const run = {
   ...{ D, choose, drawMachine, events, glide, go, momentOf, progress, show, step, steps },
+  linkLoads,
   ...{ openTransactions, position, statesAt, underWay, valuesAt },
   asked: go, // a click on an event: to its moment
   chosen: choose,
