@@ -88,7 +88,8 @@ def test_invalid_words_give_a_message(uncore, words, message):
 
 
 def test_the_last_line_says_what_to_do_and_can_be_done(uncore):
-    words = ("ccx:2x4", "lock/ticket", "lock/mcs", "--threads", "8", "--set", "ops=3")
+    Path("mine.c").write_text((WORKLOADS / "lock" / "ticket.c").read_text())
+    words = ("ccx:2x4", "mine.c", "lock/mcs", "--threads", "8", "--set", "ops=3")
     out = " ".join(uncore("compare", *words).out.split())
     said, repeat = out.partition("At 8 threads")[2].split(" To see where they part: uncore ")
     assert "differ most" in said

@@ -165,7 +165,7 @@ def compare(
     if json:
         print_json(comparison)
     else:
-        compare_report.show(comparison, _both(results))
+        compare_report.show(comparison, _both(results, words))
     if plot:
         note(f"picture: {picture(plot, compare_report.panel(comparison))}")
     _report(report, comparison)
@@ -178,11 +178,11 @@ def _saved(words: Sequence[str], alone: bool) -> list[Result]:
     return [load_result(Path(word)) for word in words]
 
 
-def _both(results: Sequence[Result]) -> str:
-    """The words of a command that asks for both runs."""
+def _both(results: Sequence[Result], said: Sequence[str]) -> str:
+    """The words of a command that asks for both runs: as they were said, or as results say."""
     jobs = [result.job for result in results]
     names = [*(job["machine"]["id"] for job in jobs), *(job["program"]["name"] for job in jobs)]
-    words = [*dict.fromkeys(names)]
+    words = [*dict.fromkeys(names if all(map(_is_result, said)) else said)]
     for flag, field in (("--set", "parameters"), ("--with", "overrides")):
         values: dict[str, dict[str, None]] = {}
         for name, value in (pair for job in jobs for pair in job[field]):
