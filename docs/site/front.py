@@ -7,8 +7,6 @@ Its engine and its data are the playground's (playground.py), of one machine and
 
 from __future__ import annotations
 
-import base64
-import gzip
 from pathlib import Path
 
 from docs.site import playground
@@ -35,13 +33,13 @@ def page(wasm: bytes) -> str:
         "skip": SKIP,
         "span": SPAN,
         "names": list(LOCKS),
-        "shared": playground.packed(playground.shared()),
-        "machine": playground.packed(playground.of_machine(machine)),
-        "programs": [playground.packed(playground.workload(name)) for name in LOCKS.values()],
-        "wasm": base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode(),
+        "shared": standalone.packed(playground.shared()),
+        "machine": standalone.packed(playground.of_machine(machine)),
+        "programs": [standalone.packed(playground.workload(name)) for name in LOCKS.values()],
+        "wasm": standalone.letters(wasm),
     }
     script = "\n".join(
-        [(playground.HERE / "packed.js").read_text(), (HERE / "front.js").read_text()]
+        [(playground.HERE / "program.js").read_text(), (HERE / "front.js").read_text()]
     )
     body = filled(
         (HERE / "front.html").read_text(),

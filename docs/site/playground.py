@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import gzip
-import json
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +29,7 @@ from uncore.job.placement import place
 from uncore.job.schema import options
 from uncore.program import abi, locate
 from uncore.program.types import Array, Pointer, Struct, Type
-from uncore.protocol import tables
+from uncore.protocol import diagram, tables
 from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.topology.link import Link
 from uncore.topology.load import shipped
@@ -44,7 +42,7 @@ from uncore.trace.stepper.page import empty
 
 HERE = Path(__file__).parent / "playground"
 ENGINE = ("engine.js", "job.js", "names.js", "outcome.js", "trace.js", "run.js")
-PAGE = ("packed.js", "form.js", "figures.js", "playground.js")
+PAGE = ("program.js", "form.js", "figures.js", "playground.js")
 SHAPES = ("bus:8", "ring:16", "mesh:4x4", "mesh:8x8", "ccx:2x4", "ccx:4x8", "ccx:8x8")
 EXACT = 1 << 53  # larger numbers are texts in a page
 PLACEMENTS = ("compact", "scatter")
@@ -96,6 +94,7 @@ def protocol(name: str) -> dict[str, Any]:
     return {
         "packed": tables.pack(protocol_tables),
         "states": stepper.states(protocol_tables),
+        "diagram": diagram.drawing(protocol_tables, *stepper.DIAGRAM, together=False),
         "cells": cells,
         "rows": rows,
         "words": trace.words(protocol_tables),
@@ -170,12 +169,6 @@ class _Types:
         return row
 
 
-def packed(value: Any) -> str:
-    """JSON, compressed, in letters."""
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
-    return base64.b64encode(gzip.compress(text, 9, mtime=0)).decode()
-
-
 def numbers() -> dict[str, list[list[Any]]]:
     """The times of each part that a page lets change: name, meaning, least and most ps."""
     return {
@@ -198,12 +191,16 @@ def page(wasm: bytes) -> str:
         "shared": shared(),
         "numbers": numbers(),
         "machines": {
-            name: [data_of["resolved"]["name"], packed(data_of), len(data_of["harts"]["compact"])]
+            name: [
+                data_of["resolved"]["name"],
+                standalone.packed(data_of),
+                len(data_of["harts"]["compact"]),
+            ]
             for name, data_of in resolved.items()
         },
-        "workloads": {name: packed(workload(name)) for name in locate.catalogue()},
+        "workloads": {name: standalone.packed(workload(name)) for name in locate.catalogue()},
         "stepper": empty(),
-        "wasm": base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode(),
+        "wasm": standalone.letters(wasm),
     }
     body = standalone.filled(_text("playground.html"), ENGINE=engine(), DATA=standalone.data(data))
     script = "".join(map(_text, PAGE))

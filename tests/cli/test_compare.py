@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import statistics
 from pathlib import Path
 
@@ -84,3 +85,22 @@ def test_machines_and_saved_results_compare_alike(uncore):
 def test_invalid_words_give_a_message(uncore, words, message):
     result = uncore("compare", *words)
     assert result.status == 2 and message in result.err and not result.out
+
+
+def test_the_last_line_says_what_to_do_and_can_be_done(uncore):
+    Path("mine.c").write_text((WORKLOADS / "lock" / "ticket.c").read_text())
+    words = ("ccx:2x4", "mine.c", "lock/mcs", "--threads", "8", "--set", "ops=3")
+    out = " ".join(uncore("compare", *words).out.split())
+    said, repeat = out.partition("At 8 threads")[2].split(" To see where they part: uncore ")
+    assert "differ most" in said
+    rest = shlex.split(repeat)
+    assert rest[0] == "watch"
+    assert uncore(*rest).status == 0 and Path("w.html").is_file()
+
+
+def test_what_differs_is_asked_for_in_one_word(uncore):
+    words = ("bus:4", "lock/ticket", "--threads", "4", "--set", "ops=3")
+    for name in ("mesi", "moesi"):
+        uncore("run", *words, "--with", f"protocol={name}", "--output", f"{name}.json")
+    repeat = " ".join(uncore("compare", "mesi.json", "moesi.json").out.split())
+    assert "bus:4 lock/ticket --set ops=3 --with protocol=mesi,moesi" in repeat

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from uncore.cli import app as cli
+from uncore.report.fences import advice
 
 FLAGS = str(Path(__file__).parent / "programs/flags.c")
 FEW = ("bus:4", "ring:4", "--threads", "2", "--seeds", "10", "--cores", "2")
@@ -108,3 +109,15 @@ def test_a_mistake_in_the_c_file_is_the_compilers_message(uncore, tmp_path):
     broken.write_text('#include "uncore.h"\nint f(')
     status, _, err = uncore("fences", str(broken))
     assert status == 2 and "broken.c:2" in err
+
+
+def test_the_last_line_says_what_to_do(few):
+    rows = json.loads(few[1])
+    needed = [row for row in rows if row["verdict"] == "needed"]
+    failure = next(row["failure"]["repeat"] for row in needed if row["says"])
+    assert advice("flags.c", needed).splitlines()[-1].strip() == failure
+    unseen = {**needed[-1], "place": "flags.c:99", "verdict": "not seen needed", "runs": 10}
+    said = advice("flags.c", [*needed, unseen]).splitlines()
+    assert "flags.c:99" in said[0] and needed[-1]["place"] not in said[0]
+    assert said[-1] == "  uncore fences flags.c --seeds 100"
+    assert advice("flags.c", [{**rows[0], "verdict": "fails"}]) == ""

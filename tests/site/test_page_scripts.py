@@ -17,6 +17,7 @@ from uncore.trace import stepper
 
 BIOME = Path(sys.executable).with_name("biome")
 THEME = Path(standalone.__file__).with_name("theme.js")
+SHARED = (THEME, THEME.with_name("packed.js"))
 RULES = ("noUndeclaredVariables", "noUnusedVariables")
 
 
@@ -25,19 +26,22 @@ def beside(module, *names):
 
 
 PAGES = {
-    "stepper": [THEME, *beside(stepper, *stepper.page.SCRIPTS)],
-    "lesson": [THEME, *beside(lessons, "lesson.js")],
-    "playground": [THEME, *(playground.HERE / name for name in playground.PAGE)],
-    "front": [THEME, playground.HERE / "packed.js", front.HERE / "front.js"],
+    "lesson": beside(lessons, "lesson.js"),
+    "playground": [playground.HERE / name for name in playground.PAGE],
+    "front": [playground.HERE / "program.js", front.HERE / "front.js"],
     "engine": [playground.HERE / name for name in (*playground.ENGINE, "worker.js")],
 }
+TEXTS = {
+    name: "\n".join(path.read_text() for path in [*SHARED * (name != "engine"), *paths])
+    for name, paths in PAGES.items()
+} | {"stepper": "\n".join([*(path.read_text() for path in SHARED), stepper.page.script()])}
 
 
 def complaints(folder, script):
     """What the linter finds in `script` by RULES, one diagnostic each."""
     if not BIOME.exists():
         pytest.skip("no Biome for this machine: its wheel is for Linux, x86-64")
-    (folder / "page.js").write_text(f"(() => {{\n{script}\n}})();\n")
+    (folder / "page.js").write_text(f"(async () => {{\n{script}\n}})();\n")
     rules = {"recommended": False, "correctness": dict.fromkeys(RULES, "error")}
     (folder / "biome.json").write_text(json.dumps({"linter": {"rules": rules}}))
     command = [BIOME, "lint", "--reporter=json", "--max-diagnostics=100", "page.js"]
@@ -45,10 +49,9 @@ def complaints(folder, script):
     return json.loads(done.stdout)["diagnostics"]
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", TEXTS)
 def test_names_of_a_page_are_declared_and_used(name, tmp_path):
-    script = "\n".join(path.read_text() for path in PAGES[name])
-    assert complaints(tmp_path, script) == []
+    assert complaints(tmp_path, TEXTS[name]) == []
 
 
 def test_undeclared_and_unused_names_are_noticed(tmp_path):

@@ -170,7 +170,7 @@ def test_a_stepper_of_hostile_names_runs_nothing(tmp_path):
     machine = content["machine"]
     machine["names"] = [HOSTILE for _ in machine["names"]]
     machine["resolvers"] = [[HOSTILE, HOSTILE, *rest] for _, _, *rest in machine["resolvers"]]
-    text = standalone.filled(empty(), TITLE=escape(HOSTILE), DATA=standalone.data(content))
+    text = standalone.filled(empty(), TITLE=escape(HOSTILE), DATA=standalone.data([content]))
     (tmp_path / "w.html").write_text(text)
     check(tmp_path / "w.html", HOSTILE)
 

@@ -13,7 +13,8 @@ const SCRIPTS = [
   'outcome.js',
   'trace.js',
   'run.js',
-  'packed.js',
+  'program.js',
+  '../../../sim/uncore/drawing/packed.js',
 ];
 const text = SCRIPTS.map(name => fs.readFileSync(path.join(__dirname, name), 'utf8')).join('\n');
 const NAMES = 'Engine, unpackedProgram, pointOf, hashOf, traceOf, runPoint, each';

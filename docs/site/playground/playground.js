@@ -96,7 +96,7 @@ function watch(run, threads, seed) {
       );
     const parts = {
       TITLE: escaped(trace.title),
-      DATA: JSON.stringify(trace).replaceAll('<', '\\u003c'),
+      DATA: JSON.stringify([trace]).replaceAll('<', '\\u003c'),
     };
     const page = D.stepper.replace(/@([A-Z]+)@/g, (mark, name) => parts[name] ?? mark);
     const url = URL.createObjectURL(new Blob([page], { type: 'text/html' }));

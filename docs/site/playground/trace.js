@@ -43,6 +43,7 @@ function traceOf(K, job, threads, seed, engine, command) {
     command,
     protocol: machine.protocol,
     states: protocol.states,
+    diagram: protocol.diagram,
     until: untilOf(tables, begun) - begun,
     machine: drawing,
     lines: linesOf(tables.messages).map(line => [

@@ -1,6 +1,7 @@
 """Pages that are one file and request nothing: plots, reports, steppers, lessons, the playground.
 
     page(title, body, style="", script="", ...) -> str
+    data(value), packed(value)                    a value for a page's script
     filled("<b>@NAME@</b>", NAME="x") -> str      other marks stay
     drawn(svg, label) -> str                      a picture by plot.py, in the page's own colours
 
@@ -12,6 +13,7 @@ file of somebody else's, is an error there and no leak.
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 import re
@@ -42,7 +44,8 @@ def page(
     scripts = [*libraries]
     if script:
         theme = _text("theme.js") if 'id="theme"' in body else ""
-        scripts.append(f"\n'use strict';\n(() => {{\n{theme}{script}}})();\n")
+        unpacks = _text("packed.js") if "unpacked" in script else ""
+        scripts.append(f"\n'use strict';\n(async () => {{\n{theme}{unpacks}{script}}})();\n")
     sources = [*map(_digest, scripts), *DIGEST.findall(inner), *runs.split()]
     policy = f"; script-src {' '.join(sources)}" if sources else ""
     return filled(
@@ -67,6 +70,15 @@ def filled(text: str, **values: str) -> str:
 def data(value: Any) -> str:
     """JSON that may stand within a page."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+
+
+def packed(value: Any) -> str:
+    """The same, compressed, in letters: scripts of a page call it `unpackedValue`."""
+    return letters(json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode())
+
+
+def letters(content: bytes) -> str:
+    return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
 
 
 def drawn(svg: str, label: str) -> str:

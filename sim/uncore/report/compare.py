@@ -1,7 +1,7 @@
 """What `uncore compare` prints and draws: two curves, their ratio, what makes the difference.
 
-Interface: `show(comparison)` prints, `tables(comparison)` are what it prints, `panel(comparison)`
-draws.
+Interface: `show(comparison, words)` prints, `tables(comparison)` are what it prints,
+`panel(comparison)` draws.
 """
 
 from __future__ import annotations
@@ -17,14 +17,18 @@ from uncore.drawing.table import Column, emit, say
 from uncore.report.spread import height, say_seeds, throughput
 from uncore.study.compare.results import Comparison, Part
 
+NEAR = 1.05  # a ratio below it is not much
 SEEN = 0.005  # lines or ns per operation: fewer would be written 0.00
 
 
 Table = tuple[str, list[dict[str, Any]], list[Column]]  # title, rows, columns
 
 
-def show(comparison: Comparison) -> None:
-    """The curve's table, the ratio's range, then classes, lines and waiting."""
+def show(comparison: Comparison, words: str) -> None:
+    """The curve's table, the ratio's range, then classes, lines and waiting; what to do now.
+
+    `words` of a command ask for both runs.
+    """
     (title, rows, columns), *parts = tables(comparison)
     emit(rows, False, columns, title)
     say_seeds(comparison.seeds)
@@ -35,6 +39,23 @@ def show(comparison: Comparison) -> None:
             emit(rows, False, columns, title)
         else:
             say(f"not known: {title}", "dim")
+    say(advice(comparison, words))
+
+
+def advice(comparison: Comparison, words: str) -> str:
+    """What it comes to, in words, and the command that shows why."""
+    a, b, ratio = comparison.a, comparison.b, comparison.rows[-1].ratio
+    fast, slow, times = (b, a, ratio) if ratio > 1 else (a, b, 1 / ratio)
+    said = "neither is faster by a twentieth"
+    if times >= NEAR:
+        said = f"{fast} does {times:.3g} times the operations of {slow}"
+    waits = [part for part in comparison.waits or [] if abs(part.difference) >= SEEN]
+    if waits:
+        most = waits[0]
+        said += f"; waits for {most.name} differ most, {most.a:.3g} and {most.b:.3g} ns"
+    at = f"{comparison.threads} thread{'s' * (comparison.threads > 1)}"
+    options = f"--threads {comparison.threads} --around slowest --output w.html"
+    return f"At {at} {said}. To see where they part:\n  uncore watch {words} {options}"
 
 
 def tables(comparison: Comparison) -> list[Table]:

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from uncore.drawing.table import Column, emit, say
-
-SAME = "same code"
+from uncore.study.fences.questions import FAILS, SAME, UNSEEN
 
 
 def show(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -30,6 +29,25 @@ def show(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
             say(f"{row['place']}{to}: {why}\n  {row['failure']['repeat']}")
     if same := [row["place"] for row in rows if row["verdict"] == SAME]:
         say(f"weakened without any change of the instructions: {', '.join(same)}")
+    if rows and (said := advice(title.partition(":")[0], rows)):
+        say(f"\n{said}")
+
+
+def advice(workload: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """What to do now, in words, with the command; nothing where the program itself fails."""
+    verdicts = [row["verdict"] for row in rows]
+    alone = [row for row in rows if row["says"]]
+    if FAILS in verdicts or not alone:
+        return ""
+    unseen = list(dict.fromkeys(row["place"] for row in alone if row["verdict"] == UNSEEN))
+    if not unseen:
+        repeat = next(row["failure"]["repeat"] for row in alone if row["failure"])
+        return f"Keep every order: each failed without. To see a failure again:\n  {repeat}"
+    runs = max(row["runs"] for row in alone)
+    return (
+        f"Before {', '.join(unseen)} is weakened, ask harder; {runs} runs that do not fail are no"
+        f" proof:\n  uncore fences {workload} --seeds {10 * runs}"
+    )
 
 
 def _by(row: Mapping[str, Any]) -> str:

@@ -107,6 +107,12 @@ def _above(top: Box, below: Box) -> Box:
     return both
 
 
+def _upside_down(box: Box, height: float) -> Box:
+    points = {name: (x, height - y) for name, (x, y) in box.points.items()}
+    frames = [(label, (x, height - y - h), (w, h)) for label, (x, y), (w, h) in box.frames]
+    return Box(box.width, height, points, frames)
+
+
 def _rows(boxes: list[Box]) -> Box:
     """Side by side, in full rows where the number allows, a little wider than high."""
     ideal = sqrt(1.8 * len(boxes))
@@ -168,7 +174,10 @@ def _spot(stop: str) -> tuple[int, int] | None:
 
 
 def _racetrack(boxes: list[Box]) -> Box:
-    """A ring: the first half from left to right, the second back below it."""
+    """A ring: the first half from left to right, the second back below it; what hangs on a stop is
+    outside."""
     half = ceil(len(boxes) / 2)
+    high = max(box.height for box in boxes[:half])
+    boxes = [*(_upside_down(box, high) for box in boxes[:half]), *boxes[half:]]
     numbered = [(i if i < half else 2 * half - 1 - (i - half), box) for i, box in enumerate(boxes)]
     return _grid(numbered, half)

@@ -64,7 +64,7 @@ COMMANDS: Commands = {
     "watch": Command(
         Task.TEACH,
         f"{_HERE}.watch:watch",
-        "A run as a page to step through: messages on the machine, states, a chart, in words.",
+        "A run, or two in step, as a page: messages on the machine, states, a chart, in words.",
     ),
     "matrix": Command(
         Task.MACHINE,

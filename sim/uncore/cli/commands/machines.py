@@ -15,6 +15,10 @@ from uncore.drawing.table import Column, emit, say
 from uncore.errors import UserError
 from uncore.execution.request import find_program
 from uncore.job.option_values import check_endings, is_workload
+from uncore.protocol import diagram
+from uncore.protocol.table_shapes import PROTOCOLS
+from uncore.protocol.tables import Tables
+from uncore.protocol.tables import load as load_tables
 from uncore.report import workload
 from uncore.support.output_files import write_whole
 from uncore.topology.hwloc import xml
@@ -34,7 +38,9 @@ def list_(*, json: Json = False) -> int:
 
 
 def show(
-    what: Annotated[str, Parameter(help="a machine or a workload")],
+    what: Annotated[
+        str, Parameter(help="a machine, a workload, or a protocol (a folder of tables)")
+    ],
     *,
     keys: Annotated[
         bool, Parameter(negative="", help="only the keys --with can change, and what they are")
@@ -51,8 +57,13 @@ def show(
     json: Json = False,
 ) -> int:
     check_endings({"--plot": plot, "--hwloc": hwloc})
+    if what in PROTOCOLS or any(Path(what.partition(":")[0]).glob("*.table")):
+        _refuse(what, "a protocol", keys or complete or bool(with_ or hwloc))
+        return _show_protocol(load_tables(what), plot, json)
     if is_workload(what):
-        return _show_workload(what, keys or complete or bool(with_ or plot or hwloc), json)
+        _refuse(what, "a workload", keys or complete or bool(with_ or plot or hwloc))
+        workload.show(find_program(what), json)
+        return OK
     if complete:
         if keys or plot or hwloc or json:
             raise UserError("--complete: prints a machine file, and goes with --with alone")
@@ -64,22 +75,37 @@ def show(
         note(f"hwloc: {hwloc}")
     if not (keys or json):
         say(topology.draw(resolved, plot) + "\n")
-    rows = _keys(what, with_) if keys else [_number(number) for number in resolved.numbers]
+    _show_numbers(_keys(what, with_) if keys else [_number(n) for n in resolved.numbers], json)
+    return OK
+
+
+def _show_numbers(rows: list[dict[str, Any]], json: bool) -> None:
     names = [name for name in ("key", "value", "interval", "source") if any(r[name] for r in rows)]
     columns = [Column(name, name, left=True, key=name == "key") for name in names]
-    about = [Column("what it is", "about", left=True)] if keys else []
+    about = [Column("what it is", "about", left=True)] * all("about" in row for row in rows)
     emit(rows, json, [*columns, Column("where", _where, left=True, minor=True), *about])
+
+
+def _show_protocol(tables: Tables, plot: Path | None, json: bool) -> int:
+    """What changes a state, as rows and as a diagram."""
+    check_endings({"--plot": plot}, {"--plot": (".svg",)})
+    heads = ("state", "event", "textbook", "does", "next")
+    rows = [move._asdict() for move in diagram.moves(tables)]
+    columns = [Column(head, head, left=True) for head in heads]
+    emit(rows, json, columns, f"{tables.name}: what changes the state of a line in a core's caches")
+    if plot:
+        write_whole(plot, diagram.picture(tables))
+        note(f"picture: {plot}")
+    elif not json:
+        say(f"As a diagram: uncore show {tables.name} --plot {tables.name}.svg")
     return OK
 
 
-def _show_workload(name: str, machines_options: bool, json: bool) -> int:
+def _refuse(name: str, what: str, machines_options: bool) -> None:
     if machines_options:
         raise UserError(
-            f"show {name}: a workload; --keys, --complete, --with, --plot and --hwloc are of"
-            " machines"
+            f"show {name}: {what}; --keys, --complete, --with and --hwloc are of machines"
         )
-    workload.show(find_program(name), json)
-    return OK
 
 
 def _number(number: Number) -> dict[str, Any]:

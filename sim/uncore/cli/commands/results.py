@@ -165,7 +165,7 @@ def compare(
     if json:
         print_json(comparison)
     else:
-        compare_report.show(comparison)
+        compare_report.show(comparison, _both(results, words))
     if plot:
         note(f"picture: {picture(plot, compare_report.panel(comparison))}")
     _report(report, comparison)
@@ -176,6 +176,19 @@ def _saved(words: Sequence[str], alone: bool) -> list[Result]:
     if len(words) != 2 or not alone:
         raise UserError("compare A.json B.json: two results; no option of a run but its limits")
     return [load_result(Path(word)) for word in words]
+
+
+def _both(results: Sequence[Result], said: Sequence[str]) -> str:
+    """The words of a command that asks for both runs: as they were said, or as results say."""
+    jobs = [result.job for result in results]
+    names = [*(job["machine"]["id"] for job in jobs), *(job["program"]["name"] for job in jobs)]
+    words = [*dict.fromkeys(names if all(map(_is_result, said)) else said)]
+    for flag, field in (("--set", "parameters"), ("--with", "overrides")):
+        values: dict[str, dict[str, None]] = {}
+        for name, value in (pair for job in jobs for pair in job[field]):
+            values.setdefault(name, {})[str(value)] = None
+        words += [f"{flag} {name}={','.join(chosen)}" for name, chosen in values.items()]
+    return " ".join(words)
 
 
 def _report(path: Path | None, comparison: comparing.Comparison) -> None:

@@ -1,4 +1,4 @@
-"""A run to step through, as a page: watch."""
+"""A run to step through, or two side by side, as a page: watch."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from uncore.cli.options import (
 from uncore.cli.options.window import LOOKED, Looked
 from uncore.cli.status import OK
 from uncore.errors import UserError
-from uncore.job.option_values import check_endings
+from uncore.job.option_values import check_endings, machines_and_workloads
 from uncore.trace import MEASURED, record, stepper
 
 MOST = 60_000  # messages of a page
 
 
 def watch(
-    machine: str,
-    workload: Annotated[str, Parameter(help="a name, a .c or an .elf file")],
-    *,
+    *words: Annotated[
+        str, Parameter(help="a machine and a workload; two of either, or --with or --set KEY=A,B")
+    ],
     threads: Annotated[int, Parameter(validator=validators.Number(gte=1), help="how many")] = 1,
     output: Annotated[Path, Parameter(help="the page (.html)")],
     looked: Looked = LOOKED,
@@ -39,16 +39,23 @@ def watch(
     engine_words: EngineWords = ENGINE_WORDS,
 ) -> int:
     check_endings({"--output": output}, {"--output": (".html",)})
-    job = job_words.job(machine, workload, (threads,), chance)
+    jobs = job_words.jobs(*machines_and_workloads("watch", words), str(threads), chance)
+    if len(jobs) > 2:
+        raise UserError(
+            f"watch shows one run or two, and these words are {len(jobs)}; two are: uncore watch"
+            " ccx:2x4 lock/ticket lock/mcs, or uncore watch bus:4 lock/ticket --with"
+            " protocol=mesi,moesi"
+        )
     window = looked.wanted(threads)
     if not (looked.window or looked.around):
         window = replace(window, around=MEASURED)
-    traced = record(next(job.points()), window, engine_words.engine_options())
-    if (many := len(traced.tables["messages"])) > MOST:
+    engine_options = engine_words.engine_options()
+    traces = [record(next(job.points()), window, engine_options) for job in jobs]
+    if (many := sum(len(trace.tables["messages"]) for trace in traces)) > MOST:
         raise UserError(
             f"{many} messages are too many for a page, which holds {MOST}: write --set ops=5,"
             " --line NAME, --window 10us..20us or --around slowest"
         )
-    stepper.write(output, traced, command())
+    stepper.write(output, traces, command())
     note(f"page: {output}, {many} messages, {output.stat().st_size / 1e6:.1f} MB")
     return OK

@@ -21,17 +21,11 @@ for (const form of document.querySelectorAll('.predict'))
         : 'Far from it.';
     form.querySelector('.after').hidden = false;
   });
-function unpacked(letters) {
-  const bytes = Uint8Array.from(atob(letters), c => c.charCodeAt(0));
-  return new Response(
-    new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')),
-  ).text();
-}
 for (const part of document.querySelectorAll('.watch'))
   part.querySelector('button').addEventListener('click', async () => {
     if (part.querySelector('iframe')) return;
     const url = URL.createObjectURL(
-      new Blob([await unpacked(part.dataset.page)], { type: 'text/html' }),
+      new Blob([await unpackedValue(part.dataset.page)], { type: 'text/html' }),
     );
     const frame = document.createElement('iframe');
     const alone = part.querySelector('a');

@@ -6,8 +6,6 @@ compared in the page with what the run gave.
 
 from __future__ import annotations
 
-import base64
-import gzip
 import os
 import shlex
 import subprocess
@@ -106,7 +104,7 @@ def _(part: Watch, lesson: Lesson, folder: Path) -> str:
     machine, workload, threads, *values = part.run.split()
     sets = "".join(f" --set {value}" for value in values)
     command = f"uncore watch {machine} {workload} --threads {threads}{sets} --output w.html"
-    packed = base64.b64encode(gzip.compress(stepper(trace, command).encode(), 9, mtime=0)).decode()
+    packed = standalone.packed(stepper([trace], command))
     place = f"#t={when}&line={line:#x}"
     return f"""<section class="watch" data-page="{packed}" data-place="{escape(place)}">
 <h3>Watch</h3>{_prose(part.say)}

@@ -40,8 +40,8 @@ function visiblePart(line, t, height) {
   return { rows, visible, changes };
 }
 
-function showChart(line, t, go) {
-  const svg = document.getElementById('chart');
+function showChart(line, t, go, parting) {
+  const svg = $('chart');
   const width = Math.max(320, svg.clientWidth);
   const height = Math.max(240, svg.clientHeight);
   const { rows, visible, changes } = visiblePart(line, t, height);
@@ -62,6 +62,10 @@ function showChart(line, t, go) {
   for (const s of changes) labels.taken(badgeBox(x(s.agent), y(s.at)));
   for (const m of visible) drawArrow(svg, m, t, x, y, go, labels);
   for (const s of changes) drawBadge(svg, s, t, x, y);
+  if (row.has(parting)) {
+    const at = y(parting) - ROW / 2;
+    make('line', { class: 'parting', x1: 0, x2: width, y1: at, y2: at }, svg);
+  }
   if (rows.length) {
     const next = rows.findIndex(when => when > t);
     const at =

@@ -16,6 +16,7 @@ from typing import Any
 from uncore.errors import UserError
 from uncore.program import Program
 from uncore.program.locate import source_of
+from uncore.protocol import diagram
 from uncore.protocol.states import StateProperties
 from uncore.protocol.tables import Tables
 from uncore.protocol.tables import of as tables_of
@@ -44,6 +45,7 @@ COLUMNS = {
     ),
     "held": ("agent", "line", "state"),
 }  # fmt: skip
+DIAGRAM = (480, 330)  # width and height of the states beside a run
 TIMES = {"sent", "arrived", "acts", "at", "until", "issued", "request", "open", "data", "close"}
 INTERNED = {"source", "object", "kind", "cell", "event", "what"}
 RESOLVER_KINDS = {
@@ -67,6 +69,7 @@ def document(trace: Trace, command: str) -> dict[str, Any]:
         "command": command,
         "protocol": machine.protocol,
         "states": states(protocol),
+        "diagram": diagram.drawing(protocol, *DIAGRAM, together=False),
         "until": _until(trace) - trace.window.start,
         "machine": drawing(machine),
         "lines": [[line, trace.name(line), _slices(places, machine, line)] for line in trace.lines],
@@ -153,6 +156,7 @@ def drawing(machine: Machine) -> dict[str, Any]:
         "names": list(machine.stops),
         "frames": [[label, *corner, *size] for label, corner, size in box.frames],
         "wires": [[*ends, level] for ends, level in sorted(wires.items())],
+        "buses": _buses(machine),
         "cores": list(machine.core_stops),
         "resolvers": [
             [resolver.name, resolver.level, list(resolver.slices), RESOLVER_KINDS[resolver.knows]]
@@ -161,6 +165,15 @@ def drawing(machine: Machine) -> dict[str, Any]:
         "memories": [memory.stop for memory in machine.memories],
         "agents": [agent_name(machine, agent) for agent in agents],
     }
+
+
+def _buses(machine: Machine) -> list[int]:
+    """Stops at which more than the two directions of a link share one channel."""
+    sharing: dict[int, list[set[int]]] = {}
+    for link in machine.links:
+        sharing.setdefault(link.channel, []).append({link.source, link.target})
+    media = [ends for channel, ends in sharing.items() if channel >= 0 and len(ends) > 2]
+    return sorted({stop for ends in media for stop in set.intersection(*ends)})
 
 
 def states(protocol: Tables) -> dict[str, dict[str, Any]]:

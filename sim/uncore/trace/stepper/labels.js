@@ -1,12 +1,13 @@
 // Places for labels, so that none covers another: each takes the first of its places that is free.
 //
-//   const labels = new Labels(avoided); labels.taken(box)
+//   const labels = new Labels(avoided, area); labels.taken(box)
 //                                               avoided: boxes that are covered only where there is
-//                                               no other place
+//                                               no other place; area: the box of the drawing
 //   labels.free([[x, y], ...], text, size)      the place, x the label's middle; none: undefined
 const WIDE = 0.72; // of a font's size: a letter, with its outline
 class Labels {
-  constructor(avoided = []) {
+  constructor(avoided = [], area = [-Infinity, -Infinity, Infinity, Infinity]) {
+    this.area = area;
     this.boxes = [];
     this.avoided = avoided;
   }
@@ -16,11 +17,13 @@ class Labels {
   free(places, text, size) {
     const half = (WIDE * size * text.length) / 2;
     const boxOf = ([x, y]) => [x - half, y - size, x + half, y + 0.3 * size];
+    const inside = places.filter(place => isWithin(boxOf(place), this.area));
     const isFree = others => place => !others.some(other => meet(boxOf(place), other));
     const place =
-      places.find(isFree([...this.boxes, ...this.avoided])) ?? places.find(isFree(this.boxes));
+      inside.find(isFree([...this.boxes, ...this.avoided])) ?? inside.find(isFree(this.boxes));
     if (place) this.taken(boxOf(place));
     return place;
   }
 }
+const isWithin = (a, b_) => a[0] >= b_[0] && a[1] >= b_[1] && a[2] <= b_[2] && a[3] <= b_[3];
 const meet = (a, b_) => a[0] < b_[2] && b_[0] < a[2] && a[1] < b_[3] && b_[1] < a[3];

@@ -1,7 +1,7 @@
 // Two lists: the harts with their source lines, and the log of the line in sentences.
 const hartList = [];
 function drawHarts() {
-  const body = document.getElementById('harts');
+  const body = $('harts');
   for (const [hart, core] of D.harts) {
     const row = document.createElement('tr');
     const name = hart === core ? hart : `${hart} on core ${core}`;
@@ -21,14 +21,14 @@ function showHarts(t) {
 }
 
 const LOG = 60; // sentences before the present one and behind it
-let log = []; // sentences(line) of logLine
-let logLine = null;
-function showLog(line, t, go) {
-  if (logLine !== line) {
-    log = sentences(line);
-    logLine = line;
-  }
-  const list = document.getElementById('log');
+const logs = new Map();
+function eventsOf(line) {
+  if (!logs.has(line)) logs.set(line, sentences(line));
+  return logs.get(line);
+}
+function showLog(line, t, go, parts) {
+  const log = eventsOf(line);
+  const list = $('log');
   const here = until(log, t, s => s[0]) - 1;
   const first = Math.max(0, here - LOG);
   const items = log.slice(first, here + LOG).map(([when, , say], i) => {
@@ -37,7 +37,8 @@ function showLog(line, t, go) {
     item.innerHTML = `<time>${time(when)}</time><span>${say()}</span>`;
     item.className =
       (when === t || n === here ? 'now' : n > here ? 'later' : '') +
-      (Math.abs(n - here) < 12 ? ' near' : '');
+      (Math.abs(n - here) < 12 ? ' near' : '') +
+      (n === parts ? ' parts' : '');
     if (n === here) item.setAttribute('aria-current', 'step');
     item.addEventListener('click', () => go(when));
     return item;
@@ -47,6 +48,6 @@ function showLog(line, t, go) {
   const box = list.parentElement;
   if (present) box.scrollTop = present.offsetTop - list.offsetTop - box.clientHeight / 2;
   const at = log.filter(s => s[0] === t).map(s => s[2]());
-  document.getElementById('sentence').innerHTML =
+  $('sentence').innerHTML =
     at[at.length - 1] || (here >= 0 ? log[here][2]() : 'Nothing has happened to this line yet.');
 }

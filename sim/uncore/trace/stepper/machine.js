@@ -2,15 +2,7 @@
 const UNIT = 100; // of the drawing, one stop
 let stretch = 1; // across, so that the drawing fills its place
 const across = x => x * stretch * UNIT;
-const SVG = 'http://www.w3.org/2000/svg';
-function make(name, attributes, parent, text) {
-  const node = document.createElementNS(SVG, name);
-  for (const key in attributes) node.setAttribute(key, attributes[key]);
-  if (text !== undefined) node.textContent = text;
-  if (parent) parent.append(node);
-  return node;
-}
-
+const down = y => y * 1.25 * UNIT; // room for the wire between a stop and what hangs below it
 // Agents that share a stop stand side by side.
 const seats = new Map();
 function seat(stop, agent) {
@@ -59,18 +51,22 @@ function partAtWork() {
 // Shows the whole instead of the part, or the part again.
 function toggleCrop() {
   cropped = !cropped;
-  document.getElementById('crop').setAttribute('aria-pressed', String(!cropped));
+  $('crop').setAttribute('aria-pressed', String(!cropped));
   drawMachine();
 }
 
 function drawMachine() {
-  const svg = document.getElementById('machine');
+  const svg = $('machine');
   const [x, y, width, height] = cropped ? AT_WORK : WHOLE;
   stretch = Math.min(
     2.2,
-    Math.max(1, ((svg.clientWidth / Math.max(1, svg.clientHeight)) * height) / width),
+    Math.max(
+      1,
+      ((svg.clientWidth / Math.max(1, svg.clientHeight)) * down(height)) / (width * UNIT),
+    ),
   );
-  svg.setAttribute('viewBox', `${across(x)} ${y * UNIT} ${across(width)} ${height * UNIT}`);
+  drawn.area = [across(x), down(y), across(x + width), down(y + height)];
+  svg.setAttribute('viewBox', `${across(x)} ${down(y)} ${across(width)} ${down(height)}`);
   svg.replaceChildren();
   drawn.agents.clear();
   drawn.wires.clear();
@@ -78,29 +74,32 @@ function drawMachine() {
   for (const [label, x, y, w, h] of D.machine.frames) {
     make(
       'rect',
-      { class: 'frame', x: across(x), y: y * UNIT, width: across(w), height: h * UNIT, rx: 12 },
+      { class: 'frame', x: across(x), y: down(y), width: across(w), height: down(h), rx: 12 },
       svg,
     );
-    make('text', { class: 'frame-name', x: across(x) + 14, y: (y + 0.32) * UNIT }, svg, label);
+    make('text', { class: 'frame-name', x: across(x) + 14, y: down(y) + 32 }, svg, label);
   }
+  for (const bus of D.machine.buses) drawBar(svg, bus);
   for (const [a, b_] of D.machine.wires) {
-    const [x1, y1] = D.machine.stops[a];
-    const [x2, y2] = D.machine.stops[b_];
-    drawn.wires.set(
-      `${a}-${b_}`,
-      make(
-        'line',
-        { class: 'wire', x1: across(x1), y1: y1 * UNIT, x2: across(x2), y2: y2 * UNIT },
-        svg,
-      ),
-    );
+    const points = way(a, b_).map(([x, y]) => `${across(x)},${down(y)}`);
+    const wire = make('polyline', { class: 'wire', points: points.join(' ') }, svg);
+    drawn.wires.set(`${a}-${b_}`, wire);
   }
   D.machine.stops.forEach(([x, y], stop) => {
-    if (!seats.has(stop)) make('circle', { class: 'stop', cx: across(x), cy: y * UNIT, r: 6 }, svg);
+    if (!seats.has(stop)) make('circle', { class: 'stop', cx: across(x), cy: down(y), r: 6 }, svg);
   });
   for (const [stop, agents] of seats)
     for (const [i, agent] of agents.entries()) drawAgent(svg, stop, agent, i, agents.length);
   drawn.flying = make('g', { class: 'flying' }, svg);
+}
+
+// A bus is a bar over all that is on it.
+function drawBar(svg, bus) {
+  const ends = D.machine.wires.map(([a, b_]) => [a, b_]).filter(both => both.includes(bus));
+  const at = ends.flat().map(stop => across(D.machine.stops[stop][0]));
+  const y = down(D.machine.stops[bus][1]);
+  const [x1, x2] = [Math.min(...at) - 30, Math.max(...at) + 30];
+  make('line', { class: 'bar', x1, x2, y1: y, y2: y }, svg);
 }
 
 // Heights within an agent's box, which is small unless the agent is a core.
@@ -121,9 +120,10 @@ function drawAgent(svg, stop, agent, i, many) {
   const w = across(wide);
   const h = tall * UNIT;
   const base = `agent ${kind}${kind === 'core' && !usedCores.has(agent) ? ' unused' : ''}`;
-  const g = make('g', { class: base, transform: `translate(${cx},${y * UNIT})` }, svg);
+  const g = make('g', { class: base, transform: `translate(${cx},${down(y)})` }, svg);
   const box = make('rect', { x: -w / 2, y: -h / 2, width: w, height: h, rx: 8 }, g);
-  drawn.boxes.push([cx - w / 2, y * UNIT - h / 2, cx + w / 2, y * UNIT + h / 2]);
+  drawn.boxes.push([cx - w / 2, down(y) - h / 2, cx + w / 2, down(y) + h / 2]);
+  if (kind === 'core') g.addEventListener('click', () => chooseCore(agent));
   make('title', {}, g, `${agentName(agent)}, at ${D.machine.names[stop]}`);
   const size = Math.min(27, (1.5 * w) / Math.max(4, agentName(agent).length));
   make('text', { class: 'name', y: name, style: `font-size:${size}px` }, g, agentName(agent));
@@ -158,9 +158,7 @@ function showMachine(line, t) {
       d.value.textContent =
         agent < CORES && full ? values.map(([, v]) => short(v)).join(' · ') : '';
     }
-  document.getElementById('values').textContent = values
-    .map(([object, v]) => `${object} = ${short(v)}`)
-    .join(', ');
+  $('values').textContent = values.map(([object, v]) => `${object} = ${short(v)}`).join(', ');
   showFlying(line, t);
 }
 
@@ -176,20 +174,22 @@ const FLYING = 31; // the size of labels of messages
 function showFlying(line, t) {
   for (const wire of drawn.wires.values()) wire.classList.remove('busy');
   drawn.flying.replaceChildren();
-  const labels = new Labels(drawn.boxes);
+  const labels = new Labels(drawn.boxes, drawn.area);
   for (const m of [...underWay(line, t), ...registersUnderWay(t)]) {
     m.stops.slice(1).forEach((stop, i) => {
       const w = drawn.wires.get([m.stops[i], stop].sort((x, y) => x - y).join('-'));
       if (w) w.classList.add('busy');
     });
     const [px, py] = position(m, t);
-    const [x, y] = [across(px), py * UNIT];
+    const [x, y] = [across(px), down(py)];
     const kind = familyOf(m);
     const g = make('g', { transform: `translate(${x},${y})` }, drawn.flying);
     make('path', { d: SHAPES[kind], class: kind }, g);
-    const middle = x + 20 + (WIDE * FLYING * shown(m).length) / 2;
+    const aside = 20 + (WIDE * FLYING * shown(m).length) / 2;
     const rows = [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5];
-    const places = rows.map(row => [middle, y + 10 + 1.3 * FLYING * row]);
+    const places = rows.flatMap(row =>
+      [aside, -aside].map(away => [x + away, y + 10 + 1.3 * FLYING * row]),
+    );
     const place = labels.free(places, shown(m), FLYING);
     if (place) make('text', { class: kind, x: place[0] - x, y: place[1] - y }, g, shown(m));
     make('title', {}, g, `${shown(m)}, ${agentName(m.sender)} to ${agentName(m.receiver)}`);
@@ -223,5 +223,5 @@ function legendEntry(shape, attributes, text) {
   const svg = make('svg', { viewBox: '0 0 16 16', 'aria-hidden': 'true' }, span);
   make(shape, attributes, svg);
   span.append(` ${text}`);
-  document.getElementById('legend').append(span);
+  $('legend').append(span);
 }

@@ -1,90 +1,134 @@
-// Stepping: the present moment, the chosen line, and what moves them.
+// Stepping: what the reader does, for one run, or for two that go together.
 const $ = id => document.getElementById(id);
-const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-let line = D.lines.length ? D.lines[0][0] : 0;
-let now = contended(line);
+const D = await documents($('data').textContent);
+const places = D.map((_, n) => placeOf(n));
+const runs = D.map((document_, n) => runOf(document_, places[n]));
+const [first, second] = runs;
+let now = 0; // of the time line: of both runs, or by operation of the first
 let playing = false;
-let moving = 0;
 
-function show() {
-  $('now').textContent = time(now);
-  $('time').value = now;
-  $('time').setAttribute('aria-valuetext', time(now));
-  showMachine(line, now);
-  showChart(line, now, go);
-  showHarts(now);
-  showLog(line, now, go);
+// The place of a run's parts: those of the page for the first, a copy of them for the second.
+function placeOf(n) {
+  if (n === 0) return $;
+  const copy = $('run').cloneNode(true);
+  for (const node of [copy, ...copy.querySelectorAll('[id]')]) node.id += `-${n}`;
+  for (const node of copy.querySelectorAll('[aria-labelledby]'))
+    node.setAttribute('aria-labelledby', `${node.getAttribute('aria-labelledby')}-${n}`);
+  $('runs').append(copy);
+  return id => $(`${id}-${n}`);
 }
-function saveAddress() {
-  history.replaceState(null, '', `#t=${Math.round(now)}&line=0x${line.toString(16)}`);
+
+const byTime = () => second && $('together').value === 'time';
+const end = () => (byTime() ? Math.max(...D.map(document_ => document_.until)) : first.D.until);
+// Goes to the leader's moment t, and in the other run to the one that belongs to it.
+function goWith(leader, t) {
+  const done = leader.progress(t);
+  for (const run of runs) run.go(run === leader || byTime() ? t : run.momentOf(done));
+  showTime(byTime() ? t : first.now);
 }
 function go(t) {
-  cancelAnimationFrame(moving);
-  now = Math.min(D.until, Math.max(0, Math.round(t)));
-  show();
+  goWith(first, t);
   saveAddress();
 }
+function showTime(t) {
+  now = Math.min(end(), Math.max(0, Math.round(t)));
+  $('time').max = end();
+  $('time').value = now;
+  $('time').setAttribute('aria-valuetext', $('now').textContent);
+}
+function saveAddress() {
+  const together = second ? `&by=${$('together').value}` : '';
+  const line = first.line.toString(16);
+  history.replaceState(null, '', `#t=${now}&line=0x${line}${together}`);
+}
 
-// Goes to a later moment with messages in motion on the way.
-function glide(t) {
-  cancelAnimationFrame(moving);
-  if (still || document.hidden || t <= now) return go(t);
-  const from = now;
-  const begun = performance.now();
-  const lasts = 260;
-  const frame = at => {
-    const share = Math.min(1, (at - begun) / lasts);
-    if (share === 1) return go(t);
-    showFlying(line, from + (t - from) * share);
-    moving = requestAnimationFrame(frame);
-  };
-  now = t;
-  $('now').textContent = time(t);
-  moving = requestAnimationFrame(frame);
-}
-const stepsOf = new Map();
-function steps(unit) {
-  const key = `${unit} ${line}`;
-  if (!stepsOf.has(key)) stepsOf.set(key, moments(line, unit));
-  return stepsOf.get(key);
-}
+// By time to the nearest moment of either; else each to its own, where operations are counted.
 function step(unit, by) {
   stop();
-  const all = steps(unit);
-  const n = until(all, now, x => x);
-  if (by > 0) return n < all.length ? glide(all[n]) : undefined;
-  const back = all[n - 1] === now ? n - 2 : n - 1;
-  if (back >= 0) go(all[back]);
-}
-
-function choose(chosen) {
-  line = chosen;
-  $('line').value = String(chosen);
-  drawDensity();
-  show();
+  const own = runs.map(run => run.step(unit, by));
+  const known = own.filter(t => t !== undefined);
+  if (!known.length) return;
+  const near = by > 0 ? Math.min(...known) : Math.max(...known);
+  const counted = second && unit === 'operation' && own[0] !== undefined;
+  const done = counted ? first.progress(own[0]) : 0;
+  for (const [n, run] of runs.entries()) {
+    const t = byTime() ? near : counted ? run.momentOf(done) : own[n];
+    if (t !== undefined) run[by > 0 ? 'glide' : 'go'](t);
+  }
+  showTime(byTime() ? near : first.now);
   saveAddress();
 }
-function turnLine(by) {
-  const at = D.lines.findIndex(([l]) => l === line);
-  choose(D.lines[(at + by + D.lines.length) % D.lines.length][0]);
+
+// ---- the line, in both runs the one of a name; and where they part
+function choose(run, address) {
+  run.choose(address);
+  const name = run.D.lines.find(([l]) => l === address)?.[1];
+  for (const other of runs) {
+    const same = other.D.lines.find(([, n]) => n === name);
+    if (other !== run && same) other.choose(same[0]);
+  }
+  part();
+  drawDensity();
 }
+function turnLine(by) {
+  const { lines } = first.D;
+  const at = lines.findIndex(([l]) => l === first.line);
+  choose(first, lines[(at + by + lines.length) % lines.length][0]);
+  for (const run of runs) run.show();
+  saveAddress();
+}
+let parted = null; // the index of the first event that is not the same
+function part() {
+  if (!second) return;
+  const [a, b] = runs.map(run => run.events());
+  const many = Math.min(a.length, b.length);
+  let at = 0;
+  while (at < many && a[at][3] === b[at][3]) at++;
+  parted = at < many ? at : null;
+  for (const run of runs) run.part(parted);
+  $('there').hidden = parted === null;
+  $('parting').innerHTML =
+    parted === null
+      ? `Alike: the ${many} events of this line that both have.`
+      : [`The first ${at} events of this line are alike. Then they part.`]
+          .concat(
+            runs.map(run => {
+              const [t, , say] = run.events()[at];
+              return `<b>${esc(run.D.name)}</b> ${time(t)}: ${say()}`;
+            }),
+          )
+          .map(words => `<span>${words}</span>`)
+          .join(' ');
+}
+function goApart() {
+  if (parted === null) return;
+  stop();
+  for (const run of runs) run.go(run.events()[parted][0]);
+  showTime(first.now);
+  saveAddress();
+}
+
+// Messages over time: of one run, or of the first upwards and of the second downwards.
 function drawDensity() {
   const svg = $('density');
-  const parts = 240;
-  const counts = new Array(parts).fill(0);
-  for (const m of of('messages', line))
-    counts[Math.min(parts - 1, Math.floor((m.sent / Math.max(1, D.until)) * parts))]++;
-  const most = Math.max(1, ...counts);
-  svg.setAttribute('viewBox', `0 0 ${parts} 1`);
+  const columns = 240;
+  svg.setAttribute('viewBox', `0 0 ${columns} ${runs.length}`);
   svg.replaceChildren();
-  counts.forEach((n, i) => {
-    if (n)
-      make(
-        'rect',
-        { x: i, y: 1 - n / most, width: 0.8, height: n / most, fill: 'currentColor' },
-        svg,
-      );
-  });
+  for (const [n, run] of runs.entries()) {
+    const counts = new Array(columns).fill(0);
+    for (const m of run.messages())
+      counts[Math.min(columns - 1, Math.floor((m.sent / end()) * columns))]++;
+    const most = Math.max(1, ...counts);
+    counts.forEach((count, x) => {
+      const height = count / most;
+      const y = n === 0 ? 1 - height : 1;
+      if (count) make('rect', { x, y, width: 0.8, height, fill: 'currentColor' }, svg);
+    });
+    if (parted !== null) {
+      const x = (run.events()[parted][0] / end()) * columns;
+      make('rect', { class: 'parting', x, y: n, width: 0.8, height: 1 }, svg);
+    }
+  }
 }
 
 // ---- playing
@@ -107,10 +151,9 @@ function play() {
 }
 function tick(at) {
   if (!playing) return;
-  now = Math.min(D.until, now + (at - last) * Number($('speed').value));
+  goWith(first, Math.min(end(), now + (at - last) * Number($('speed').value)));
   last = at;
-  show();
-  if (now >= D.until) return stop();
+  if (now >= end()) return stop();
   requestAnimationFrame(tick);
 }
 
@@ -118,11 +161,10 @@ function help() {
   const hidden = $('help').toggleAttribute('hidden');
   $('keys').setAttribute('aria-expanded', String(!hidden));
 }
-
-function crop() {
-  if (!hasPart) return;
-  toggleCrop();
-  show();
+function together(by) {
+  $('together').value = by;
+  drawDensity();
+  go(now);
 }
 
 const KEYS = {
@@ -134,11 +176,14 @@ const KEYS = {
   O: () => step('operation', -1),
   ' ': play,
   Home: () => go(0),
-  End: () => go(D.until),
+  End: () => go(end()),
   l: () => turnLine(1),
   L: () => turnLine(-1),
-  c: crop,
+  s: () => runs.map(run => run.turnCore()),
+  c: () => runs.map(run => run.crop()),
   d: () => theme(!isDark()),
+  p: goApart,
+  b: () => second && together(byTime() ? 'operation' : 'time'),
   '?': help,
 };
 document.addEventListener('keydown', event => {
@@ -153,28 +198,35 @@ document.addEventListener('keydown', event => {
 function fromAddress() {
   const address = new URLSearchParams(location.hash.slice(1));
   const chosen = Number(address.get('line'));
-  if (lineName.has(chosen)) {
-    line = chosen;
-    $('line').value = String(chosen);
-    drawDensity();
-  }
-  if (address.has('t') && Number.isFinite(Number(address.get('t'))))
-    now = Math.min(D.until, Math.max(0, Number(address.get('t'))));
-  show();
+  if (['operation', 'time'].includes(address.get('by'))) $('together').value = address.get('by');
+  choose(first, first.D.lines.some(([l]) => l === chosen) ? chosen : first.line);
+  const t = Number(address.get('t') ?? NaN);
+  if (!Number.isNaN(t)) goWith(first, t);
+  else if (parted !== null) goApart();
+  else goWith(first, first.now);
 }
 
-$('about').textContent = D.about;
-$('command').textContent = D.command;
-for (const [address, name] of D.lines)
-  $('line').append(
-    new Option(`${name}  (${of('messages', address).length} messages)`, String(address)),
-  );
-$('time').max = D.until;
-$('line').addEventListener('change', event => choose(Number(event.target.value)));
+$('about').textContent = [...new Set(D.map(({ about }) => about))].join(' | ');
+$('command').textContent = first.D.command;
+for (const node of document.querySelectorAll('.paired')) node.hidden = !second;
+document.body.classList.toggle('pair', Boolean(second));
+for (const run of runs) {
+  run.asked = t => {
+    stop();
+    goWith(run, t);
+    saveAddress();
+  };
+  run.chosen = address => {
+    choose(run, address);
+    for (const each of runs) each.show();
+    saveAddress();
+  };
+}
+$('together').addEventListener('change', event => together(event.target.value));
+$('there').addEventListener('click', goApart);
 $('time').addEventListener('input', event => {
   stop();
-  now = Number(event.target.value);
-  show();
+  goWith(first, Number(event.target.value));
 });
 $('time').addEventListener('change', saveAddress);
 $('first').addEventListener('click', () => go(0));
@@ -184,30 +236,14 @@ for (const unit of ['operation', 'transaction', 'message']) {
 }
 $('play').addEventListener('click', play);
 $('keys').addEventListener('click', help);
-$('crop').hidden = !hasPart;
-$('crop').addEventListener('click', crop);
 addEventListener('beforeprint', () => theme(false)); // paper is white
 addEventListener('hashchange', fromAddress);
 addEventListener('resize', () => {
-  drawMachine();
-  show();
+  for (const run of runs) {
+    run.drawMachine();
+    run.show();
+  }
 });
-drawMachine();
-drawLegend();
-drawHarts();
-drawDensity();
 fromAddress();
-window.stepper = {
-  statesAt,
-  underWay,
-  openTransactions,
-  valuesAt,
-  go,
-  data: D,
-  get now() {
-    return now;
-  },
-  get line() {
-    return line;
-  },
-};
+window.stepper = { __proto__: first, data: first.D, go, runs };
+$('runs').removeAttribute('aria-busy');

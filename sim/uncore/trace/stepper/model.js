@@ -1,6 +1,4 @@
-// The page's data as objects, and the state of a line, a hart or a message at a moment, in ps.
-const D = JSON.parse(document.getElementById('data').textContent);
-const NOT = -1;
+// A run's document as objects, and the state of a line, a hart or a message at a moment, in ps.
 const CORES = D.machine.cores.length;
 const INTERNED = new Set(['source', 'object', 'kind', 'cell', 'event', 'what']);
 
@@ -31,18 +29,6 @@ const transactions = table('transactions');
 const operations = D.operations.map(([hart, begin, end]) => ({ hart, begin, end }));
 const lineName = new Map(D.lines);
 const agentName = agent => (agent < 0 ? 'nobody' : D.machine.agents[agent]);
-
-// The number of elements of a sorted list that are not after t.
-function until(list, t, key) {
-  let low = 0;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (key(list[middle]) <= t) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
 
 function grouped(rows, key) {
   const groups = new Map();
@@ -130,17 +116,24 @@ function hartAt(hart, t) {
   };
 }
 
+// The points of the way between two stops: on to a bus straight up or down, then along it.
+function way(from, to) {
+  const [a, b_] = [D.machine.stops[from], D.machine.stops[to]];
+  if (D.machine.buses.includes(to)) return [a, [a[0], b_[1]], b_];
+  return D.machine.buses.includes(from) ? [a, [b_[0], a[1]], b_] : [a, b_];
+}
 // The position of a message between two stops, as a point of the drawing.
 function position(m, t) {
-  const at = m.stops.map(stop => D.machine.stops[stop]);
-  const n = Math.max(
+  const next = Math.max(
     1,
     until(m.times, t, x => x),
   );
-  if (n >= at.length) return at[at.length - 1];
-  const [from, to] = [m.times[n - 1], m.times[n]];
-  const share = to > from ? (t - from) / (to - from) : 1;
-  return [0, 1].map(i => at[n - 1][i] + (at[n][i] - at[n - 1][i]) * share);
+  if (next >= m.stops.length) return D.machine.stops[m.stops[m.stops.length - 1]];
+  const points = way(m.stops[next - 1], m.stops[next]);
+  const [from, to] = [m.times[next - 1], m.times[next]];
+  const share = (to > from ? (t - from) / (to - from) : 1) * (points.length - 1);
+  const leg = Math.min(Math.floor(share), points.length - 2);
+  return [0, 1].map(i => points[leg][i] + (points[leg + 1][i] - points[leg][i]) * (share - leg));
 }
 
 const KINDS = {
@@ -181,16 +174,6 @@ function contended(line) {
   return moments(line, 'message')[0] ?? 0;
 }
 
-function time(ps) {
-  const units = [
-    [1e9, 'ms'],
-    [1e6, 'us'],
-    [1e3, 'ns'],
-  ];
-  for (const [size, unit] of units)
-    if (Math.abs(ps) >= size) return `${(ps / size).toFixed(ps / size >= 100 ? 1 : 2)} ${unit}`;
-  return `${ps} ps`;
-}
 const short = value => {
   const n = BigInt(`0x${value}`);
   return n > 0xffffffn ? `0x${value}` : n.toString();

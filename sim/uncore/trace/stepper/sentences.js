@@ -1,9 +1,4 @@
 // Events as sentences for the log, each with the rule of docs/model.md that it follows.
-const esc = text =>
-  String(text).replace(
-    /[&<>"]/g,
-    c => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c],
-  );
 const called = agent => {
   const r = D.machine.resolvers[agent - CORES];
   return r ? `${r[3]} ` : '';
@@ -111,27 +106,33 @@ function slept(e) {
   return `<b>hart ${e.hart}</b> sees nothing new in its loop${where}, ${until}${rule('S1')}`;
 }
 
-// The log of a line: [time, order within the time, the sentence as a function].
+// The log of a line: [time, order within the time, the sentence as a function, the event but for its
+// time, by which two runs are compared].
 function sentences(line) {
   const log = [];
+  const add = (t, order, say, ...what) => log.push([t, order, say, [order, ...what].join(' ')]);
   for (const m of of('messages', line)) {
-    log.push([m.sent, 3, () => sent(m)]);
+    add(m.sent, 3, () => sent(m), m.kind, m.sender, m.receiver, m.requester, m.right, m.flags);
     if (m.receiver < CORES && m.acts > m.arrived && m.arrived !== NOT)
-      log.push([m.acts, 0, () => putOff(m)]);
+      add(m.acts, 0, () => putOff(m), m.kind, m.receiver);
   }
-  for (const m of registers) log.push([m.sent, 3, () => sent(m)]);
-  for (const s of of('states', line)) log.push([s.at, 1, () => changed(s)]);
-  for (const t of of('turns', line)) log.push([t.at, 2, () => turned(t)]);
+  for (const m of registers) add(m.sent, 3, () => sent(m), m.kind, m.sender, m.receiver);
+  for (const s of of('states', line))
+    add(s.at, 1, () => changed(s), s.agent, s.before, s.event, s.after);
+  for (const t of of('turns', line))
+    add(t.at, 2, () => turned(t), t.resolver, t.requester, t.children, t.owner, t.sharers);
   for (const a of of('accesses', line))
-    if (a.issued < a.at || WRITES.includes(a.kind)) log.push([a.at, 4, () => performed(a)]);
+    if (a.issued < a.at || WRITES.includes(a.kind))
+      add(a.at, 4, () => performed(a), a.hart, a.kind, a.object, a.found, a.left);
   for (const e of hartEvents)
     if (e.what === 'sleeps' && e.value - (e.value % 64) === line)
-      log.push([e.at, 5, () => slept(e)]);
+      add(e.at, 5, () => slept(e), e.hart);
   for (const o of operations)
-    log.push([
+    add(
       o.end,
       6,
       () => `<b>hart ${o.hart}</b> has done an operation in ${time(o.end - o.begin)}`,
-    ]);
+      o.hart,
+    );
   return log.filter(([t]) => t >= 0 && t <= D.until).sort((x, y) => x[0] - y[0] || x[1] - y[1]);
 }

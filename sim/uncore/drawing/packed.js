@@ -1,4 +1,4 @@
-// Data of the page that playground.py packs: bytes as letters, values compressed.
+// What standalone.packed has packed: bytes as letters, values compressed.
 const bytesOf = letters => Uint8Array.from(atob(letters), c => c.charCodeAt(0));
 
 function unpacked(letters) {
@@ -7,10 +7,3 @@ function unpacked(letters) {
 }
 const unpackedValue = async letters =>
   JSON.parse(new TextDecoder().decode(await unpacked(letters)));
-
-function unpackedProgram(workload) {
-  return {
-    ...workload,
-    segments: workload.segments.map(([address, letters]) => [address, bytesOf(letters)]),
-  };
-}

@@ -1,0 +1,233 @@
+"""The state diagram of a protocol: its client table as a picture, and as rows.
+
+    moves(tables) -> [Move]                     each cell that is met and leads to another state
+    drawing(tables, width, height) -> SVG       states in a ring, an arrow from one to another
+    picture(tables) -> SVG                      as a file: with colours, and what the words mean
+
+No arrow can cross a state, because states stand on an ellipse; their order is one of few crossings.
+Events have the names of the textbook (Sorin, Hill, Wood: A Primer on Memory Consistency and Cache
+Coherence), ours stand behind: OURS says which is which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from itertools import combinations
+from math import cos, hypot, pi, sin
+from typing import NamedTuple
+
+from uncore.protocol import coverage
+from uncore.protocol.states import StateProperties, request_of
+from uncore.protocol.tables import Tables
+
+TEXTBOOK = {"ProbeS": "Fwd-GetS", "ProbeM": "Fwd-GetM", "PutAck": "Put-Ack", "Evict": "Replacement"}
+WIDTH, HEIGHT = 860, 620
+HEAD = 44  # of a picture: what the words mean
+RADIUS = 25  # of a state
+BEND = 16  # of an arrow, so that the one back lies beside it
+LETTER, LINE = 7.2, 15  # of a label in 12 px: width and height
+SHARES = (0.5, 0.4, 0.6, 0.32, 0.68, 0.25, 0.75, 0.18, 0.82)  # of an arrow, where its label may be
+OFFSETS = (0, 14, -14, 28, -28, 42, -42)  # and how far beside it
+
+Point = tuple[float, float]
+Box = tuple[float, float, float, float]
+
+
+class Move(NamedTuple):
+    """One cell of the client table that changes the state."""
+
+    state: str
+    event: str
+    textbook: str
+    does: str  # the cell as it is written
+    next: str
+
+
+def moves(tables: Tables) -> list[Move]:
+    met, comes = coverage.states(tables), coverage.events(tables)
+    return [
+        Move(row, column, textbook(column), cell.text, cell.next)
+        for (row, column), cell in tables.client.cells.items()
+        if cell.possible and cell.next not in (None, row) and row in met and column in comes
+    ]
+
+
+def textbook(event: str) -> str:
+    return TEXTBOOK.get(event) or (f"Data {event[4:]}" if event.startswith("Data") else event)
+
+
+def drawing(tables: Tables, width: int = WIDTH, height: int = HEIGHT, together: bool = True) -> str:
+    """Labels that are shown together do not cover each other; else each has the best place."""
+    places = _places(tables, width, height)
+    body = [*_arrows(tables, places, (width, height), together), *_states(tables, places)]
+    view = f'viewBox="0 0 {width} {height}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {view}>{"".join(body)}</svg>'
+
+
+def picture(tables: Tables) -> str:
+    words = ", ".join(f"{theirs} is our {ours}" for ours, theirs in TEXTBOOK.items())
+    notes = (
+        f"{tables.name.upper()}: a line's states in a core's caches; event / request that is sent",
+        f"D waits for data, A for Put-Ack; {words}",
+    )
+    texts = "".join(
+        f'<text class="note" x="12" y="{20 + 18 * n}">{escape(note)}</text>'
+        for n, note in enumerate(notes)
+    )
+    return (
+        drawing(tables)
+        .replace(">", f"><style>{STYLE}</style>", 1)
+        .replace("</svg>", f"{texts}</svg>")
+    )
+
+
+STYLE = """
+svg { font-family: system-ui, "DejaVu Sans", sans-serif; background: #fff }
+path { fill: none; stroke: #57606a; stroke-width: 1.4 } .head { fill: #57606a; stroke: none }
+circle { stroke: #57606a; stroke-width: 1.4; fill: #fff } .transient { stroke-dasharray: 5 3 }
+text { text-anchor: middle; fill: #1c2128; font-size: 12px } .note { text-anchor: start }
+.move text { paint-order: stroke; stroke: #fff; stroke-width: 4px }
+.name { font-size: 17px; font-weight: 700 } .copy + .name { fill: #fff }
+.modified { fill: #b8410a } .exclusive { fill: #8f5c00 } .owned { fill: #a4477c }
+.forwarding { fill: #0867a8 } .shared { fill: #00775a }
+"""
+
+
+# ---- where states stand --------------------------------------------------------------------------
+
+
+def _places(tables: Tables, width: int, height: int) -> dict[str, Point]:
+    """States on an ellipse, the one without a copy at its foot."""
+    used = {state for move in moves(tables) for state in (move.state, move.next)}
+    order = _order([state for state in tables.client.rows if state in used], _pairs(tables))
+    places = {}
+    for number, state in enumerate(order):
+        angle = pi / 2 + 2 * pi * number / len(order)
+        x = width * (0.5 + 0.42 * cos(angle))
+        places[state] = (x, height * (0.52 + 0.4 * sin(angle)))
+    return places
+
+
+def _pairs(tables: Tables) -> list[tuple[str, str]]:
+    return sorted({(min(m.state, m.next), max(m.state, m.next)) for m in moves(tables)})
+
+
+def _order(states: list[str], pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """Swaps two states as long as that makes crossings fewer, or arrows shorter."""
+    best, cost = states, _cost(states, pairs)
+    better = True
+    while better:
+        better = False
+        for i, j in combinations(range(1, len(states)), 2):
+            tried = [*best]
+            tried[i], tried[j] = tried[j], tried[i]
+            if (now := _cost(tried, pairs)) < cost:
+                best, cost, better = tried, now, True
+    return best
+
+
+def _cost(order: Sequence[str], pairs: Sequence[tuple[str, str]]) -> tuple[int, int]:
+    at = {state: number for number, state in enumerate(order)}
+    spans = [sorted((at[a], at[b])) for a, b in pairs]
+    crossings = sum(a < c < b < d or c < a < d < b for (a, b), (c, d) in combinations(spans, 2))
+    return crossings, sum(min(b - a, len(order) - b + a) for a, b in spans)
+
+
+# ---- what is drawn -------------------------------------------------------------------------------
+
+
+def _states(tables: Tables, places: dict[str, Point]) -> Iterator[str]:
+    properties = StateProperties(tables)
+    for state, (x, y) in places.items():
+        role, waits = properties.role(state), properties.is_transient(state)
+        classes = f"{'copy ' * properties.holds_copy(state)}{role}{' transient' * waits}"
+        above = "D" if properties.waits_for_grant(state) else "A" if waits else ""
+        small = f'<tspan dy="-6" font-size="11">{above}</tspan>' if above else ""
+        yield (
+            f'<g class="node" data-state="{escape(state)}">'
+            f'<circle class="{classes}" cx="{x:.1f}" cy="{y:.1f}" r="{RADIUS}"/>'
+            f'<text class="name" x="{x:.1f}" y="{y + 6:.1f}">{escape(state)}{small}</text></g>'
+        )
+
+
+def _arrows(tables: Tables, places: dict[str, Point], size: Point, together: bool) -> Iterator[str]:
+    between: dict[tuple[str, str], list[Move]] = {}
+    for move in moves(tables):
+        between.setdefault((move.state, move.next), []).append(move)
+    around = RADIUS + 4
+    taken = [(x - around, y - around, x + around, y + around) for x, y in places.values()]
+    taken += [(0, 0, size[0], HEAD)] * together
+    for (source, target), those in between.items():
+        start, bend, end = _curve(places[source], places[target])
+        label = ", ".join(dict.fromkeys(_label(tables, move) for move in those))
+        at, box = _free(taken, size, (start, bend, end), label)
+        taken += [box] * together
+        about = "\n".join(f"{move.event}: {move.does}" for move in those)
+        events = " ".join(move.event for move in those)
+        yield (
+            f'<g class="move" data-from="{escape(source)}" data-to="{escape(target)}"'
+            f' data-events="{escape(events)}"><title>{escape(about)}</title>'
+            f'<path d="M{_at(start)}Q{_at(bend)} {_at(end)}"/>{_head(bend, end)}'
+            f'<text x="{at[0]:.1f}" y="{at[1]:.1f}">{escape(label)}</text></g>'
+        )
+
+
+def _label(tables: Tables, move: Move) -> str:
+    cell = tables.client[move.state, move.event]
+    request = request_of(cell) or ("Put" if "Put" in cell.actions else "")
+    return f"{move.textbook} / {request}" if request else move.textbook
+
+
+def _curve(source: Point, target: Point) -> tuple[Point, Point, Point]:
+    """From the edge of one state to that of another, bent to the right."""
+    (ax, ay), (bx, by) = source, target
+    length = hypot(bx - ax, by - ay)
+    ux, uy = (bx - ax) / length, (by - ay) / length
+    aside = (-uy * BEND / 2, ux * BEND / 2)
+    start = (ax + RADIUS * ux + aside[0], ay + RADIUS * uy + aside[1])
+    end = (bx - (RADIUS + 3) * ux + aside[0], by - (RADIUS + 3) * uy + aside[1])
+    bend = ((ax + bx) / 2 - uy * BEND * 1.6, (ay + by) / 2 + ux * BEND * 1.6)
+    return start, bend, end
+
+
+def _head(bend: Point, end: Point) -> str:
+    length = hypot(end[0] - bend[0], end[1] - bend[1])
+    ux, uy = (end[0] - bend[0]) / length, (end[1] - bend[1]) / length
+    corners = [end] + [
+        (end[0] - 10 * ux - side * 4 * uy, end[1] - 10 * uy + side * 4 * ux) for side in (1, -1)
+    ]
+    return f'<path class="head" d="M{"L".join(map(_at, corners))}Z"/>'
+
+
+def _free(
+    taken: list[Box], size: Point, curve: tuple[Point, Point, Point], label: str
+) -> tuple[Point, Box]:
+    """The first place along the curve where the label covers nothing."""
+    half = LETTER * len(label) / 2
+    tried = [_label_at(*curve, share, off) for off in OFFSETS for share in SHARES]
+    boxes = [(x - half, y - LINE + 3, x + half, y + 3) for x, y in tried]
+    places = list(zip(tried, boxes, strict=True))
+    free = (at for at in places if _inside(at[1], size) and not _meets(at[1], taken))
+    return next(free, places[0])
+
+
+def _label_at(start: Point, bend: Point, end: Point, share: float, off: float) -> Point:
+    rest = 1 - share
+    x, y = (
+        rest * rest * a + 2 * rest * share * b + share * share * c
+        for a, b, c in zip(start, bend, end, strict=True)
+    )
+    return x, y + 4 + off
+
+
+def _inside(box: Box, size: Point) -> bool:
+    return box[0] >= 0 and box[2] <= size[0] and box[1] >= 0 and box[3] <= size[1]
+
+
+def _meets(box: Box, others: Sequence[Box]) -> bool:
+    return any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in others)
+
+
+def _at(point: Point) -> str:
+    return f"{point[0]:.1f},{point[1]:.1f}"

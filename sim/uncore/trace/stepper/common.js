@@ -1,0 +1,38 @@
+// What both runs and the stepping use: moments, times and texts as they are shown, drawing.
+const NOT = -1; // a time that has not come, an agent that is nobody
+
+// The number of elements of a sorted list that are not after t.
+function until(list, t, key) {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (key(list[middle]) <= t) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function time(ps) {
+  const units = [
+    [1e9, 'ms'],
+    [1e6, 'us'],
+    [1e3, 'ns'],
+  ];
+  for (const [size, unit] of units)
+    if (Math.abs(ps) >= size) return `${(ps / size).toFixed(ps / size >= 100 ? 1 : 2)} ${unit}`;
+  return `${ps} ps`;
+}
+const esc = text =>
+  String(text).replace(
+    /[&<>"]/g,
+    c => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c],
+  );
+const SVG = 'http://www.w3.org/2000/svg';
+function make(name, attributes, parent, text) {
+  const node = document.createElementNS(SVG, name);
+  for (const key in attributes) node.setAttribute(key, attributes[key]);
+  if (text !== undefined) node.textContent = text;
+  if (parent) parent.append(node);
+  return node;
+}

@@ -1,0 +1,123 @@
+// A run's present: the chosen line and the moment, what shows them, and the way to another moment.
+let line = D.lines.length ? D.lines[0][0] : 0;
+let now = contended(line);
+let moving = 0;
+let parts = null; // the first event of the log that the run beside this one has not, by its index
+
+function show() {
+  $('now').textContent = time(now);
+  showMachine(line, now);
+  showChart(line, now, run.asked, parts === null ? NOT : events()[parts][0]);
+  showDiagram(line, now);
+  showHarts(now);
+  showLinks(now);
+  showLog(line, now, run.asked, parts);
+}
+function go(t) {
+  cancelAnimationFrame(moving);
+  now = Math.min(D.until, Math.max(0, Math.round(t)));
+  show();
+}
+
+// Goes to a later moment with messages in motion on the way.
+const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+function glide(t) {
+  cancelAnimationFrame(moving);
+  if (still || document.hidden || t <= now) return go(t);
+  const from = now;
+  const begun = performance.now();
+  const lasts = 260;
+  const frame = at => {
+    const share = Math.min(1, (at - begun) / lasts);
+    if (share === 1) return go(t);
+    showFlying(line, from + (t - from) * share);
+    moving = requestAnimationFrame(frame);
+  };
+  now = t;
+  $('now').textContent = time(t);
+  moving = requestAnimationFrame(frame);
+}
+
+const stepsOf = new Map();
+function steps(unit) {
+  const key = `${unit} ${line}`;
+  if (!stepsOf.has(key)) stepsOf.set(key, moments(line, unit));
+  return stepsOf.get(key);
+}
+// The unit's next moment, or the one before; none: undefined.
+function step(unit, by) {
+  const all = steps(unit);
+  const n = until(all, now, x => x);
+  return by > 0 ? all[n] : all[all[n - 1] === now ? n - 2 : n - 1];
+}
+
+// How many operations have ended, with the part of the time to the next; and the moment of that.
+function progress(t) {
+  const ends = [0, ...steps('operation'), D.until];
+  const n = Math.min(
+    until(ends, t, x => x),
+    ends.length - 1,
+  );
+  return n - 1 + (t - ends[n - 1]) / Math.max(1, ends[n] - ends[n - 1]);
+}
+function momentOf(share) {
+  const ends = [0, ...steps('operation'), D.until];
+  const n = Math.min(Math.floor(share), ends.length - 2);
+  return ends[n] + (ends[n + 1] - ends[n]) * Math.min(1, share - n);
+}
+
+function choose(chosen) {
+  line = chosen;
+  $('line').value = String(chosen);
+}
+const events = () => eventsOf(line);
+function crop() {
+  if (!hasPart) return;
+  toggleCrop();
+  show();
+}
+
+$('name').textContent = D.name ?? '';
+$('name').hidden = !D.name;
+for (const [address, name] of D.lines)
+  $('line').append(
+    new Option(`${name}  (${of('messages', address).length} messages)`, String(address)),
+  );
+$('line').addEventListener('change', event => run.chosen(Number(event.target.value)));
+$('crop').hidden = !hasPart;
+$('crop').addEventListener('click', crop);
+drawLegend(); // its height is not the machine's
+drawMachine();
+drawHarts();
+drawLinks();
+$('agent').addEventListener('change', () => showDiagram(line, now));
+function chooseCore(core) {
+  if (!usedCores.has(core)) return;
+  $('agent').value = String(core);
+  showDiagram(line, now);
+}
+function turnCore() {
+  const cores = $('agent').options;
+  $('agent').selectedIndex = ($('agent').selectedIndex + 1) % cores.length;
+  showDiagram(line, now);
+}
+
+const run = {
+  ...{ D, choose, drawMachine, events, glide, go, momentOf, progress, show, step, steps },
+  linkLoads,
+  ...{ openTransactions, position, statesAt, underWay, valuesAt },
+  asked: go, // a click on an event: to its moment
+  chosen: choose,
+  crop,
+  turnCore,
+  messages: () => of('messages', line),
+  part: index => {
+    parts = index;
+  },
+  get now() {
+    return now;
+  },
+  get line() {
+    return line;
+  },
+};

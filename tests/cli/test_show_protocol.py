@@ -1,0 +1,32 @@
+"""Does `uncore show` print and draw what changes a protocol's states?"""
+
+import json
+import re
+from pathlib import Path
+
+from tests.differential.jobs import SUPPORT
+
+from uncore.protocol import diagram
+from uncore.protocol.tables import load
+
+OWN = str(SUPPORT / "protocols/vi")
+
+
+def test_moves_are_printed_and_drawn(uncore):
+    shown = uncore("show", OWN, "--json")
+    assert [row["next"] for row in json.loads(shown.out)] == [
+        move.next for move in diagram.moves(load(OWN))
+    ]
+    assert "Fwd-GetM" in uncore("show", "moesi", "--plot", "m.svg").out
+    assert len(re.findall('class="node"', Path("m.svg").read_text())) == 11
+
+
+def test_a_picture_that_is_not_svg_is_refused(uncore):
+    refused = uncore("show", "mesi", "--plot", "m.png")
+    assert refused.status == 2 and "expected a name ending in .svg" in refused.err
+    assert not refused.out
+
+
+def test_options_of_machines_are_refused(uncore):
+    refused = uncore("show", "mesi", "--keys")
+    assert refused.status == 2 and "of machines" in refused.err

@@ -1,0 +1,27 @@
+"""Does `uncore watch` take one run or two, in the words of `run`?"""
+
+from pathlib import Path
+
+import pytest
+
+FEW = ("--threads", "2", "--set", "ops=2", "--output", "w.html")
+
+
+@pytest.mark.parametrize(
+    ("words", "title"),
+    [
+        (("bus:2", "lock/ticket"), "lock/ticket on bus:2"),
+        (("bus:2", "lock/ticket", "lock/mcs"), "lock/ticket and lock/mcs"),
+        (("bus:2", "ring:2", "lock/mcs"), "bus:2 and ring:2"),
+        (("bus:2", "lock/mcs", "--with", "protocol=mesi,moesi"), "MESI and MOESI"),
+        (("bus:2", "lock/mcs", "--set", "hold=10ns,90ns"), "hold=10ns and hold=90ns"),
+    ],
+)
+def test_a_page_is_named_after_its_run_or_what_tells_two_apart(uncore, words, title):
+    assert uncore("watch", *words, *FEW).status == 0
+    assert f"<title>{title}</title>" in Path("w.html").read_text()
+
+
+def test_three_runs_are_refused(uncore):
+    refused = uncore("watch", "bus:2", "lock/ticket", "lock/mcs", "lock/tas", *FEW)
+    assert refused.status == 2 and "one run or two, and these words are 3" in refused.err
