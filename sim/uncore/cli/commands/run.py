@@ -17,14 +17,14 @@ from uncore.cli.options import (
     CREW,
     ENGINE_WORDS,
     JOB_WORDS,
-    REPEATED,
+    SETTLED,
     Chart,
     Crew,
     EngineWords,
     JobWords,
-    Repeated,
     Resume,
     Samples,
+    Settled,
     Threads,
     note,
     untouched,
@@ -65,7 +65,7 @@ def run(
     *words: Words,
     threads: Threads = "1",
     job_words: JobWords = JOB_WORDS,
-    chance: Repeated = REPEATED,
+    chance: Settled = SETTLED,
     engine_words: EngineWords = ENGINE_WORDS,
     crew: Crew = CREW,
     chart: Chart = CHART,
@@ -104,7 +104,7 @@ def run(
 
 
 def _jobs(
-    words: Sequence[str], threads: str, job_words: JobWords, chance: Repeated, on_linux: OnLinux
+    words: Sequence[str], threads: str, job_words: JobWords, chance: Settled, on_linux: OnLinux
 ) -> list[Job]:
     machines, workloads = machines_and_workloads("run", words)
     programs = [on_linux.program(workload) for workload in workloads]

@@ -1,7 +1,7 @@
 """Options that several commands share, each declared once, and their meaning.
 
     of_job.py    fields of a Job, as it declares them: JobWords, MachineWords
-    chance.py    seeds: Lockstep, Drawn, Repeated
+    chance.py    seeds: Lockstep, Drawn, Repeated, Settled
     engines.py   how engines are run, and limits: EngineWords
     single.py    one option each: Threads, Json, Plot ...
     crew.py      workers that run points: Crew.at_work(), workers(cores)
@@ -22,9 +22,11 @@ from uncore.cli.options.chance import (
     DRAWN,
     LOCKSTEP,
     REPEATED,
+    SETTLED,
     Drawn,
     Lockstep,
     Repeated,
+    Settled,
 )
 from uncore.cli.options.chart import CHART, Chart
 from uncore.cli.options.crew import CREW, Crew, workers
@@ -59,6 +61,7 @@ __all__ = [
     "LOCKSTEP",
     "MACHINE_WORDS",
     "REPEATED",
+    "SETTLED",
     "Chart",
     "Cluster",
     "Cores",
@@ -75,6 +78,7 @@ __all__ = [
     "Resume",
     "Samples",
     "Set",
+    "Settled",
     "Threads",
     "With",
     "command",
