@@ -107,11 +107,12 @@ def searched(rate: Any, within: str = "2%") -> tuple[Settled, list[int]]:
 
 
 def run(seed: int, ops: int, rate: float) -> tuple[Point, dict[str, Any]]:
-    """A run in which so many operations are done in a span; without a rate, none."""
+    """A run in which so many operations are done in a span; without a rate, none.  On the whole one
+    takes each hart 10 ns."""
     spans = [(1, round((n + 1) * LENGTH / (rate or 1))) for n in range(SPANS)]
     span = max(1, round(LENGTH / (rate or 1)))
     pace = Pace(0, SPANS * span if rate else 0, span, 0, spans)
-    times = {"elapsed_ps": SPANS * LENGTH, "ops": 4 * ops, "thread_ops": [ops] * 4}
+    times = {"elapsed_ps": ops * 10_000, "ops": 4 * ops, "thread_ops": [ops] * 4}
     absent = dict.fromkeys(("latency", "transfers", "lines", "invalidations", "links"), "no")
     absent |= dict.fromkeys(("resolvers", "instructions", "transactions", "events"), "no")
     absent["failed_scs"] = "no"
@@ -124,22 +125,22 @@ def half(settled: Settled) -> float:
 
 def test_runs_that_agree_are_enough_at_once() -> None:
     settled, rounds = searched(lambda seed, ops: 1.0)
-    assert rounds == [settle.RUNS[0]]
+    assert rounds == [1, settle.RUNS[0] - 1]
     assert half(settled) == pytest.approx(0.02 / settle.FLOOR) and settled.reached
 
 
 def test_a_run_apart_from_all_others_asks_for_more_of_them() -> None:
     settled, rounds = searched(lambda seed, ops: 0.7 if seed == 3 else 1.0)
-    assert rounds == [6, 3]
+    assert rounds == [1, 5, 3]
     assert half(settled) < 0.02
 
 
 def test_longer_runs_begin_anew_where_many_are_apart() -> None:
     settled, rounds = searched(lambda seed, ops: 1 + 8 / ops * (-1) ** seed)
-    assert {*rounds} == {settle.RUNS[0]}
-    assert settled.ops == settle.FEW // 4 * 2 ** (len(rounds) - 1)
-    assert settled.reached
-    assert settled.operations == 4 * 6 * sum(settled.ops >> n for n in range(len(rounds)))
+    assert rounds == [1, 5] * (len(rounds) // 2)
+    lengths = [settle.FEW // 4 << n for n in range(len(rounds) // 2)]
+    assert settled.reached and settled.ops == lengths[-1]
+    assert settled.operations == 4 * 6 * sum(lengths)
 
 
 def test_the_longest_runs_end_it_and_that_is_said() -> None:
@@ -152,7 +153,15 @@ def test_the_longest_runs_end_it_and_that_is_said() -> None:
 def test_without_a_steady_state_rates_are_of_whole_runs() -> None:
     settled, _ = searched(lambda seed, ops: 0.0)
     assert not settled.steady
-    assert settled.throughput == round(4 * settled.ops / (SPANS * LENGTH) * 1e12)
+    assert settled.throughput == 4 * 10**8
+
+
+def test_runs_that_take_little_more_than_the_start_are_made_longer_however_long() -> None:
+    settled, _ = searched(lambda seed, ops: 0.0)
+    took = settled.ops * 10_000
+    start = 4 * 10**6  # of four harts, 1 us each
+    assert settle.STARTS * start <= took < 2 * settle.STARTS * start
+    assert settled.ops > settle.LONGEST * settle.FEW // 4
 
 
 def test_intervals_of_a_search_hold_the_median_as_often_as_they_say() -> None:

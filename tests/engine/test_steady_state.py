@@ -51,7 +51,7 @@ def test_the_first_quarter_is_left_out_in_any_case() -> None:
 def test_a_run_that_would_lose_half_of_itself_is_short() -> None:
     assert steady(pace([4] * 100, entered=60 * SPAN)) == (None, True)
     assert steady(pace([4] * 4)) == (None, True)  # too few operations
-    assert steady(pace([4] * 100, entered=30 * SPAN))[1]
+    assert steady(pace([4] * 100, entered=48 * SPAN))[1]
     assert not steady(pace([4] * 100))[1]
 
 

@@ -6,12 +6,13 @@ A plan says which points of its job to run next, until it has enough:
     take(point, observed)     what came of one of them
     ended()                   the job whose points are kept, and the rates
 
-At each thread count the first RUNS are made, short ones.  Where little of one is its steady state,
-they are made twice as long.  While the interval of the median of their rates is wider than asked,
-more runs follow if it would do without the outermost ones, as many as the next number of RUNS;
-otherwise longer runs begin anew.  Many harts leave the start sooner after one another than in
-other runs (V3), in START together: before the last has left there is no steady state.  No interval
-is narrower than FLOOR says, however well its runs agree: they share what warm-up is left.
+At each thread count first a short run is made.  Where little of it is its steady state, it is made
+twice as long; then the first RUNS are made.  While the interval of the median of their rates is
+wider than asked, more runs follow if it would do without the outermost ones, as many as the next
+number of RUNS; otherwise longer runs begin anew.  MANY harts leave the start sooner after one
+another than in other runs (V3), but no sooner than a lock is handed on: their order stays random.
+No interval is narrower than FLOOR says, however well its runs agree: they share what warm-up is
+left.
 Invariant: all follows from the job, so its result does, too.
 """
 
@@ -38,7 +39,7 @@ FLOOR = 4  # no interval is narrower than a part in so many of what was asked
 FEW, LEAST = 256, 8  # operations of a first run, in all and of each hart
 LONGEST = 16  # times as long as the first are the longest
 SHORT = 4  # the same of runs with little steady state
-START = 4_000_000  # ps in which harts leave the start at most, all of them
+MANY, START = 5, 250_000  # harts; ps, for each of them, by which so many leave the start
 STARTS = 4  # a run that takes less than so many times the start is doubled, however long
 LENGTHS = (OPS, "duration")  # parameters that say how long a run is
 PACE = "pace"  # the probe
@@ -117,7 +118,7 @@ class _Count:
     job: Job
     threads: int
     ops: int = 0  # of each hart
-    runs: int = RUNS[0]
+    runs: int = 1
     operations: int = 0  # of all runs, kept or not
     _asked: int = 0  # runs of this length
     _points: dict[int, Point] = field(default_factory=dict)  # those that have ended, by seed
@@ -128,7 +129,8 @@ class _Count:
 
     @property
     def length(self) -> Length:
-        start = min(self.job.chance.start, START // self.threads)
+        own = self.job.chance.start
+        start = min(own, START) if self.threads >= MANY else own
         return Length(self.threads, self.ops, self.runs, start)
 
     @property
@@ -157,6 +159,8 @@ class _Count:
         longer = self.ops < LONGEST * self._first
         if self._brief or (self._short and self.ops < SHORT * self._first):
             self._begin(2 * self.ops)
+        elif self.runs < RUNS[0]:
+            self.runs = RUNS[0]
         elif not self._narrow():
             if self.runs < RUNS[-1] and (not longer or self._narrow(further=1)):
                 self.runs = RUNS[RUNS.index(self.runs) + 1]
@@ -164,7 +168,7 @@ class _Count:
                 self._begin(2 * self.ops)
 
     def _begin(self, ops: int) -> None:
-        self.ops, self.runs, self._asked = ops, RUNS[0], 0
+        self.ops, self.runs, self._asked = ops, 1, 0
         self._points, self._rates = {}, {}
 
     def _narrow(self, further: int = 0) -> bool:
@@ -180,7 +184,7 @@ class _Count:
 
     @property
     def _short(self) -> bool:
-        return any(short for _, short in self._rates.values())
+        return not self._steady or 2 * sum(short for _, short in self._rates.values()) > self.runs
 
     @property
     def _steady(self) -> bool:

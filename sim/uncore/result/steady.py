@@ -24,6 +24,7 @@ from msgspec import Struct
 LEVEL = 95  # per cent of intervals, at least, that hold the median
 FIRST_PART, LAST_PART = 4, 8  # one part in so many is left out
 BATCH, CUT = 5, 3  # spans; of their batches one in so many may be cut from an end
+ENOUGH = 3  # a steady state is at least a part in so many
 LEAST = 20  # operations in a steady state
 
 
@@ -39,7 +40,7 @@ class Pace(Struct, frozen=True):
 
 def steady(pace: Pace) -> tuple[float | None, bool]:
     """Operations a second while all harts are there, from an operation's end to another's, None
-    where they hardly are; and whether more than half of that time is left out."""
+    where they hardly are; and whether little of that time is steady."""
     end = min(pace.left // pace.span - pace.first, len(pace.spans))
     begin = max(0, -(-pace.entered // pace.span) - pace.first)
     if begin > end / 2:
@@ -53,7 +54,7 @@ def steady(pace: Pace) -> tuple[float | None, bool]:
     if done < LEAST:
         return None, True
     took = window[-1][1] - window[0][1]
-    return done / took * 1e12, took < end * pace.span / 2
+    return done / took * 1e12, took < end * pace.span / ENOUGH
 
 
 def warm_up(counts: Sequence[int]) -> int:
