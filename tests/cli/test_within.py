@@ -11,10 +11,10 @@ import pytest
 from tests.cli.conftest import Command
 
 import uncore as api
-from uncore.execution import settle
+from uncore.execution import enough
 from uncore.execution.request import make_job
 from uncore.result import load
-from uncore.result.schema import Point, Settled
+from uncore.result.schema import Estimate, Point
 from uncore.result.steady import Pace
 
 JOB = ("run", "ring:8", "lock/mcs", "--threads", "1,8")
@@ -27,7 +27,9 @@ def test_the_result_is_of_plain_runs_that_anybody_can_repeat(uncore: Command) ->
     assert said.status == 0, said.err
     result = load(Path("a.json"))
     assert result.job.keys() >= {"lengths", "seeds"} and "within" not in result.job
-    for (threads, ops, runs, start), one in zip(result.job["lengths"], result.settled, strict=True):
+    for (threads, ops, runs, start), one in zip(
+        result.job["lengths"], result.estimated, strict=True
+    ):
         points = [point for point in result.points if point.threads == threads]
         assert [point.seed for point in points] == [*range(1, runs + 1)]
         soon = {"chance.start": f"{start}ps"}
@@ -44,7 +46,7 @@ def test_it_is_the_same_on_any_number_of_cores_and_when_resumed(uncore: Command)
     for more in ((), ("--cores", "2"), ("--resume",)):
         assert uncore(*words, *more).status == 0
         result = load(Path("a.json"))
-        hashes.add((result.result_hash, *(one.throughput for one in result.settled)))
+        hashes.add((result.result_hash, *(one.throughput for one in result.estimated)))
     assert len(hashes) == 1
     assert result.host.resumed == len(result.points)
 
@@ -94,10 +96,10 @@ def test_a_workload_without_operations_is_refused(uncore: Command) -> None:
 # ---- the rounds, on runs that are made up
 
 
-def searched(rate: Any, within: str = "2%") -> tuple[Settled, list[int]]:
+def searched(rate: Any, within: str = "2%") -> tuple[Estimate, list[int]]:
     """A search whose run with a seed has the rate `rate(seed, ops)`; and the runs of each round."""
     job = make_job("ring:4", "lock/mcs", [4], within=within, seeds=(1,))
-    plan, rounds = settle.plan(job), []
+    plan, rounds = enough.plan(job), []
     while asked := plan.asks():
         rounds.append(len(asked))
         for point in asked:
@@ -119,56 +121,56 @@ def run(seed: int, ops: int, rate: float) -> tuple[Point, dict[str, Any]]:
     return Point(threads=4, seed=seed, absent=absent, **times), {"pace": pace}
 
 
-def half(settled: Settled) -> float:
-    return (settled.high - settled.low) / 2 / settled.throughput
+def half(estimated: Estimate) -> float:
+    return (estimated.high - estimated.low) / 2 / estimated.throughput
 
 
 def test_runs_that_agree_are_enough_at_once() -> None:
-    settled, rounds = searched(lambda seed, ops: 1.0)
-    assert rounds == [1, settle.RUNS[0] - 1]
-    assert half(settled) == pytest.approx(0.02 / settle.FLOOR) and settled.reached
+    estimated, rounds = searched(lambda seed, ops: 1.0)
+    assert rounds == [1, enough.RUNS[0] - 1]
+    assert half(estimated) == pytest.approx(0.02 / enough.FLOOR) and estimated.reached
 
 
 def test_a_run_apart_from_all_others_asks_for_more_of_them() -> None:
-    settled, rounds = searched(lambda seed, ops: 0.7 if seed == 3 else 1.0)
+    estimated, rounds = searched(lambda seed, ops: 0.7 if seed == 3 else 1.0)
     assert rounds == [1, 5, 3]
-    assert half(settled) < 0.02
+    assert half(estimated) < 0.02
 
 
 def test_longer_runs_begin_anew_where_many_are_apart() -> None:
-    settled, rounds = searched(lambda seed, ops: 1 + 8 / ops * (-1) ** seed)
+    estimated, rounds = searched(lambda seed, ops: 1 + 8 / ops * (-1) ** seed)
     assert rounds == [1, 5] * (len(rounds) // 2)
-    lengths = [settle.FEW // 4 << n for n in range(len(rounds) // 2)]
-    assert settled.reached and settled.ops == lengths[-1]
-    assert settled.operations == 4 * 6 * sum(lengths)
+    lengths = [enough.FEW // 4 << n for n in range(len(rounds) // 2)]
+    assert estimated.reached and estimated.ops == lengths[-1]
+    assert estimated.operations == 4 * 6 * sum(lengths)
 
 
 def test_the_longest_runs_end_it_and_that_is_said() -> None:
-    settled, _ = searched(lambda seed, ops: 1 + 0.3 * (-1) ** seed)
-    assert settled.ops == settle.LONGEST * settle.FEW // 4
-    assert len(settled.rates) == settle.RUNS[-1]
-    assert not settled.reached and settled.steady
+    estimated, _ = searched(lambda seed, ops: 1 + 0.3 * (-1) ** seed)
+    assert estimated.ops == enough.LONGEST * enough.FEW // 4
+    assert len(estimated.rates) == enough.RUNS[-1]
+    assert not estimated.reached and estimated.steady
 
 
 def test_without_a_steady_state_rates_are_of_whole_runs() -> None:
-    settled, _ = searched(lambda seed, ops: 0.0)
-    assert not settled.steady
-    assert settled.throughput == 4 * 10**8
+    estimated, _ = searched(lambda seed, ops: 0.0)
+    assert not estimated.steady
+    assert estimated.throughput == 4 * 10**8
 
 
 def test_runs_that_take_little_more_than_the_start_are_made_longer_however_long() -> None:
-    settled, _ = searched(lambda seed, ops: 0.0)
-    took = settled.ops * 10_000
+    estimated, _ = searched(lambda seed, ops: 0.0)
+    took = estimated.ops * 10_000
     start = 4 * 10**6  # of four harts, 1 us each
-    assert settle.STARTS * start <= took < 2 * settle.STARTS * start
-    assert settled.ops > settle.LONGEST * settle.FEW // 4
+    assert enough.STARTS * start <= took < 2 * enough.STARTS * start
+    assert estimated.ops > enough.LONGEST * enough.FEW // 4
 
 
 def test_intervals_of_a_search_hold_the_median_as_often_as_they_say() -> None:
     held, tries = 0, 400
     for number in range(tries):
         draw = random.Random(number)
-        settled, _ = searched(lambda seed, ops, draw=draw: draw.gauss(1, 0.012))
-        low, high = settled.ends
+        estimated, _ = searched(lambda seed, ops, draw=draw: draw.gauss(1, 0.012))
+        low, high = estimated.ends
         held += low <= 1e12 / LENGTH <= high
     assert 0.92 <= held / tries <= 0.98

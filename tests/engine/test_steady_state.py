@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from uncore.execution import settle
+from uncore.execution import enough
 from uncore.result.steady import LEVEL, Pace, interval, steady, warm_up
 
 SPAN = 1 << 10
@@ -64,7 +64,7 @@ def test_what_is_done_while_threads_end_is_cut_off() -> None:
     assert per_span(steady(pace([4] * 84 + [1] * 16))) == pytest.approx(4)
 
 
-@pytest.mark.parametrize("count", settle.RUNS)
+@pytest.mark.parametrize("count", enough.RUNS)
 @pytest.mark.parametrize("draw", [lambda of: of.gauss(1, 1), lambda of: of.expovariate(1)])
 def test_intervals_hold_the_median_as_often_as_they_say(
     count: int, draw: Callable[[random.Random], float]

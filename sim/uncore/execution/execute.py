@@ -27,7 +27,7 @@ import msgspec
 from uncore import __version__, engine
 from uncore.engine import NO_OPTIONS, EngineOptions, Probes, Tick
 from uncore.errors import GuestError, Unfinished
-from uncore.execution import pool, settle
+from uncore.execution import enough, pool
 from uncore.execution.pool import Heard, Workers
 from uncore.execution.saved_points import SavedPoint, Store, key
 from uncore.job import Job
@@ -76,10 +76,10 @@ def execute(
 ) -> list[Result]:
     """One Result per job; `tick` hears of progress, `ended` of the last point."""
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    how = _How(probes | settle.probes(jobs), engine_options, store)
+    how = _How(probes | enough.probes(jobs), engine_options, store)
     _refuse_unusable(jobs, how.probes, engine_options)
-    plans = [settle.plan(job) for job in jobs]
-    finished: dict[settle.Plan, dict[_Run, Finished]] = {plan: {} for plan in plans}
+    plans = [enough.plan(job) for job in jobs]
+    finished: dict[enough.Plan, dict[_Run, Finished]] = {plan: {} for plan in plans}
     under_way: list[tuple[Job | None, KeyboardInterrupt]] = []
     try:
         for plan, job, point in _rounds(plans, workers, how, tick, resume):
@@ -102,8 +102,8 @@ def execute(
 
 
 def _rounds(
-    plans: Sequence[settle.Plan], workers: Workers, how: _How, tick: Heard, resume: bool
-) -> Iterator[tuple[settle.Plan, Job, Finished]]:
+    plans: Sequence[enough.Plan], workers: Workers, how: _How, tick: Heard, resume: bool
+) -> Iterator[tuple[enough.Plan, Job, Finished]]:
     while asked := [(plan, point) for plan in plans for point in plan.asks()]:
         for finished in _all([point for _, point in asked], workers, how, tick, resume):
             yield (*asked[finished.number], finished)
@@ -114,20 +114,20 @@ def _run_of(point: Job) -> _Run:
 
 
 def _planned(
-    plan: settle.Plan,
+    plan: enough.Plan,
     finished: Mapping[_Run, Finished],
     seen: Seen,
     started: str,
     engine_options: EngineOptions,
 ) -> Result:
     """The result of what was kept of a plan; of a search only that is told."""
-    job, settled = plan.ended()
+    job, estimated = plan.ended()
     runs = {_run_of(point): point for point in job.points()}
     kept = {run: finished[run] for run in runs if run in finished}
     for run, point in kept.items() if plan.job.within else ():
         seen(runs[run], point.observed)
     result = _result(job, [*kept.values()], started, engine_options)
-    return msgspec.structs.replace(result, settled=settled)
+    return msgspec.structs.replace(result, estimated=estimated)
 
 
 def _refuse_unusable(jobs: Sequence[Job], probes: Probes, engine_options: EngineOptions) -> None:

@@ -55,7 +55,7 @@ def show(effects: WhatIf, top: int) -> None:
 def of_chance(effects: WhatIf) -> str:
     """How far a rank can be trusted: how often repeats of a change that does nothing are all
     quicker than those without."""
-    if effects.base.settled:
+    if effects.base.estimated:
         return f"~: may be chance, {LEVEL} % intervals overlap"
     repeats = len(effects.base.points)
     if repeats == 1:

@@ -17,7 +17,7 @@ from typing import Any
 
 from uncore.result import columns
 from uncore.result.frame import to_row
-from uncore.result.schema import Point, Result, Settled
+from uncore.result.schema import Estimate, Point, Result
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Repeats:
     """The runs of one thread count, in the order of the job's seeds; at least one."""
 
     points: Sequence[Point]
-    settled: Settled | None = None  # where their number and length were searched
+    estimated: Estimate | None = None  # where their number and length were searched
 
     @property
     def threads(self) -> int:
@@ -38,24 +38,24 @@ class Repeats:
 
     @property
     def _rates(self) -> list[float]:
-        return [*(self.settled.rates if self.settled else map(rate, self.points))]
+        return [*(self.estimated.rates if self.estimated else map(rate, self.points))]
 
     @property
     def rate(self) -> float:
         """The median's throughput, or what a search has come to."""
-        return self.settled.throughput if self.settled else rate(self.median)
+        return self.estimated.throughput if self.estimated else rate(self.median)
 
     @property
     def throughput(self) -> int | None:
         """The same, rounded; None where no time passed."""
-        return self.settled.throughput if self.settled else self.median.throughput
+        return self.estimated.throughput if self.estimated else self.median.throughput
 
     @property
     def ends(self) -> tuple[float, float] | tuple[None, None]:
         """The least and the greatest throughput; None for a single run.  Of a search those of its
         interval."""
-        if self.settled:
-            return self.settled.ends
+        if self.estimated:
+            return self.estimated.ends
         rates = self._rates
         return (min(rates), max(rates)) if len(rates) > 1 else (None, None)
 
@@ -63,8 +63,8 @@ class Repeats:
         """Columns over all repeats; `throughput` and the rest of a row are the median's."""
         least, most = self.ends
         runs = [columns.values(point, each=True) for point in self.points]
-        if self.settled:
-            runs = [r | {"throughput": n} for r, n in zip(runs, self.settled.rates, strict=True)]
+        if self.estimated:
+            runs = [r | {"throughput": n} for r, n in zip(runs, self.estimated.rates, strict=True)]
         return {
             "repeats": len(self.points),
             "seeds": [point.seed for point in self.points if isinstance(point.seed, int)],
@@ -72,7 +72,7 @@ class Repeats:
             "throughput_min": None if least is None else int(least),
             "throughput_max": None if most is None else int(most),
             "runs": runs,
-            **(self.settled.columns() if self.settled else {}),
+            **(self.estimated.columns() if self.estimated else {}),
         }
 
 
@@ -83,8 +83,10 @@ def rate(point: Point) -> float:
 
 def repeats(result: Result) -> list[Repeats]:
     """The repeats of each thread count."""
-    settled = {one.threads: one for one in result.settled}
-    return [replace(same, settled=settled.get(same.threads)) for same in of_points(result.points)]
+    estimated = {one.threads: one for one in result.estimated}
+    return [
+        replace(same, estimated=estimated.get(same.threads)) for same in of_points(result.points)
+    ]
 
 
 def of_points(points: Iterable[Point]) -> list[Repeats]:

@@ -307,7 +307,7 @@ class Interval(Struct, frozen=True):
         }
 
 
-class Settled(Struct, frozen=True, kw_only=True):
+class Estimate(Struct, frozen=True, kw_only=True):
     """The rate that a search has come to (`--within`), of the steady state of its runs."""
 
     threads: Annotated[int, Meta(description="thread count")]
@@ -364,8 +364,8 @@ class Result(Framed, Struct, frozen=True, kw_only=True):
             " machines are that may be meant"
         ),
     ] = []
-    settled: Annotated[
-        list[Settled], Meta(description="rates of a job whose lengths were searched; else empty")
+    estimated: Annotated[
+        list[Estimate], Meta(description="rates of a job whose lengths were searched; else empty")
     ] = []
     result_hash: Annotated[
         str, Meta(description="SHA-256 of the canonical JSON of job and outcome")

@@ -55,19 +55,21 @@ def row(machine: str, workload: str) -> Row:
     """What came of all sets of a pair."""
     job = make_job(machine, workload, [THREADS], within=WITHIN, seeds=(1,))
     results = execute([replace(job, seeds=(1 + APART * n,)) for n in range(SETS)])
-    settled = [found for result in results for found in result.settled]
-    truth = _truth(job, max(found.ops for found in settled))
-    held = [low <= truth <= high for low, high in (found.ends for found in settled)]
+    estimated = [found for result in results for found in result.estimated]
+    truth = _truth(job, max(found.ops for found in estimated))
+    held = [low <= truth <= high for low, high in (found.ends for found in estimated)]
     return {
         "machine": machine,
         "workload": workload,
         "held": sum(held),
-        "sets": len(settled),
-        "half": round(50 * fmean((b - a) / truth for a, b in (found.ends for found in settled)), 2),
-        "off": round(100 * (fmean(found.throughput for found in settled) / truth - 1), 2),
-        "reached": sum(found.reached for found in settled),
-        "steady": sum(found.steady for found in settled),
-        "ops": round(fmean(found.ops for found in settled)),
+        "sets": len(estimated),
+        "half": round(
+            50 * fmean((b - a) / truth for a, b in (found.ends for found in estimated)), 2
+        ),
+        "off": round(100 * (fmean(found.throughput for found in estimated) / truth - 1), 2),
+        "reached": sum(found.reached for found in estimated),
+        "steady": sum(found.steady for found in estimated),
+        "ops": round(fmean(found.ops for found in estimated)),
     }
 
 

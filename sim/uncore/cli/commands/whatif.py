@@ -9,15 +9,15 @@ from cyclopts import Parameter, validators
 from uncore.cli.options import (
     CREW,
     ENGINE_WORDS,
+    ESTIMATED,
     JOB_WORDS,
-    SETTLED,
     Crew,
     EngineWords,
+    Estimate,
     JobWords,
     Json,
     Plot,
     Report,
-    Settled,
     command,
     note,
 )
@@ -39,7 +39,7 @@ def whatif(
     only: Annotated[list[Kind], Parameter(negative="", help="changes of these kinds only")] = [],  # noqa: B006
     top: Annotated[int, Parameter(validator=validators.Number(gte=4), help="rows shown")] = 16,
     job_words: JobWords = JOB_WORDS,
-    chance: Settled = SETTLED,
+    chance: Estimate = ESTIMATED,
     engine_words: EngineWords = ENGINE_WORDS,
     crew: Crew = CREW,
     plot: Plot = None,

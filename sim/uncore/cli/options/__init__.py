@@ -1,7 +1,7 @@
 """Options that several commands share, each declared once, and their meaning.
 
     of_job.py    fields of a Job, as it declares them: JobWords, MachineWords
-    chance.py    seeds: Lockstep, Drawn, Repeated, Settled
+    chance.py    seeds: Lockstep, Drawn, Repeated, Estimate
     engines.py   how engines are run, and limits: EngineWords
     single.py    one option each: Threads, Json, Plot ...
     crew.py      workers that run points: Crew.at_work(), workers(cores)
@@ -20,13 +20,13 @@ argument; no group knows of another.
 
 from uncore.cli.options.chance import (
     DRAWN,
+    ESTIMATED,
     LOCKSTEP,
     REPEATED,
-    SETTLED,
     Drawn,
+    Estimate,
     Lockstep,
     Repeated,
-    Settled,
 )
 from uncore.cli.options.chart import CHART, Chart
 from uncore.cli.options.crew import CREW, Crew, workers
@@ -57,17 +57,18 @@ __all__ = [
     "CREW",
     "DRAWN",
     "ENGINE_WORDS",
+    "ESTIMATED",
     "JOB_WORDS",
     "LOCKSTEP",
     "MACHINE_WORDS",
     "REPEATED",
-    "SETTLED",
     "Chart",
     "Cluster",
     "Cores",
     "Crew",
     "Drawn",
     "EngineWords",
+    "Estimate",
     "JobWords",
     "Json",
     "Lockstep",
@@ -78,7 +79,6 @@ __all__ = [
     "Resume",
     "Samples",
     "Set",
-    "Settled",
     "Threads",
     "With",
     "command",

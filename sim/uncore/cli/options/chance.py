@@ -3,7 +3,7 @@
 Lockstep    none, unless the user names a seed
 Drawn       a single run, with a seed
 Repeated    several runs, with consecutive seeds
-Settled     as many as an interval needs, if the user says how narrow
+Estimate     as many as an interval needs, if the user says how narrow
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ _WITHIN = options(Job)["within"]
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Settled(Repeated):
+class Estimate(Repeated):
     within: Annotated[
         str, Parameter(name=_WITHIN.flag, help=_WITHIN.about, group=panel(_WITHIN.group))
     ] = _WITHIN.form.shown(_WITHIN.default)
@@ -103,4 +103,4 @@ class Settled(Repeated):
         return {"seeds": self.seeds(engine), "within": within}
 
 
-LOCKSTEP, DRAWN, REPEATED, SETTLED = Lockstep(), Drawn(), Repeated(), Settled()
+LOCKSTEP, DRAWN, REPEATED, ESTIMATED = Lockstep(), Drawn(), Repeated(), Estimate()

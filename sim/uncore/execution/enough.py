@@ -31,7 +31,7 @@ from uncore.errors import UserError
 from uncore.job import Job
 from uncore.job.job import OPS, Length
 from uncore.result.repeats import rate
-from uncore.result.schema import Point, Settled
+from uncore.result.schema import Estimate, Point
 from uncore.result.steady import Pace, interval, steady
 
 RUNS = (6, 9, 17)  # of a length: each drops two more from its interval than the one before
@@ -59,7 +59,7 @@ class Plan:
     def take(self, point: Point, observed: Mapping[str, Any]) -> None:
         """Nothing follows from it."""
 
-    def ended(self) -> tuple[Job, list[Settled]]:
+    def ended(self) -> tuple[Job, list[Estimate]]:
         return self.job, []
 
 
@@ -78,13 +78,13 @@ class Search(Plan):
         pace = msgspec.convert(observed[PACE], Pace)
         self._counts[point.threads].take(point, pace)
 
-    def ended(self) -> tuple[Job, list[Settled]]:
+    def ended(self) -> tuple[Job, list[Estimate]]:
         counts = self._counts.values()
         first = self.job.seeds[0]
         seeds = tuple(range(first, first + max(count.runs for count in counts)))
         lengths = tuple(count.length for count in counts)
-        settled = [count.settled() for count in counts if count.complete]
-        return replace(self.job, within=0, seeds=seeds, lengths=lengths), settled
+        estimated = [count.estimated() for count in counts if count.complete]
+        return replace(self.job, within=0, seeds=seeds, lengths=lengths), estimated
 
 
 def plan(job: Job) -> Plan:
@@ -197,12 +197,12 @@ class _Count:
             return [rate(self._points[seed]) for seed in seeds]
         return [self._rates[seed][0] or 0.0 for seed in seeds]
 
-    def settled(self) -> Settled:
+    def estimated(self) -> Estimate:
         rates = self._ordered()
         middle = median_low(rates)
         low, high = interval(rates)
         floor = self.job.within / 1e6 / FLOOR * middle
-        return Settled(
+        return Estimate(
             threads=self.threads,
             within=self.job.within,
             throughput=round(middle),
