@@ -184,6 +184,7 @@ def whatif(
     home: str = "addressed",
     slices: str = "hash",
     seeds: Iterable[int] | None = None,
+    within: str | int = 0,
     cores: Workers = 1,
     engine_options: EngineOptions = NO_OPTIONS,
     **named: Value,
@@ -191,6 +192,7 @@ def whatif(
     """What each change of the program or the machine would be worth, by rank (docs/whatif.md)."""
     values = {"parameters": {**parameters, **named}, "overrides": overrides, "seeds": seeds}
     policies = {"placement": placement, "smt": smt, "home": home, "slices": slices}
+    policies["within"] = within
     job = _job(machine, workload, [threads], values | policies, slow=False)
     return counterfactual.whatif(machine, str(workload), job, cores, only, engine_options)
 

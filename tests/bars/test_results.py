@@ -24,6 +24,7 @@ from uncore_lab.validate import (
     curves,
     directory,
     interrupts,
+    intervals,
     papers,
     prediction,
     scaling,
@@ -132,3 +133,17 @@ def test_rows_on_file_are_drawn_as_curves_beside_measured_ones() -> None:
     add = {panel.title: panel.series for panel in picture.panels}["i76700hq"]
     assert add["add"][1] == (2, pytest.approx(48.4, rel=0.01))
     assert add["add, measured"][1] == (2, 45.35)
+
+
+def test_intervals_of_within_hold_as_often_as_they_say() -> None:
+    rows = load("intervals")
+    held, sets = (sum(int(row[key]) for row in rows) for key in ("held", "sets"))
+    assert len(rows) >= 40
+    assert 0.92 <= held / sets <= 0.98
+
+
+@pytest.mark.long
+def test_intervals_are_what_is_on_file() -> None:
+    pair = ("bus:4", "lock/ticket")
+    row = next(r for r in load("intervals") if (r["machine"], r["workload"]) == pair)
+    assert intervals.table([intervals.row(*pair)]).lines[pair] == row

@@ -26,6 +26,7 @@ UNUSUAL = {
     "overrides": {"core.order": "weak"},
     "parameters": {"ops": "7"},
     "seeds": (4, 5),
+    "within": 30_000,
 }
 OF_LINUX = {"arguments", "system", "files", "strict_calls"} | {"from_function", "to_function", "op"}
 
@@ -78,7 +79,7 @@ def test_help_of_run_groups_every_option(uncore) -> None:
 
 
 def test_field_without_an_option_has_no_words() -> None:
-    own = {"machine", "program", "threads", "free", "apart", "since"}
+    own = {"machine", "program", "threads", "free", "apart", "since", "lengths"}
     assert {field.name for field in fields(Job)} == own | {*options(Job)}
 
 

@@ -97,6 +97,20 @@ nb::dict counters(const Engine& engine) {
   return d;
 }
 
+// When operations were done: the fields of uncore.result.Pace.
+nb::dict pace(const Engine& engine) {
+  const Pace& pace = engine.services.pace();
+  nb::list spans;
+  pace.each([&](const Pace::Span& s) { spans.append(nb::make_tuple(s.operations, s.last)); });
+  nb::dict d;
+  d["entered"] = pace.entered();
+  d["left"] = pace.left();
+  d["span"] = Time{1} << pace.shift();
+  d["first"] = spans.size() ? pace.first() : 0;
+  d["spans"] = spans;
+  return d;
+}
+
 // What the run has cost, beside its events: how far cores run ahead decides some of it.
 nb::dict work(const Engine& engine) {
   nb::dict d;
@@ -235,6 +249,7 @@ void bind_engine(nb::module_& module) {
            "ps of a message alone on its way between two stops; kind: control, data or snoop.")
       .def("harts", &harts)
       .def("counters", &counters)
+      .def("pace", &pace)
       .def("work", &work, "What it has cost; depends on how far cores ran ahead.")
       .def("accesses", &accesses, "By hart: number, pc, address, size, reads, writes, seen (H8).")
       .def("log", &log_columns, "The transaction log by columns; None unless asked for.")

@@ -1,8 +1,8 @@
 // What the engine does for a guest beside its memory and devices: semihosting calls, the console,
 // and what markers tell.
 //
-// Interface: call() and mark() for the harts; for the outcome the console, the operations and their
-// latencies; progress(), for the watchdog.
+// Interface: call() and mark() for the harts; for the outcome the console, the operations, their
+// latencies and their pace; progress(), for the watchdog.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include "guest/markers.hh"
 #include "memory/functional.hh"
 #include "observe/latencies.hh"
+#include "observe/pace.hh"
 #include "time/queue.hh"
 
 namespace uncore {
@@ -35,6 +36,7 @@ class Services {
   uint64_t operations() const { return operations_; }
   bool begun() const { return begun_; }  // a hart has begun what is measured
   const Latencies& latencies() const { return latencies_; }
+  const Pace& pace() const { return pace_; }
   Time progress() const { return progress_; }  // of the guest: its last operation or call
 
  private:
@@ -44,6 +46,7 @@ class Services {
   uint64_t operations_ = 0;
   bool begun_ = false;
   Latencies latencies_;
+  Pace pace_;
   Time progress_ = 0;
 };
 
@@ -53,7 +56,12 @@ inline std::optional<Time> Services::mark(uint32_t hart, unsigned code, uint64_t
   if (marked.operations) progress_ = queue_.now();
   operations_ += marked.operations;
   begun_ |= begins(code);
-  if (marked.latency) latencies_.add(*marked.latency, marked.operations);
+  if (code == UC_MARK_ROI_ON) pace_.enters(clock);
+  if (code == UC_MARK_ROI_OFF) pace_.leaves(clock);
+  if (marked.latency) {
+    latencies_.add(*marked.latency, marked.operations);
+    pace_.done(clock, marked.operations);
+  }
   if (!marked.delay) return std::nullopt;
   return *marked.delay * 1000;  // ns
 }

@@ -65,6 +65,7 @@ PROBES = {
     "lines": "what touched which line, and what it cost: the fields of result.Observed",
     "trace": "what happened, event by event: the tables of uncore.engine.native.trace",
     "traffic": "messages over links by level: those without a line, and those with one",
+    "pace": "when operations were done: the fields of result.steady.Pace",
     "files": "the files that a program of Linux has made or changed: path and bytes",
     "calls": "the system calls of a program of Linux, a line each",
     "operations": "which lines operations shared: the fields of result.observed.Shared",

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -27,7 +27,7 @@ import msgspec
 from uncore import __version__, engine
 from uncore.engine import NO_OPTIONS, EngineOptions, Probes, Tick
 from uncore.errors import GuestError, Unfinished
-from uncore.execution import pool
+from uncore.execution import enough, pool
 from uncore.execution.pool import Heard, Workers
 from uncore.execution.saved_points import SavedPoint, Store, key
 from uncore.job import Job
@@ -38,9 +38,10 @@ Seen = Callable[[Job, dict[str, Any]], None]  # what the probes saw at a point, 
 Done = Callable[[Job, Point], None]  # called after each point, in the order of finishing
 Wrong = Callable[[Job, GuestError], None]  # called for each point whose guest went wrong
 Interrupted = Callable[[Job | None, KeyboardInterrupt], None]  # its cause: what was so far
+_Run = tuple[Any, ...]  # what tells a job's points apart
 _Numbered = tuple[int, Job]  # index among all points, and the point
 
-SAVED = frozenset({"lines", "traffic"})  # probes whose observations are saved with a point
+SAVED = frozenset({"lines", "traffic", "pace"})  # probes whose observations are saved with a point
 EARLY = 10  # a part in so many of the work goes first, as small points
 
 
@@ -73,39 +74,60 @@ def execute(
     store: Store | None = None,
     resume: bool = False,
 ) -> list[Result]:
-    """One Result per job, marked partial where it misses points; `tick` hears of progress, in one
-    process or on a cluster, `ended` of the last point; `store` saves points, which `resume` loads.
-    """
+    """One Result per job; `tick` hears of progress, `ended` of the last point."""
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    _refuse_unusable(jobs, probes, engine_options)
-    points = [point for job in jobs for point in job.points()]
-    finished: dict[int, Finished] = {}
+    how = _How(probes | enough.probes(jobs), engine_options, store)
+    _refuse_unusable(jobs, how.probes, engine_options)
+    plans = [enough.plan(job) for job in jobs]
+    finished: dict[enough.Plan, dict[_Run, Finished]] = {plan: {} for plan in plans}
     under_way: list[tuple[Job | None, KeyboardInterrupt]] = []
     try:
-        for point in _all(points, workers, _How(probes, engine_options, store), tick, resume):
-            job = points[point.number]
+        for plan, job, point in _rounds(plans, workers, how, tick, resume):
             if isinstance(point.point, GuestError):
                 wrong(job, point.point)
             elif isinstance(point.point, Unfinished):
                 under_way.append((job, point.point.stopped()))
             else:
-                finished[point.number] = point
-                seen(job, point.observed)
+                finished[plan][_run_of(job)] = point
+                plan.take(point.point, point.observed)
+                if not plan.job.within:
+                    seen(job, point.observed)
                 done(job, point.point)
         ended()
     except KeyboardInterrupt as stopped:  # what is finished is the answer
         ended()
         for end in under_way or [(None, stopped)]:
             interrupted(*end)
-    return _results(jobs, finished, started, engine_options)
+    return [_planned(plan, finished[plan], seen, started, engine_options) for plan in plans]
 
 
-def _results(
-    jobs: Sequence[Job], finished: dict[int, Finished], started: str, engine_options: EngineOptions
-) -> list[Result]:
-    owners = [job for job in jobs for _ in job.points()]
-    by_job = {id(job): [finished[n] for n in sorted(finished) if owners[n] is job] for job in jobs}
-    return [_result(job, by_job[id(job)], started, engine_options) for job in jobs]
+def _rounds(
+    plans: Sequence[enough.Plan], workers: Workers, how: _How, tick: Heard, resume: bool
+) -> Iterator[tuple[enough.Plan, Job, Finished]]:
+    while asked := [(plan, point) for plan in plans for point in plan.asks()]:
+        for finished in _all([point for _, point in asked], workers, how, tick, resume):
+            yield (*asked[finished.number], finished)
+
+
+def _run_of(point: Job) -> _Run:
+    return point.threads, point.seeds, point.parameters
+
+
+def _planned(
+    plan: enough.Plan,
+    finished: Mapping[_Run, Finished],
+    seen: Seen,
+    started: str,
+    engine_options: EngineOptions,
+) -> Result:
+    """The result of what was kept of a plan; of a search only that is told."""
+    job, estimated = plan.ended()
+    runs = {_run_of(point): point for point in job.points()}
+    kept = {run: finished[run] for run in runs if run in finished}
+    for run, point in kept.items() if plan.job.within else ():
+        seen(runs[run], point.observed)
+    result = _result(job, [*kept.values()], started, engine_options)
+    return msgspec.structs.replace(result, estimated=estimated)
 
 
 def _refuse_unusable(jobs: Sequence[Job], probes: Probes, engine_options: EngineOptions) -> None:

@@ -52,6 +52,7 @@ class Keywords(Protocol[Word, Truth, Number]):
         smt: Truth = ...,
         watchdog: str | int = ...,
         seeds: Iterable[int] | None = None,
+        within: str | int = ...,
         arguments: Iterable[str] = ...,
         system: Literal["machine", "free"] = ...,
         files: Folder = ...,

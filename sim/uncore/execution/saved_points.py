@@ -27,6 +27,7 @@ from uncore.errors import UserError
 from uncore.job import Job
 from uncore.result.observed import Observed
 from uncore.result.schema import Point, canonical
+from uncore.result.steady import Pace
 from uncore.support import paths
 from uncore.support.bounded_folder import trim
 from uncore.support.output_files import write_whole
@@ -43,6 +44,7 @@ class SavedPoint(msgspec.Struct, frozen=True):
     seconds: float  # of the host
     lines: Observed | None = None  # what the probe `lines` saw, where it was on
     traffic: dict[str, list[int]] | None = None  # the same of `traffic`
+    pace: Pace | None = None  # and of `pace`
 
 
 def key(job: Job, engine_options: EngineOptions = NO_OPTIONS) -> str:

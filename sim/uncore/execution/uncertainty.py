@@ -48,7 +48,7 @@ def samples(name: str, job: Job, count: int) -> list[Job]:
         settings = [f"{key}={texts[number]}" for key, texts in drawn.items()]
         machine = topology.load(name, [*stated, *settings])
         turn = number % max(len(job.seeds), 1)
-        jobs.append(replace(job, machine=machine, seeds=job.seeds[turn : turn + 1]))
+        jobs.append(replace(job, machine=machine, seeds=job.seeds[turn : turn + 1], within=0))
     return jobs
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from uncore.job.option_values import axes, duration, pairs, places
+from uncore.job.option_values import axes, duration, pairs, places, share
 from uncore.program import read_folder
 from uncore.topology.units import TIME
 
@@ -111,6 +111,7 @@ CHOICE = Form(None)  # a Literal
 TRUTH = Form(OnOff, _truth, _truth, lambda flag, value: (flag, "on" if value else "off"))
 FLAG = Form(bool, write=lambda flag, value: (flag,), word=False)  # given or not
 DURATION = Form(str, _picoseconds, _picoseconds, _shortest)
+SHARE = Form(str, share, share, lambda flag, ppm: (flag, f"{ppm / 10_000:g}%"))
 PAIRS = Form(list[str], _named, write=_pairs, split=axes, word=False)
 WORDS = Form(
     list[str],

@@ -17,13 +17,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 
 import msgspec
 from msgspec import Meta, UnsetType
 
 from uncore.errors import UserError, nearest
-from uncore.job.forms import CHOICE, DURATION, FLAG, FOLDER, PAIRS, PLACES, SEEDS, TRUTH, WORDS
+from uncore.job.forms import (
+    CHOICE,
+    DURATION,
+    FLAG,
+    FOLDER,
+    PAIRS,
+    PLACES,
+    SEEDS,
+    SHARE,
+    TRUTH,
+    WORDS,
+)
 from uncore.job.placement import place
 from uncore.job.schema import Group, Scope, option, options
 from uncore.program import Program
@@ -40,12 +51,23 @@ HOMES = {
     "pair": "first-touch, and a pair of harts uses a line that its first hart touched first",
 }
 
-UNCHANGED = ("free", "apart", "since")  # fields that a document leaves out where they are empty
+OPS = "ops"  # the parameter that says how long a run is (workloads/include/loop.h)
+# Fields that a document leaves out where they are empty.
+UNCHANGED = ("free", "apart", "since", "lengths")
 Bytes = tuple[int, int]  # address of the first, how many
 # (ps, parameters): the run had these parameters up to that time; what it has computed from them
 # stays.
 Since = tuple[int, tuple[tuple[str, str], ...]]
 Seed = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
+
+
+class Length(NamedTuple):
+    """How runs of a thread count are made, where that was searched."""
+
+    threads: int
+    ops: int  # of each hart
+    runs: int  # with the first of the job's seeds
+    start: int  # ps by which harts start late at most, for each of them
 
 
 @dataclass(frozen=True)
@@ -114,6 +136,17 @@ class Job:
     free: tuple[Bytes, ...] = ()  # lines that cost nothing (docs/whatif.md)
     apart: tuple[tuple[Bytes, ...], ...] = ()  # each group on a line of its own (docs/whatif.md)
     since: Since | None = None  # of a saved run that went on with other parameters
+    lengths: tuple[Length, ...] = ()  # what `within` has come to, of each thread count
+    # Millionths of the rate; 0: `ops` says how long a run is.
+    within: Annotated[int, Meta(ge=0, lt=10**6)] = option(
+        "--within",
+        "2%: runs as long and as many as the 95 % interval of ops/s needs to be that narrow",
+        default=0,
+        form=SHARE,
+        group=Group.CHANCE,
+        scope=Scope.RATE,
+        sparse=True,
+    )
     # The word {threads} stands for the thread count of the point.
     arguments: tuple[str, ...] = option(
         "--argument",
@@ -235,12 +268,20 @@ class Job:
     def at(self, threads: int, seed: int | UnsetType | None = None) -> Job:
         """The job of one point of this curve; in lockstep where there is no seed."""
         seeds = (seed,) if isinstance(seed, int) else ()
-        return dataclasses.replace(self, threads=(threads,), seeds=seeds)
+        point = dataclasses.replace(self, threads=(threads,), seeds=seeds, within=0, lengths=())
+        length = {length.threads: length for length in self.lengths}.get(threads)
+        if length is None:
+            return point
+        chance = dataclasses.replace(self.machine.chance, start=length.start)
+        machine = dataclasses.replace(self.machine, chance=chance)
+        point = dataclasses.replace(point, machine=machine)
+        return point.given({**dict(self.parameters), OPS: length.ops})
 
     def points(self) -> Iterator[Job]:
         """The job of each point: all repeats of a thread count, then those of the next."""
+        runs = {length.threads: length.runs for length in self.lengths}
         for threads in self.threads:
-            for seed in self.seeds or (None,):
+            for seed in self.seeds[: runs.get(threads)] or (None,):
                 yield self.at(threads, seed)
 
     def document(self) -> dict[str, Any]:

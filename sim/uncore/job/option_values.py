@@ -5,6 +5,7 @@
     places("compact,0-3,8")            -> ["compact", "0-3,8"]
     machines_and_workloads(words)      -> (["ccx:4x8"], ["lock/mcs", "mine.c"])
     duration("--watchdog", "1ms")      -> 1_000_000_000 ps
+    share("--within", "2%")            -> 20_000 millionths
     seeds("--seed", "5", 3)            -> (5, 6, 7)
     check_endings({"--plot": path})    refuses early a file that cannot be written after the work
     check_new({"-o": path}, force)     refuses to overwrite a file without --force
@@ -23,6 +24,7 @@ from pathlib import Path
 from uncore.errors import UserError
 from uncore.topology.units import NUMBER, TIME
 
+MILLION = 10**6
 LONGEST = 1 << 62  # ps; engines add times to each other
 ENDINGS = {
     "--output": (".json", ".parquet"),
@@ -98,6 +100,18 @@ def duration(option: str, text: str) -> int:
     if (ps := round(Fraction(match[1]) * TIME[match[2]])) >= LONGEST:
         raise UserError(f"{option} {text}: expected at most {(LONGEST - 1) // TIME['s']}s")
     return ps
+
+
+def share(option: str, value: str | int) -> int:
+    """A share in per cent, in millionths, as a number from Python is; 0 for none."""
+    match = re.fullmatch(rf"{NUMBER}\s*%?", str(value))
+    if isinstance(value, int) or not match:
+        if isinstance(value, int) and 0 <= value < MILLION:
+            return value
+        raise UserError(f"{option} {value}: expected a share, such as 2%")
+    if not 0 <= (ppm := round(Fraction(match[1]) * MILLION / 100)) < MILLION:
+        raise UserError(f"{option} {value}: expected less than 100%")
+    return ppm
 
 
 def seeds(option: str, text: str, repeats: int) -> tuple[int, ...]:

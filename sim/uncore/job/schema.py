@@ -36,6 +36,7 @@ class Scope(Enum):
 
     MACHINE = "all that simulate"
     WORKLOAD = "those that run a workload"
+    RATE = "those that ask for a rate"
     LINUX = "those that run a program of Linux, too"
 
 

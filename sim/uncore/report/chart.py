@@ -19,9 +19,9 @@ from typing import Any
 from uncore.drawing.panels import Curves, Grid, Panel, curves, grid
 from uncore.drawing.table import Row
 from uncore.errors import UserError, nearest
-from uncore.report.curve import at, head
+from uncore.report.curve import head
 from uncore.report.selection import Wanted, figure
-from uncore.report.spread import ends
+from uncore.report.spread import bounds
 from uncore.result import Result, to_medians
 from uncore.result.columns import PointColumn
 from uncore.result.frame import job_columns, names_job
@@ -121,7 +121,7 @@ def _curves(axes: _Axes, rows: Sequence[Row], name: str, x: str, facet: str) -> 
         if row.get(shown.key) is not None:
             place = _value(row.get(x)) if numeric else words.index(str(row.get(x)))
             median = row[shown.key]
-            heights = [median, *(ends(row, at(shown.key)) or (median,) * 2)]
+            heights = [median, *(bounds(row, shown.key) or (median,) * 2)]
             series[_series(row, apart)].append((place, *(y / shown.scale for y in heights)))
     drawn = {label: sorted(points) for label, points in series.items() if points}
     if not drawn:

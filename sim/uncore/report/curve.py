@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from uncore.drawing import formats as units
 from uncore.drawing.table import Column, Row, emit, say
-from uncore.report.spread import figure, say_seeds
+from uncore.report.spread import figure, say_runs, throughput
 from uncore.result import Point, Result, to_medians
 from uncore.result.columns import PointColumn, columns
 from uncore.result.frame import AXES, JOB, names_job
@@ -28,7 +28,7 @@ def show(results: Sequence[Result], as_json: bool) -> None:
     shown = [*varying, *COLUMNS, *fetched(rows)]
     emit(rows, as_json, shown, _title(rows[0], same) if rows else "")
     if not as_json:
-        say_seeds(seed for row in rows for seed in row["seeds"])
+        say_runs(rows)
         if drawn := max((row.get("samples", 0) for row in rows), default=0):
             say(
                 f"{drawn} machines were drawn from the intervals of their numbers (--samples)",
@@ -72,6 +72,8 @@ def at(key: str) -> Callable[[Row], float | None]:
 def _column(declared: PointColumn) -> Column:
     """The declared column of a point as one of the table, with its spread over the repeats."""
     head, about = declared.head, declared.about
+    if declared.key == "throughput":
+        return throughput(head, declared.key, minor=declared.minor)
     if declared.apart:
         return figure(head, at(declared.key), declared.write, about, minor=declared.minor)
     first = declared.key == "threads"

@@ -6,15 +6,17 @@ throughput(head, key)   of rows that have the figure at `key`, and the least and
                         repeats at `key`_min and `key`_max, or nothing there: one run
 height(row, key)        the same for a curve, in millions
 say_seeds(seeds)        what has been shown, below the table
+say_runs(rows)          the same of rows, with what a search has come to
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from uncore.drawing import formats as units
 from uncore.drawing.table import Column, Row, say
+from uncore.result.steady import LEVEL, interval
 
 MILLION = 1e6
 Write = Callable[[float | None, float | None], str]
@@ -31,9 +33,19 @@ def figure(
 
 
 def ends(row: Row, of: Callable[[Row], float | None]) -> tuple[float, float] | None:
-    """The least and the greatest of the repeats; None of one run."""
+    """The least and the greatest of the repeats; None of one run.  Those of the interval of their
+    median, where the number of runs was searched."""
     values = [value for run in row.get("runs", ()) if (value := of(run)) is not None]
+    if "level" in row and len(values) > 1:
+        return interval(values)
     return (min(values), max(values)) if len(values) > 1 else None
+
+
+def bounds(row: Row, key: str) -> tuple[float, float] | None:
+    """The same of a column; of throughput the interval that was searched."""
+    if "level" in row and f"{key}_min" in row:
+        return row[f"{key}_min"], row[f"{key}_max"]
+    return ends(row, lambda run: run.get(key))
 
 
 def _ends(row: Row, key: str) -> list[float]:
@@ -51,6 +63,30 @@ def throughput(head: str = "ops/s", key: str = "throughput", **more: Any) -> Col
 
 def height(row: Row, key: str = "throughput") -> list[float]:
     return [value / MILLION for value in (row[key] or 0, *_ends(row, key))]
+
+
+def say_runs(rows: Sequence[Row]) -> None:
+    """What has been shown, below a table of `run`."""
+    searched = [row for row in rows if "level" in row]
+    say_seeds(seed for row in rows if "level" not in row for seed in row["seeds"])
+    if not searched:
+        return
+    runs, each = (_span(searched, key) for key in ("repeats", "each"))
+    say(
+        f"+- is half of a {LEVEL} % confidence interval of the median of {runs} runs of {each}"
+        " operations a hart; ops/s is of their steady state, all else of whole runs",
+        "dim",
+    )
+    for row in searched:
+        if not row["steady"]:
+            say(f"{row['threads']} threads: no steady state, ops/s is of whole runs")
+        elif not row["reached"]:
+            say(f"{row['threads']} threads: the interval is wider than asked, of the longest runs")
+
+
+def _span(rows: Sequence[Row], key: str) -> str:
+    least, most = min(row[key] for row in rows), max(row[key] for row in rows)
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def say_seeds(seeds: Iterable[int]) -> None:

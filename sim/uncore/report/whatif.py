@@ -15,6 +15,7 @@ from uncore.drawing import formats as units
 from uncore.drawing import plot as plots
 from uncore.drawing.table import Column, Row, emit, say
 from uncore.report.spread import throughput
+from uncore.result.steady import LEVEL
 from uncore.study.whatif import WhatIf
 
 DONE = "What can be done, to the program or to the machine"
@@ -26,10 +27,10 @@ TORNADO = 12  # numbers that are drawn, those that matter most
 
 def show(effects: WhatIf, top: int) -> None:
     """Prints `top` changes from either end, the bounds, then the runs that repeat them."""
-    base, (least, most) = effects.base.median, effects.base.ends
+    (least, most), latency = effects.base.ends, effects.base.median.latency
     apart = None if least is None or most is None else most - least
-    p99 = f", p99 {units.duration(base.latency.p99)}" if base.latency else ""
-    say(f"{job(effects)}: {units.rate(base.throughput, apart)}{p99}\n", "bold")
+    p99 = f", p99 {units.duration(latency.p99)}" if latency else ""
+    say(f"{job(effects)}: {units.rate(effects.base.throughput, apart)}{p99}\n", "bold")
     shown: list[Row] = []
     for title, rows in halves(effects.to_rows()):
         ends = rows if len(rows) <= top else [*rows[: top - top // 4], *rows[-(top // 4) :]]
@@ -54,6 +55,8 @@ def show(effects: WhatIf, top: int) -> None:
 def of_chance(effects: WhatIf) -> str:
     """How far a rank can be trusted: how often repeats of a change that does nothing are all
     quicker than those without."""
+    if effects.base.estimated:
+        return f"~: may be chance, {LEVEL} % intervals overlap"
     repeats = len(effects.base.points)
     if repeats == 1:
         return "one run of each: --repeat 5 tells what may be chance"

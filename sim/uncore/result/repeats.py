@@ -11,12 +11,13 @@ that stands in a row happened together, and its seed alone gives the run again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 from uncore.result import columns
 from uncore.result.frame import to_row
-from uncore.result.schema import Point, Result
+from uncore.result.schema import Estimate, Point, Result
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Repeats:
     """The runs of one thread count, in the order of the job's seeds; at least one."""
 
     points: Sequence[Point]
+    estimated: Estimate | None = None  # where their number and length were searched
 
     @property
     def threads(self) -> int:
@@ -31,24 +33,46 @@ class Repeats:
 
     @property
     def median(self) -> Point:
-        return sorted(self.points, key=rate)[(len(self.points) - 1) // 2]
+        ranked = sorted(zip(self._rates, self.points, strict=True), key=itemgetter(0))
+        return ranked[(len(self.points) - 1) // 2][1]
+
+    @property
+    def _rates(self) -> list[float]:
+        return [*(self.estimated.rates if self.estimated else map(rate, self.points))]
+
+    @property
+    def rate(self) -> float:
+        """The median's throughput, or what a search has come to."""
+        return self.estimated.throughput if self.estimated else rate(self.median)
+
+    @property
+    def throughput(self) -> int | None:
+        """The same, rounded; None where no time passed."""
+        return self.estimated.throughput if self.estimated else self.median.throughput
 
     @property
     def ends(self) -> tuple[float, float] | tuple[None, None]:
-        """The least and the greatest throughput; None for a single run."""
-        rates = [rate(point) for point in self.points]
+        """The least and the greatest throughput; None for a single run.  Of a search those of its
+        interval."""
+        if self.estimated:
+            return self.estimated.ends
+        rates = self._rates
         return (min(rates), max(rates)) if len(rates) > 1 else (None, None)
 
     def columns(self) -> dict[str, Any]:
         """Columns over all repeats; `throughput` and the rest of a row are the median's."""
         least, most = self.ends
+        runs = [columns.values(point, each=True) for point in self.points]
+        if self.estimated:
+            runs = [r | {"throughput": n} for r, n in zip(runs, self.estimated.rates, strict=True)]
         return {
             "repeats": len(self.points),
             "seeds": [point.seed for point in self.points if isinstance(point.seed, int)],
-            "throughputs": [point.throughput for point in self.points],
+            "throughputs": [run["throughput"] for run in runs],
             "throughput_min": None if least is None else int(least),
             "throughput_max": None if most is None else int(most),
-            "runs": [columns.values(point, each=True) for point in self.points],
+            "runs": runs,
+            **(self.estimated.columns() if self.estimated else {}),
         }
 
 
@@ -59,7 +83,10 @@ def rate(point: Point) -> float:
 
 def repeats(result: Result) -> list[Repeats]:
     """The repeats of each thread count."""
-    return of_points(result.points)
+    estimated = {one.threads: one for one in result.estimated}
+    return [
+        replace(same, estimated=estimated.get(same.threads)) for same in of_points(result.points)
+    ]
 
 
 def of_points(points: Iterable[Point]) -> list[Repeats]:

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uncore.errors import UserError
-from uncore.result.repeats import Repeats, rate, repeats
+from uncore.result.repeats import Repeats, repeats
 from uncore.result.schema import Point, Result
 
 SAME = 0.02  # work or time that differs by less from point to point is held
@@ -113,7 +113,7 @@ def analyse(result: Result, beyond: int = 2) -> Scaling:
             f"the result's thread counts are {measured}: scaling is measured against one thread;"
             " write --threads 1,2,4..128"
         )
-    rates = np.array([rate(point) for point in points])
+    rates = np.array([by_threads[point.threads].rate for point in points])
     law = fit([p.threads for p in points], rates)
     most = points[-1].threads
     shown = [(p.threads, True) for p in points]
@@ -123,7 +123,7 @@ def analyse(result: Result, beyond: int = 2) -> Scaling:
         workload=result.job["program"]["name"],
         held=_held(points),
         seeds=result.job.get("seeds", []),
-        rows=[_row(p, points[0], by_threads[p.threads]) for p in points],
+        rows=[_row(by_threads[p.threads], by_threads[1]) for p in points],
         law=law,
         predictions=[law.at(n, measured=measured) for n, measured in shown] if law else [],
     )
@@ -140,14 +140,14 @@ def _held(points: Sequence[Point]) -> str:
     return ""
 
 
-def _row(point: Point, alone: Point, same: Repeats) -> Row:
-    n = point.threads
-    speedup = point.ops / point.elapsed_ps * alone.elapsed_ps / alone.ops
+def _row(same: Repeats, first: Repeats) -> Row:
+    point, alone, n = same.median, first.median, same.threads
+    speedup = same.rate / first.rate
     held = _held([point, alone])
     share = speedup / n
     return Row(
         threads=n,
-        throughput=rate(point),
+        throughput=same.rate,
         throughput_min=same.ends[0],
         throughput_max=same.ends[1],
         speedup_problem=alone.elapsed_ps / point.elapsed_ps if held == "work" else speedup,

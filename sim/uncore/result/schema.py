@@ -22,8 +22,10 @@ from uncore.drawing import formats as units
 from uncore.result.columns import PointColumn, derived
 from uncore.result.frame import Framed, to_rows
 from uncore.result.observed import Observed
+from uncore.result.steady import LEVEL
 
 SCHEMA = "uncore.result/1"
+ROUNDED = 1.001  # a width that is asked, as it may come out
 TOGETHER = 0.5  # of the quickest thread's time: if all work together for less, rates do not compare
 
 
@@ -305,6 +307,39 @@ class Interval(Struct, frozen=True):
         }
 
 
+class Estimate(Struct, frozen=True, kw_only=True):
+    """The rate that a search has come to (`--within`), of the steady state of its runs."""
+
+    threads: Annotated[int, Meta(description="thread count")]
+    within: Annotated[int, Meta(description="how narrow was asked, in millionths of the rate")]
+    throughput: Annotated[int, Meta(description="median of the runs' rates")]
+    low: Annotated[int, Meta(description="of its 95 % confidence interval")]
+    high: Annotated[int, Meta(description="of the same")]
+    rates: Annotated[list[int], Meta(description="operations a second of each run, by seed")]
+    steady: Annotated[bool, Meta(description="false: of whole runs, that have no steady state")]
+    ops: Annotated[int, Meta(description="operations of each hart in a run")]
+    operations: Annotated[int, Meta(description="in all runs, with those that were too short")]
+
+    @property
+    def reached(self) -> bool:
+        return (self.high - self.low) / 2 * 10**6 <= self.within * self.throughput * ROUNDED
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        return self.low, self.high
+
+    def columns(self) -> dict[str, Any]:
+        """Columns of a row."""
+        return {
+            "throughput": self.throughput,
+            "level": LEVEL,
+            "reached": self.reached,
+            "steady": self.steady,
+            "each": self.ops,
+            "operations": self.operations,
+        }
+
+
 class Result(Framed, Struct, frozen=True, kw_only=True):
     """One job and what came of it."""
 
@@ -328,6 +363,9 @@ class Result(Framed, Struct, frozen=True, kw_only=True):
             description="where numbers of the machine have intervals: between which throughputs the"
             " machines are that may be meant"
         ),
+    ] = []
+    estimated: Annotated[
+        list[Estimate], Meta(description="rates of a job whose lengths were searched; else empty")
     ] = []
     result_hash: Annotated[
         str, Meta(description="SHA-256 of the canonical JSON of job and outcome")

@@ -30,7 +30,6 @@ from uncore.job import Job
 from uncore.result import Observed, Point, Repeats, Result, repeats
 from uncore.result.frame import Framed
 from uncore.result.objects import alike, whole
-from uncore.result.repeats import rate
 from uncore.result.sharing import costs
 from uncore.topology.load import stated
 
@@ -108,7 +107,7 @@ class WhatIf(Framed):
                 "where": effect.change.where,
                 "kind": effect.change.kind,
                 "change": effect.change.what,
-                "throughput": effect.point.throughput,
+                "throughput": effect.runs.throughput,
                 "throughput_min": effect.runs.ends[0],
                 "throughput_max": effect.runs.ends[1],
                 "throughput_change": effect.throughput,
@@ -179,17 +178,14 @@ def _effect(change: Change, base: Repeats, runs: Repeats) -> Effect:
     before, after, p99 = base.median, runs.median, None
     if before.latency and after.latency and before.latency.p99:
         p99 = after.latency.p99 / before.latency.p99 - 1
-    return Effect(change, runs, rate(after) / rate(before) - 1, p99, overlap(base, runs))
+    return Effect(change, runs, runs.rate / base.rate - 1, p99, overlap(base, runs))
 
 
 def overlap(*several: Repeats) -> bool:
     """Whether the repeats' throughputs overlap; False where a side has a single run."""
-    lows, highs = zip(*((rates[0], rates[-1]) for rates in map(_rates, several)), strict=True)
-    return min(len(result.points) for result in several) > 1 and max(lows) <= min(highs)
-
-
-def _rates(runs: Repeats) -> list[float]:
-    return sorted(map(rate, runs.points))
+    ends = [runs.ends for runs in several if runs.ends[0] is not None]
+    lows, highs = zip(*ends, strict=True) if ends else ((), ())
+    return len(ends) == len(several) and max(lows) <= min(highs)
 
 
 def changes(machine: str, job: Job, observed: Observed) -> Iterator[Change]:

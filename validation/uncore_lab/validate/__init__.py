@@ -23,6 +23,7 @@ The files:
     bar.py         bounds that hold today, beside their goals
     summary.py     every experiment's bars, and which figures moved
     report.py      one HTML page to send
+    intervals.py   how often intervals of `--within` hold; a command of its own
 
 A new experiment is a module with `run` and a line in EXPERIMENTS.
 """

@@ -16,13 +16,13 @@ from uncore.cli.options import (
     CHART,
     CREW,
     ENGINE_WORDS,
+    ESTIMATED,
     JOB_WORDS,
-    REPEATED,
     Chart,
     Crew,
     EngineWords,
+    Estimate,
     JobWords,
-    Repeated,
     Resume,
     Samples,
     Threads,
@@ -65,7 +65,7 @@ def run(
     *words: Words,
     threads: Threads = "1",
     job_words: JobWords = JOB_WORDS,
-    chance: Repeated = REPEATED,
+    chance: Estimate = ESTIMATED,
     engine_words: EngineWords = ENGINE_WORDS,
     crew: Crew = CREW,
     chart: Chart = CHART,
@@ -104,7 +104,7 @@ def run(
 
 
 def _jobs(
-    words: Sequence[str], threads: str, job_words: JobWords, chance: Repeated, on_linux: OnLinux
+    words: Sequence[str], threads: str, job_words: JobWords, chance: Estimate, on_linux: OnLinux
 ) -> list[Job]:
     machines, workloads = machines_and_workloads("run", words)
     programs = [on_linux.program(workload) for workload in workloads]

@@ -1,7 +1,7 @@
 """Options that several commands share, each declared once, and their meaning.
 
     of_job.py    fields of a Job, as it declares them: JobWords, MachineWords
-    chance.py    seeds: Lockstep, Drawn, Repeated
+    chance.py    seeds: Lockstep, Drawn, Repeated, Estimate
     engines.py   how engines are run, and limits: EngineWords
     single.py    one option each: Threads, Json, Plot ...
     crew.py      workers that run points: Crew.at_work(), workers(cores)
@@ -20,9 +20,11 @@ argument; no group knows of another.
 
 from uncore.cli.options.chance import (
     DRAWN,
+    ESTIMATED,
     LOCKSTEP,
     REPEATED,
     Drawn,
+    Estimate,
     Lockstep,
     Repeated,
 )
@@ -55,6 +57,7 @@ __all__ = [
     "CREW",
     "DRAWN",
     "ENGINE_WORDS",
+    "ESTIMATED",
     "JOB_WORDS",
     "LOCKSTEP",
     "MACHINE_WORDS",
@@ -65,6 +68,7 @@ __all__ = [
     "Crew",
     "Drawn",
     "EngineWords",
+    "Estimate",
     "JobWords",
     "Json",
     "Lockstep",

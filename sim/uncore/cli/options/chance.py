@@ -3,12 +3,13 @@
 Lockstep    none, unless the user names a seed
 Drawn       a single run, with a seed
 Repeated    several runs, with consecutive seeds
+Estimate     as many as an interval needs, if the user says how narrow
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 
 from cyclopts import Parameter, validators
 
@@ -39,10 +40,18 @@ class Chance(Protocol):
     def seeds(self, engine: str) -> tuple[int, ...]:
         """The seeds of a job on this engine."""
 
+    def fields(self, engine: str) -> dict[str, Any]:
+        """Those of a job on this engine."""
+
+
+class _Seeds:
+    def fields(self: Chance, engine: str) -> dict[str, Any]:
+        return {"seeds": self.seeds(engine)}
+
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Lockstep:
+class Lockstep(_Seeds):
     seed: Seed = None
 
     def seeds(self, engine: str) -> tuple[int, ...]:
@@ -51,7 +60,7 @@ class Lockstep:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Drawn:
+class Drawn(_Seeds):
     seed: Seed = None
 
     def seeds(self, engine: str) -> tuple[int, ...]:
@@ -60,7 +69,7 @@ class Drawn:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Repeated:
+class Repeated(_Seeds):
     seed: Seed = None
     repeat: Repeat = REPEATS
 
@@ -79,4 +88,19 @@ def _drawn(engine: str, seed: str | None, repeats: int) -> tuple[int, ...]:
     return usual_seeds(engine, repeats) if seed is None else seeds(_FLAG, seed, repeats)
 
 
-LOCKSTEP, DRAWN, REPEATED = Lockstep(), Drawn(), Repeated()
+_WITHIN = options(Job)["within"]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Estimate(Repeated):
+    within: Annotated[
+        str, Parameter(name=_WITHIN.flag, help=_WITHIN.about, group=panel(_WITHIN.group))
+    ] = _WITHIN.form.shown(_WITHIN.default)
+
+    def fields(self, engine: str) -> dict[str, Any]:
+        within = _WITHIN.form.read(_WITHIN.flag, self.within)
+        return {"seeds": self.seeds(engine), "within": within}
+
+
+LOCKSTEP, DRAWN, REPEATED, ESTIMATED = Lockstep(), Drawn(), Repeated(), Estimate()

@@ -113,8 +113,8 @@ class JobWords(_JobFields, _Words):  # type: ignore[misc]
         self, machine: str, workload: str | Program, threads: str | Iterable[int], chance: Chance
     ) -> Job:
         """The job of a command that asks for one."""
-        seeds = chance.seeds(self.engine)
-        return make_job(machine, workload, threads, **self.values(), slow=self.slow, seeds=seeds)
+        values = self.values() | chance.fields(self.engine)
+        return make_job(machine, workload, threads, **values, slow=self.slow)
 
     def jobs(
         self,
@@ -136,8 +136,7 @@ class JobWords(_JobFields, _Words):  # type: ignore[misc]
         bare = []
         for machine, program, *values in product(machines, programs, *axes.values()):
             chosen = dict(zip(axes, values, strict=True))
-            seeds = chance.seeds(chosen["engine"])
-            words = {**fixed, **chosen, "slow": self.slow, "seeds": seeds}
+            words = {**fixed, **chosen, "slow": self.slow, **chance.fields(chosen["engine"])}
             bare.append(make_job(machine, program, threads, **words))
         return [job.given(values) for job, values in product(bare, parameters)]
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ABOUT = "our own: fast, exact, deterministic (C++)"
 ABSENT: Mapping[str, str] = {}
 
-PROBES = frozenset({"log", "lines", "operations", "trace", "traffic", "calls", "files"})
+PROBES = frozenset({"log", "lines", "operations", "pace", "trace", "traffic", "calls", "files"})
 CAN = frozenset(
     {"far", "multicast", "tables", "chance", "weak", "whatif", "linux"}
 )  # of what a job may ask for (initial_memory.py)
@@ -167,6 +167,8 @@ def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:
         observed["trace"] = trace.columns(job, engine)
     if "traffic" in probes:
         observed["traffic"] = outcome.traffic(job, engine)
+    if "pace" in probes:
+        observed["pace"] = engine.pace()
     if "calls" in probes:
         observed["calls"] = engine.strace
     if "files" in probes:

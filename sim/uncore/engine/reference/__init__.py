@@ -21,7 +21,7 @@ the rule's number; within a module rules come in their order.  A student reads t
     log                            what is written down                                 L
 
 Beside the rules stand access (memory operations), message, port and devices (what a program finds
-around its hart), counts, view and system (all of it together).
+around its hart), counts, pace, view and system (all of it together).
 
 Each hart is a process, each line at each resolver, each message under way.  They interpret the same
 protocol tables as the native engine; instructions are executed by the same hart library, one at a
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 ABOUT = "the model in plain Python on SimPy: slow, to be read and to check `native`"
 ABSENT = {"events": "what one step is differs from engine to engine"}
-PROBES = frozenset({"log", "traffic"})
+PROBES = frozenset({"log", "traffic", "pace"})
 
 CAN = frozenset(
     {"far", "multicast", "tables", "chance", "weak"}
@@ -65,6 +65,10 @@ def run(job: Job, probes: Probes, tick: Watch = silent) -> dict[str, Any]:
         tick(system.counts.operations, system.clock.now, system.touched)
     tick(system.counts.operations, system.clock.now, system.touched)
     view = View(system)
-    seen: dict[str, Any] = {"log": view.log, "traffic": lambda: outcome.traffic(job, view)}
+    seen: dict[str, Any] = {
+        "log": view.log,
+        "traffic": lambda: outcome.traffic(job, view),
+        "pace": system.counts.pace.fields,
+    }
     observed = {probe: seen[probe]() for probe in probes}
     return outcome.point(job, view) | {"observed": observed}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from uncore.engine.reference.pace import Pace
+
 if TYPE_CHECKING:
     from uncore.engine.reference.message import Message
     from uncore.topology.machine import Machine
@@ -22,6 +24,7 @@ class Counts:
         self.transactions = 0
         self.invalidations = 0
         self.latencies: Counter[int] = Counter()
+        self.pace = Pace()
         self.by_line: Counter[int] = Counter()
         self.between = [0] * (1 + len(machine.shape[0]))  # by depth of the common level
         self.stored = [0] * len(machine.resolvers)

@@ -145,10 +145,16 @@ class Hart:
             self.isa.clock += self.late
             self.late = 0
         now, counts = int(self.isa.clock), self.system.counts
+        if code == MARK["ROI_ON"]:
+            counts.pace.enters(now)
+        elif code == MARK["ROI_OFF"]:
+            counts.pace.leaves(now)
         if code == MARK["OP"]:
             counts.progressed(self.clock.now)
             counts.operated(max(1, value), None if self.began is None else now - self.began)
-            self.began = None if self.began is None else now
+            if self.began is not None:
+                counts.pace.done.append((now, max(1, value)))
+                self.began = now
         elif code in (MARK["START"], MARK["ROI_ON"]):
             self.began = now
         elif code == MARK["ROI_OFF"]:

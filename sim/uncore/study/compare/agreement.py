@@ -39,6 +39,7 @@ RULES = {
 ABSENT = "C1 and C5 what a core asks for, T4 when the run ends"
 NAME = ["requester", "number"]  # of a request, for good (L2)
 TIMES = ["request", "open", "probe", "data", "close"]
+PACE = "pace"  # a probe that is compared, too
 NEVER_COMPARED = {"absent", "events", "observed"}
 
 
@@ -79,12 +80,14 @@ def compare(
     engine_options: EngineOptions = NO_OPTIONS,
 ) -> Agreement:
     """Both runs, one after the other."""
-    probes = frozenset({"log"})
+    probes = frozenset({"log", PACE})
     for name in engines:
         engine.usable(name, probes, engine_options)
     jobs = [dataclasses.replace(job, engine=name) for name in engines]
     ran = [engine.run(point, probes, tick, engine_options) for point in jobs]
     a, b = (log.frame(fields["observed"]["log"]) for fields in ran)
+    for fields in ran:
+        fields[PACE] = fields["observed"][PACE]
     shared = (ran[0].keys() & ran[1].keys()) - NEVER_COMPARED
     outcome = {name: (ran[0][name], ran[1][name]) for name in sorted(shared)}
     return Agreement(

@@ -25,7 +25,7 @@ from uncore.job import Job
 from uncore.job.schema import options
 from uncore.result.objects import alike, whole
 from uncore.result.observed import Observed
-from uncore.result.repeats import Repeats, rate, repeats
+from uncore.result.repeats import Repeats, repeats
 from uncore.result.schema import Point, Result
 
 MOST_LINES = 8  # objects kept
@@ -114,7 +114,7 @@ def _common(a: Result, b: Result) -> list[tuple[Repeats, Repeats]]:
 
 def _ratio(a: Repeats, b: Repeats) -> Ratio:
     """The slowest of one over the fastest of the other is the least that the ratio can be."""
-    of_a, of_b = rate(a.median), rate(b.median)
+    of_a, of_b = a.rate, b.rate
     (a_min, a_max), (b_min, b_max) = a.ends, b.ends
     has_spread = a_min is not None or b_min is not None
     low, high = (b_min or of_b) / (a_max or of_a), (b_max or of_b) / (a_min or of_a)

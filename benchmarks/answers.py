@@ -1,0 +1,127 @@
+"""What an answer costs: standing questions, with runs of the usual length and with `--within 2%`.
+
+    python -m benchmarks.answers [--only WORD]    the rows, beside those kept in answers.toml
+    python -m benchmarks.answers --renew          writes them there, knowingly
+    python -m benchmarks.answers --instructions   counts what the host executes, too: an hour
+
+A question is asked through the Python interface; what is counted are the events of all runs that
+the engine then makes, the same on any host.  The host executes some 600 instructions in the engine
+for each.  Exit status: 1 where a count is more than 2 % above the kept one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.counts import BUILD, TOLERANCE, collected
+
+import uncore
+from uncore import engine
+from uncore.drawing.table import Column, emit
+from uncore.job import Job
+
+KEPT = Path(__file__).with_name("answers.toml")
+WITHIN = "2%"
+Ask = Callable[..., Any]
+REFCOUNT_ON = ["epyc7601x2", "graviton2", "x8275clx2", "ccx:8x8"]
+QUESTIONS: dict[str, Ask] = {
+    "locks to 128 threads": partial(
+        uncore.sweep, "epyc7601x2", ["lock/mcs", "lock/ticket"], "1,2..128"
+    ),
+    "refcount on 4 machines": partial(uncore.sweep, REFCOUNT_ON, "refcount/atomic", 32),
+    "README's locks": partial(uncore.sweep, "graviton2", ["lock/ticket", "lock/mcs"], "1,4,16,64"),
+    "whatif of MCS at 64": partial(uncore.whatif, "graviton2", "lock/mcs", 64),
+}
+
+
+@contextmanager
+def watched() -> Iterator[list[tuple[Job, int]]]:
+    """Every point that the engine runs meanwhile, and its events."""
+    seen: list[tuple[Job, int]] = []
+    run = engine.run
+
+    def counted(job: Job, *given: Any, **more: Any) -> dict[str, Any]:
+        fields = run(job, *given, **more)
+        seen.append((job, fields["events"]))
+        return fields
+
+    engine.run = counted
+    try:
+        yield seen
+    finally:
+        engine.run = run
+
+
+def asked(ask: Ask, **how: Any) -> list[tuple[Job, int]]:
+    with watched() as points:
+        ask(**how)
+    return points
+
+
+def row(name: str, executed: bool) -> dict[str, Any]:
+    """A question's counts: as usual, and within so much."""
+    usual, short = asked(QUESTIONS[name]), asked(QUESTIONS[name], within=WITHIN)
+    before, after = (sum(events for _, events in points) for points in (usual, short))
+    counts = {"question": name, "usual": before, "within": after}
+    if executed:
+        module = next((BUILD / "native-clang").glob("_native*.so"))
+        instructions = [sum(collected([job for job, _ in p], module)) for p in (usual, short)]
+        counts |= {"usual_instructions": instructions[0], "instructions": instructions[1]}
+    return counts | {"times": round(before / after, 1)}
+
+
+def kept() -> dict[str, dict[str, float]]:
+    return tomllib.loads(KEPT.read_text()) if KEPT.exists() else {}
+
+
+def text(rows: dict[str, dict[str, Any]]) -> str:
+    lines = ["# What `python -m benchmarks.answers --renew` counted last: events of all runs."]
+    for name, row_ in rows.items():
+        lines += ["", f'["{name}"]', *(f"{k} = {v}" for k, v in row_.items() if k != "question")]
+    return "\n".join(lines) + "\n"
+
+
+COLUMNS = [
+    Column("question", "question", left=True),
+    Column("usual", "usual"),
+    Column("within", "within"),
+    Column("times fewer", "times"),
+    Column("kept", "kept"),
+]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--only", default="", help="questions whose name has this word")
+    parser.add_argument("--instructions", action="store_true", help="count the host's, too")
+    parser.add_argument("--renew", action="store_true", help="keep what is counted now")
+    chosen = parser.parse_args()
+    rows = [row(name, chosen.instructions) for name in QUESTIONS if chosen.only in name]
+    before = kept()
+    emit(
+        [row_ | {"kept": before.get(row_["question"], {}).get("within")} for row_ in rows],
+        False,
+        COLUMNS,
+    )
+    if chosen.renew:
+        KEPT.write_text(text({**before, **{row_["question"]: row_ for row_ in rows}}))
+        return 0
+    worse = [
+        row_
+        for row_ in rows
+        if row_["within"] > before.get(row_["question"], row_)["within"] * TOLERANCE
+    ]
+    for row_ in worse:
+        print(f"more than 2 % above what is kept: {row_['question']}: {row_['within']} events")
+    return int(bool(worse))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+// How many operations were done when, for who looks for a steady state.
+//
+// Interface: enters() and leaves(), of harts what is measured; done() operations; the rest tells.
+// Spans of time are equal, of 2^shift() ps, as short as kSpans allow from the first operation to
+// the last. So what is kept does not depend on the order of calls: cores run ahead of each other.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "time/time.hh"
+
+namespace uncore {
+
+class Pace {
+ public:
+  struct Span {
+    uint64_t operations = 0;
+    Time last = 0;  // when the last of them was done
+  };
+
+  void enters(Time clock) { entered_ = std::max(entered_, clock); }
+  void leaves(Time clock) { left_ = std::min(left_, clock); }
+  void done(Time clock, uint64_t operations) {
+    while (std::max(last_, clock >> shift_) - std::min(first_, clock >> shift_) >= kSpans) widen();
+    const Time number = clock >> shift_;
+    first_ = std::min(first_, number);
+    last_ = std::max(last_, number);
+    add(spans_, number, {operations, clock});
+  }
+
+  Time entered() const { return entered_; }  // by the last hart
+  Time left() const { return left_; }        // by the first one; kNever: by none
+  unsigned shift() const { return shift_; }
+  Time first() const { return first_; }  // span; it begins at first() << shift()
+  template <class F>
+  void each(F f) const {
+    for (Time number = first_; number <= last_; ++number) f(spans_[number % kSpans]);
+  }
+
+ private:
+  static constexpr std::size_t kSpans = 256;
+  using Spans = std::array<Span, kSpans>;  // each at its number, modulo their count
+
+  static void add(Spans& spans, Time number, const Span& more) {
+    Span& span = spans[number % kSpans];
+    span.operations += more.operations;
+    span.last = std::max(span.last, more.last);
+  }
+  void widen() {
+    Spans wider{};
+    for (Time number = first_; number <= last_; ++number)
+      add(wider, number / 2, spans_[number % kSpans]);
+    spans_ = wider;
+    first_ /= 2;
+    last_ /= 2;
+    ++shift_;
+  }
+
+  Time entered_ = 0, left_ = kNever;
+  unsigned shift_ = 0;
+  Time first_ = kNever, last_ = 0;  // numbers of spans
+  Spans spans_{};
+};
+
+}  // namespace uncore
