@@ -19,11 +19,7 @@ struct Holders {
 
   bool any() const { return owner != kNobody || sharers.any(); }
   bool has(int child) const { return owner == child || sharers.has(child); }
-  bool others_share(int child) const {
-    bool others = false;
-    sharers.each([&](int c) { others |= c != child; });
-    return others;
-  }
+  bool others_share(int child) const { return sharers.any_but(child); }
   // The row of resolver.table that a request of this child meets; kNobody: the level's own.
   Children row(int child) const {
     if (owner == kNobody) return sharers.any() ? Children::S : Children::N;
