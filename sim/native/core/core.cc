@@ -129,7 +129,7 @@ void Core::stopped(Thread& thread, Stop stop) {
       if (observed) observed.is(thread, Trace::What::idles, hart.clock);
       break;
     case Stop::spin:
-      sleep.spun(thread);
+      if (!sleep.records(thread)) sleep.sleep(thread);
       break;
     case Stop::semihost:
       if (const auto code = around.services.call(thread.id, thread.hart.x))
