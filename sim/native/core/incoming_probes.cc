@@ -64,10 +64,14 @@ void IncomingProbes::defer(Packet& packet, Line* line, Time until) {
 
 void IncomingProbes::ask_again(Packet& packet, Time now) {
   if (!packet.live || packet.retry != now) return;
+  Line* line = core_.lines.find(packet.message.line);
+  if (const Time until = deferral(packet.message, line); until > now && !line->watchers) {
+    ContendedLines::probe_waits(*line);
+    return schedule(packet, packet.retry = until);  // what it waited for has been prolonged
+  }
   packet.retry = 0;
   std::erase(stalled_, &packet);
   core_.around.network.arrived(core_.agent);
-  Line* line = core_.lines.find(packet.message.line);
   if (line) --line->stalled;
   arrive(packet, line, now);
 }

@@ -34,8 +34,8 @@ Action ResolverAgent::arrive(Packet& packet, Time now) {
   const Time service = spec_.service + (m.kind == Kind::Amo ? spec_.data_hit : 0);
   if (service == 0 || around_.map.free(m.line) || !(is_request(m.kind) || is_probe(m.kind)))
     return act(packet, now);
-  const std::size_t slice = around_.map.slice(around_.agents.resolver_number(self_), m.line);
-  return act_after(packet, slices_.occupy(slice, now, service));
+  const auto& slice = around_.map.slice(around_.agents.resolver_number(self_), m.line);
+  return act_after(packet, slices_.occupy(slice.number, now, service));
 }
 
 Action ResolverAgent::act_after(const Packet& p, Time when) {
