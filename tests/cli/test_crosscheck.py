@@ -144,7 +144,28 @@ def test_convention_of_resolvers_holds_at_every_level() -> None:
     assert {"core.hold": "0cy"} in held and not any("name" in taken for taken in held)
 
 
+BUS = outside.Compared("engines", "sst", "bus:4", "lock/ticket", 4, {"ops": "20"})
+CACHE = {"system.data": "inclusive 32MiB 16-way 60ns", "system.resolver.knows": "inclusive"}
+
+
 def test_convention_that_a_machine_cannot_have_is_passed_over() -> None:
-    """A bus has no `unblock = "response"`."""
-    bus = outside.Compared("engines", "sst", "bus:4", "lock/ticket", 4, {"ops": "20"})
-    assert "unblock" not in bus.explained(1, "MESI").words
+    """A bus that knows nothing has no `unblock = "response"`."""
+    (bare,) = crosscheck(BUS.job("native"), ["native"])
+    explained = BUS.explained(1.3 * (bare.sides[0].per_operation or 0), "MESI")
+    assert "unblock" not in explained.overrides
+
+
+def test_level_without_data_is_a_cache_outside() -> None:
+    """It takes as long as memory; what the bus is anyway is not named."""
+    (made,) = crosscheck(BUS.job("native", CACHE), ["native"])
+    explained = BUS.explained(made.sides[0].per_operation or 0, "MESI_Two_Level")
+    assert (explained.overrides, explained.ratio) == (CACHE, 1)
+
+
+def test_two_conventions_that_help_only_together_are_found() -> None:
+    """On a bus `hold` costs nothing until its resolver knows who has a line."""
+    counter = outside.Compared("engines", "sst", "bus:4", "counter/atomic", 4, {"ops": "20"})
+    ways = {"system.resolver.reply": "via", "system.resolver.unblock": "response"}
+    (made,) = crosscheck(counter.job("native", CACHE | ways | {"core.hold": "0cy"}), ["native"])
+    explained = counter.explained(1.15 * (made.sides[0].per_operation or 0), "MESI")
+    assert explained.within and {"core.hold", "system.data"} < explained.overrides.keys()

@@ -2,6 +2,7 @@
 #include "raw.h"
 
 enum { OTHER = 0, FIFO = 1, ROUND = 2, RESET = 0x40000000, WAIT = 0, WAKE = 1, EINVAL = 22 };
+enum { SWITCH = 1000 };  // ns that it takes (os.switch)
 
 static struct thread threads[5];
 static long thread(long number) { return call(N_getpid) + 1 + number; }  // its tid
@@ -106,8 +107,9 @@ static int yields_to_its_like(void) {
   rank(thread(0), FIFO, 8);
   call(N_sched_yield);
   if (many != 1 || order[0] != 1) return 1;
+  const u64 begin = now();
   call(N_sched_yield);
-  if (many != 1) return 2;
+  if (many != 1 || now() - begin >= SWITCH) return 2;
   start(&threads[2], yields_once, 2);
   for (int i = 0; i < 3; ++i) join(&threads[i]);
   return is_order(1, 2, 0) ? 0 : 3;
@@ -158,6 +160,27 @@ static int the_driven_go_elsewhere(void) {
   return order[0] ? 0 : 1;
 }
 
+static long turns_for_ever(long unused) {
+  (void)unused;
+  pin(1);
+  while (!stop) ++turns[0];
+  return 0;
+}
+// A hart that runs a lower one is interrupted for a higher one, long before the slice is over.
+static int the_urgent_interrupt(void) {
+  pin(2);
+  start(&threads[0], waits, 5);
+  pause_for(200000);
+  start(&threads[1], turns_for_ever, 0);
+  pause_for(200000);
+  if (!turns[0] || call(N_futex, &word, WAKE, 1) != 1) return 1;
+  busy_for(500000);
+  if (many != 1) return 2;
+  stop = 1;
+  for (int i = 0; i < 2; ++i) join(&threads[i]);
+  return 0;
+}
+
 static long works(long self) {
   busy_for(self == 2 ? 1000000 : 10000000);
   note(self);
@@ -190,6 +213,7 @@ int run(int count, char** words) {
       {"children_begin_anew_if_asked", children_begin_anew_if_asked},
       {"the_driven_go_elsewhere", the_driven_go_elsewhere},
       {"harts_take_the_urgent", harts_take_the_urgent},
+      {"the_urgent_interrupt", the_urgent_interrupt},
   };
   for (u64 i = 0; count > 1 && i < sizeof each / sizeof *each; ++i)
     if (same(words[1], each[i].word)) return each[i].run();

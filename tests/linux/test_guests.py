@@ -23,7 +23,8 @@ HERE_ALONE = [("asks", "priorities"), ("asks", "real_time"), ("shares", "parts_t
 ALONE_ON_A_HART = "the_most_urgent_first an_urgent_one_runs_at_once the_most_urgent_is_woken_first"
 ALONE_ON_A_HART += " turns_by_policy yields_to_its_like children_begin_anew_if_asked"
 RANKS = [(word, harts) for word in ALONE_ON_A_HART.split() for harts in (1, 4)]
-RANKS += [("the_driven_go_elsewhere", 2), ("harts_take_the_urgent", 2)]
+RANKS += [(f"the_{word}", 2) for word in ("driven_go_elsewhere", "urgent_interrupt")]
+RANKS += [("harts_take_the_urgent", 2)]
 
 
 @pytest.mark.parametrize(("guest", "word"), [*EACH, *HERE_ALONE])

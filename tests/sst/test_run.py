@@ -91,4 +91,4 @@ def test_harts_start_late_by_a_seed() -> None:
 
 @pytest.mark.parametrize("threads", [2, 4, 16])
 def test_matching_conventions_give_matching_times(threads: int) -> None:
-    outside_runs.matched("sst", threads)
+    outside_runs.matched("sst", threads, "MESI")

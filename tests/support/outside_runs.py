@@ -29,11 +29,6 @@ WORKLOADS = {
     "epoch/ebr": {"ops": "5"},
     "ipi/pingpong": {"rounds": "5", "pairs": "one"},
 }
-MATCHED = {
-    "latency/pingpong": {"rounds": "20"},
-    "lock/ticket": {"ops": "40"},
-    "refcount/atomic": {"ops": "40"},
-}
 
 
 def run(engine: str, machine: str, workload: str, threads: int, **options: object) -> Point:
@@ -76,11 +71,11 @@ def late(engine: str) -> None:
         assert point.failures == [] and point.thread_ops == lockstep.thread_ops
 
 
-def matched(engine: str, threads: int, protocol: str = "mesi") -> None:
+def matched(engine: str, threads: int, protocol: str) -> None:
     """All within a quarter, the middle one in 10 %."""
-    machine = str(paths.TOPOLOGIES / f"matching/{engine}_{protocol}.toml")
+    machine = str(paths.TOPOLOGIES / f"matching/{outside.MATCHING[protocol]}.toml")
     off = []
-    for workload, size in MATCHED.items():
+    for workload, size in outside.MATCHED.items():
         job = request.make_job(machine, workload, [threads], parameters=size)
         (crossed,) = crosscheck(job, ["native", engine])
         assert crossed.broken() == crossed.apart() == []

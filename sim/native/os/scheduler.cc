@@ -8,8 +8,12 @@
 namespace uncore {
 
 // K7.1: a thread of SCHED_FIFO runs as long as it wants.
-Time Scheduler::slice_from(Time now, const Task& task) const {
-  return task.policy == Task::kFifo ? kNever : now + around_.process().costs.quantum;
+void Scheduler::give_slice(const Task& task) {
+  Cpu& cpu = cpus_[task.hart];
+  const bool fifo = task.policy == Task::kFifo;
+  cpu.slice_ends = fifo ? kNever : task.now() + around_.process().costs.quantum;
+  cpu.slice_policy = task.policy;
+  set_timer(task.hart);
 }
 
 void Scheduler::install(uint32_t hart, Task& task) {
@@ -23,10 +27,9 @@ void Scheduler::install(uint32_t hart, Task& task) {
   task.thread = &thread;
   task.runs_since = thread.hart.clock;
   queues_.set_current(hart, &task);
-  cpus_[hart].slice_ends = slice_from(thread.hart.clock, task);
   thread.in_kernel = task.busy();
   thread.kernel_read = 0;
-  set_timer(hart);
+  give_slice(task);
 }
 
 // The task is on no hart from now on; the hart looks for another one.
@@ -150,15 +153,14 @@ Work Scheduler::finish_migration(uint32_t from, uint32_t to, Task& task) {
 // more urgent one waits (K7.1). Where another hart idles, this task goes there.
 Work Scheduler::resume(Task& task) {
   if (!task.allowed[task.hart]) co_await migrate(task);
-  Time& slice_ends = cpus_[task.hart].slice_ends;
-  const bool fifo = task.policy == Task::kFifo, over = !fifo && task.now() >= slice_ends;
+  const Cpu& cpu = cpus_[task.hart];
+  if (cpu.slice_policy != task.policy) give_slice(task);
+  const bool over = task.now() >= cpu.slice_ends;
   if (queues_.outranks(task) || (over && queues_.takes_turns(task))) {
     if (queues_.load(queues_.select_hart(task)) == 0) co_return co_await migrate(task);
     co_return co_await give_way(task, over ? RunQueues::Place::behind : RunQueues::Place::before);
   }
-  if (!over && fifo == (slice_ends == kNever)) co_return 0;
-  slice_ends = slice_from(task.now(), task);
-  set_timer(task.hart);
+  if (over) give_slice(task);
   co_return 0;
 }
 

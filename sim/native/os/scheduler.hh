@@ -55,10 +55,11 @@ class Scheduler {
   struct Cpu {
     Flow flow;  // what the hart does without a task
     Time slice_ends = kNever;
+    uint32_t slice_policy = Task::kOther;  // by which it was given
   };
 
   void deschedule(Task& task, Task::State state);
-  Time slice_from(Time now, const Task& task) const;
+  void give_slice(const Task& task);
   void idle(uint32_t hart);
   Work enqueue(Flow& by, uint32_t from, uint32_t to, Task& task);
   // Leaves the hart to the first of its queue.

@@ -43,7 +43,7 @@ struct Task : Flow {
   uint32_t fences = 0;     // harts that have yet to fence for it (K10)
 
   // As sched_setscheduler has set them (K7.1). Only SCHED_FIFO and SCHED_RR have a priority.
-  static constexpr uint32_t kFifo = 1;
+  static constexpr uint32_t kOther = 0, kFifo = 1;
   uint32_t policy = 0, priority = 0;
   bool resets = false;  // SCHED_RESET_ON_FORK
   int32_t nice = 0;     // of setpriority: nothing obeys it

@@ -50,7 +50,12 @@ MATCHED = {
     "refcount/atomic": {"ops": "40"},
 }
 # The engine's protocol, and the file that states its conventions.
-MATCHING = {"MESI": "sst_mesi", "MESI_Two_Level": "gem5_mesi", "CHI": "gem5_chi"}
+MATCHING = {
+    "MESI": "sst_mesi",
+    "MESI_Two_Level": "gem5_mesi",
+    "MOESI_CMP_directory": "gem5_moesi",
+    "CHI": "gem5_chi",
+}
 MATCHED_HARTS = (2, 4, 16)
 SMALL = 4  # harts of the part that every change must pass
 ABOUT = ("engine", "version", "protocol", "date", "model")
