@@ -116,7 +116,7 @@ nb::dict work(const Engine& engine) {
   nb::dict d;
   d["runs"] = engine.counters.runs;
   d["messages"] = engine.network.messages();
-  d["crossings"] = engine.network.crossings;
+  d["crossings"] = engine.network.crossings();
   d["bytes"] = engine.cores.size() * sizeof(Core) + engine.threads.size() * sizeof(Thread);
   return d;
 }

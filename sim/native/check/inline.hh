@@ -49,6 +49,7 @@ class Bits {
  public:
   explicit Bits(int /*children*/ = 0) {}
   bool any() const { return bits_ != 0; }
+  bool any_but(int i) const { return (bits_ & ~(i < 0 ? 0 : 1u << i)) != 0; }
   bool has(int i) const { return (bits_ >> i & 1) != 0; }
   void add(int i) { bits_ |= 1u << i; }
   void remove(int i) { bits_ &= ~(1u << i); }

@@ -18,7 +18,7 @@ class Grants {
 
   // Grants the request: the owner has handed the data over already, or the data, or the bare right,
   // leave from here.
-  void deliver() {
+  [[gnu::always_inline]] void deliver() {
     if (!entry_.poll.says(Flag::handed)) send();
     record();
     entry_.in_hand.valid = false;
@@ -27,15 +27,15 @@ class Grants {
   TransactionEvent await() const;
 
  private:
-  void send();
-  void record();
+  [[gnu::always_inline]] void send();
+  [[gnu::always_inline]] void record();
 
   Env& env_;
   E& entry_;
 };
 
 template <class Env>
-void Grants<Env>::send() {
+inline void Grants<Env>::send() {
   Msg m;
   m.kind = entry_.upgrades(env_) && !entry_.in_hand.valid ? Kind::Grant : Kind::Data;
   m.right = entry_.request.right;
@@ -55,7 +55,7 @@ void Grants<Env>::send() {
 
 // Notes the new holder, and whether this level's data still count.
 template <class Env>
-void Grants<Env>::record() {
+inline void Grants<Env>::record() {
   const State right = entry_.request.right;
   const int child = env_.ordinal(entry_.request.from);
   // A snooping resolver cannot know whether an upgrader still holds its copy. If not, the upgrader

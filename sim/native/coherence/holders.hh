@@ -22,11 +22,7 @@ struct Holders {
   bool any() const { return owner != kNobody || shared(); }
   // It is known to hold a copy, unless it has dropped that silently.
   bool has(int child) const { return owner == child || (sharers.has(child) && !unnamed); }
-  bool others_share(int child) const {
-    bool others = unnamed;
-    sharers.each([&](int c) { others |= c != child; });
-    return others;
-  }
+  bool others_share(int child) const { return unnamed || sharers.any_but(child); }
   // The row of resolver.table that a request of this child meets; kNobody: the level's own.
   Children row(int child) const {
     if (owner == kNobody) return shared() ? Children::S : Children::N;

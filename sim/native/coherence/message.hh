@@ -48,9 +48,7 @@ inline constexpr Request request_of(Kind k) {
 }
 // The classes of T2.2: 0 probe, 1 data, 2 completion, 3 request.
 inline constexpr unsigned class_of(Kind k) {
-  if (is_probe(k)) return 0;
-  if (k <= Kind::Value) return 1;
-  return is_request(k) ? 3 : 2;
+  return (k > Kind::Inv) + (k > Kind::Value) + (k > Kind::Unblock);
 }
 
 // Flags of an Answer.

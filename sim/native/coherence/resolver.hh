@@ -56,7 +56,7 @@ class Resolver {
  private:
   using Event = TransactionEvent;
 
-  void request(const Msg& m);
+  [[gnu::always_inline]] void request(const Msg& m);
   void probed(const Msg& m);
   void next();
   bool start_probe();
@@ -95,7 +95,7 @@ void Resolver<Env>::receive(const Msg& m) {
 }
 
 template <class Env>
-void Resolver<Env>::request(const Msg& m) {
+inline void Resolver<Env>::request(const Msg& m) {
   if (entry_.probed || !entry_.queue.empty() || !may_begin(m)) return entry_.queue.push(m);
   entry_.request.assign(m);
   transaction_.begin();

@@ -42,9 +42,10 @@ class Transaction {
   [[gnu::always_inline]] Event decide(Do action);
 
   Event first_event() const;
-  Event poll();
-  void share();
-  void revoke();
+  // Each has one caller, and is part of it.
+  [[gnu::always_inline]] Event poll();
+  [[gnu::always_inline]] void share();
+  [[gnu::always_inline]] void revoke();
   Answers share_answers();
   void choose_right(Answers answers);
 
@@ -159,7 +160,7 @@ TransactionEvent Transaction<Env>::first_event() const {
 // asked like any other child, for no copy may be left anywhere (C8.3). While others may read beside
 // the owner, data go via this level, whatever `reply` says (R4).
 template <class Env>
-TransactionEvent Transaction<Env>::poll() {
+inline TransactionEvent Transaction<Env>::poll() {
   const Request request = request_of(entry_.request.kind);
   const bool granted = request != Request::Amo;
   const int requester = granted ? env_.ordinal(entry_.request.from) : kNobody;
@@ -180,7 +181,7 @@ TransactionEvent Transaction<Env>::poll() {
 
 // After a ProbeS: what the owner has become, and what the requester is granted.
 template <class Env>
-void Transaction<Env>::share() {
+inline void Transaction<Env>::share() {
   entry_.holders.owner_answered(entry_.poll.flags);
   if (entry_.poll.says(Flag::dirty | Flag::own)) Above(env_, entry_).modified();
   const Answers answers = share_answers();
@@ -205,7 +206,7 @@ Answers Transaction<Env>::share_answers() {
 // After a ProbeM or Inv: no copy is left but the requester's, or its children's, which it keeps
 // until it is granted more.
 template <class Env>
-void Transaction<Env>::revoke() {
+inline void Transaction<Env>::revoke() {
   const int requester = env_.ordinal(entry_.request.from);
   const bool stays = entry_.request.kind != Kind::Amo && entry_.holders.has(requester);
   entry_.holders.clear();

@@ -65,16 +65,15 @@ void Core::run(Time now) {
   turns.schedule_next();
 }
 
-void Core::receive(PacketId id, Time now) {
+void Core::receive(Packet& packet, Time now) {
   around.network.arrived(agent);
-  const Packet& packet = around.network.packets[id];
   const Message<Bytes>& m = packet.message;
-  if (is_probe(m.kind)) return probes.arrive(id, lines.find(m.line), now);
+  if (is_probe(m.kind)) return probes.arrive(packet, lines.find(m.line), now);
   if (m.kind == Kind::Value)
     far.answered(m, now);
   else
     caches.receive(packet, now);
-  around.network.packets.drop(id);
+  around.network.packets.drop(packet);
 }
 
 void Core::leave(Thread& thread, Time now) {
@@ -130,7 +129,7 @@ void Core::stopped(Thread& thread, Stop stop) {
       if (observed) observed.is(thread, Trace::What::idles, hart.clock);
       break;
     case Stop::spin:
-      sleep.spun(thread);
+      if (!sleep.records(thread)) sleep.sleep(thread);
       break;
     case Stop::semihost:
       if (const auto code = around.services.call(thread.id, thread.hart.x))

@@ -55,9 +55,9 @@ class Core {
   void add_thread(Code& code, uint32_t id);
   void start();
 
-  void run(Time now);                    // executes as far as the horizon allows
-  void receive(PacketId id, Time now);   // a message reached the core
-  void leave(Thread& thread, Time now);  // a store's time in the buffer is over
+  void run(Time now);                      // executes as far as the horizon allows
+  void receive(Packet& packet, Time now);  // a message reached the core
+  void leave(Thread& thread, Time now);    // a store's time in the buffer is over
   void interrupt(const Interrupts::Pending& pending, Time now);  // a pending bit of a hart changed
   void end_run(Thread& thread, End::Cause cause, int code, std::string reason = {});
 

@@ -7,22 +7,22 @@
 
 namespace uncore {
 
-void IncomingProbes::arrive(PacketId id, Line* line, Time now) {
+void IncomingProbes::arrive(Packet& packet, Line* line, Time now) {
   const CoreSurroundings& around = core_.around;
-  const Msg& m = around.network.packets[id].message;
+  const Msg& m = packet.message;
   if (line && line->watchers) core_.sleep.wake_lockers(*line, now);
   Copy none;
   Copy& copy = line ? line->copy : none;
   AtLine at(core_, m.line, line, now, core_.caches.looked_up(m.line, now));
-  if (CoreClient::is_early(at, copy, m)) return defer(id, line, kNever);
-  if (const Time until = deferral(m, line); until > now) return defer(id, line, until);
+  if (CoreClient::is_early(at, copy, m)) return defer(packet, line, kNever);
+  if (const Time until = deferral(m, line); until > now) return defer(packet, line, until);
   if (at.shares()) {
     around.counters.invalidations += m.kind != Kind::ProbeS;
     if (core_.observed) core_.observed.probed(copy, m);
   }
-  if (core_.observed) core_.observed.acts(id, now);
+  if (core_.observed) core_.observed.acts(packet.number, now);
   CoreClient::answer(at, copy, m);
-  around.network.packets.drop(id);
+  around.network.packets.drop(packet);
   if (line) answered(*line, now);
 }
 
@@ -46,53 +46,52 @@ Time IncomingProbes::deferral(const Msg& m, const Line* line) const {
   return std::max(line->held_until, line->locked_until);
 }
 
-void IncomingProbes::schedule(PacketId id, Time when) {
-  const Packet& p = core_.around.network.packets[id];
-  core_.around.queue.push(when, p.place, p.sender, Action::retry, id);
+void IncomingProbes::schedule(const Packet& p, Time when) {
+  core_.around.queue.push(when, p.place, p.sender, Action::retry, p.subject());
 }
 
-void IncomingProbes::defer(PacketId id, Line* line, Time until) {
-  Packet& packet = core_.around.network.packets[id];
+void IncomingProbes::defer(Packet& packet, Line* line, Time until) {
   if (packet.retry == 0) {  // newly stalled
-    stalled_.push_back(id);
+    stalled_.push_back(&packet);
     ++line->stalled;
     if (core_.around.protocol.may_store(line->copy.state)) ContendedLines::probe_waits(*line);
     core_.around.network.expect(core_.agent);
   }
   if (packet.retry == until) return;
   packet.retry = until;
-  if (until != kNever) schedule(id, until);
+  if (until != kNever) schedule(packet, until);
 }
 
-void IncomingProbes::ask_again(PacketId id, Time now) {
-  Packet& packet = core_.around.network.packets[id];
+void IncomingProbes::ask_again(Packet& packet, Time now) {
   if (!packet.live || packet.retry != now) return;
-  packet.retry = 0;
-  std::erase(stalled_, id);
-  core_.around.network.arrived(core_.agent);
   Line* line = core_.lines.find(packet.message.line);
+  if (const Time until = deferral(packet.message, line); until > now && !line->watchers) {
+    ContendedLines::probe_waits(*line);
+    return schedule(packet, packet.retry = until);  // what it waited for has been prolonged
+  }
+  packet.retry = 0;
+  std::erase(stalled_, &packet);
+  core_.around.network.arrived(core_.agent);
   if (line) --line->stalled;
-  arrive(id, line, now);
+  arrive(packet, line, now);
 }
 
 // C3.1, C4.2: probes that waited for the grant ask again 1 ps later at the earliest.
 void IncomingProbes::granted(uint64_t number, Time now) {
-  for (const PacketId id : stalled_) {
-    Packet& packet = core_.around.network.packets[id];
-    if (packet.message.line != number || packet.retry != kNever) continue;
+  for (Packet* const p : stalled_) {
+    if (p->message.line != number || p->retry != kNever) continue;
     const Line* line = core_.lines.find(number);
-    packet.retry = std::max(now + 1, deferral(packet.message, line));
-    schedule(id, packet.retry);
+    p->retry = std::max(now + 1, deferral(p->message, line));
+    schedule(*p, p->retry);
   }
 }
 
 // C4.2: an LR's lock has ended before its time; probes that waited for it ask again.
 void IncomingProbes::lock_ended(Line& line, Time now) {
-  for (const PacketId id : stalled_) {
-    const Packet& packet = core_.around.network.packets[id];
-    if (packet.message.line != line.number || packet.retry == kNever) continue;
+  for (Packet* const p : stalled_) {
+    if (p->message.line != line.number || p->retry == kNever) continue;
     const Time until = std::max(now + 1, line.held_until);
-    defer(id, &line, until);
+    defer(*p, &line, until);
     core_.turns.shorten(until - 1);
   }
 }

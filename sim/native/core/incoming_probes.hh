@@ -22,8 +22,8 @@ class IncomingProbes {
  public:
   explicit IncomingProbes(Core& core) : core_(core) {}
 
-  void arrive(PacketId id, Line* line, Time now);
-  void ask_again(PacketId id, Time now);  // at `packet.retry`, if that still holds
+  void arrive(Packet& packet, Line* line, Time now);
+  void ask_again(Packet& packet, Time now);  // at `packet.retry`, if that still holds
   void granted(uint64_t number, Time now);
   void lock_ended(Line& line, Time now);
 
@@ -31,11 +31,11 @@ class IncomingProbes {
   using Msg = Message<Bytes>;
   void answered(Line& line, Time now);
   Time deferral(const Msg& m, const Line* line) const;
-  void defer(PacketId id, Line* line, Time until);
-  void schedule(PacketId id, Time when);
+  void defer(Packet& packet, Line* line, Time until);
+  void schedule(const Packet& p, Time when);
 
   Core& core_;
-  std::vector<PacketId> stalled_;  // probes that wait for a line's grant, hold or lock
+  std::vector<Packet*> stalled_;  // probes that wait for a line's grant, hold or lock
 };
 
 }  // namespace uncore

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -22,7 +21,7 @@
 #include "coherence/client.hh"
 #include "storage/bytes.hh"
 #include "storage/line_map.hh"
-#include "storage/ways.hh"
+#include "storage/sets.hh"
 #include "time/time.hh"
 
 namespace uncore {
@@ -51,6 +50,8 @@ class alignas(64) LineState {
   uint64_t number = 0;
   Copy copy;
   uint32_t holder = 0;    // of a contended line: a hart of the core (C9)
+  bool gone = false;      // find() does not know it
+  bool listed = false;    // among those of which some are gone
   Time held_until = 0;    // a line that came in M stays until then (C4)
   Time locked_until = 0;  // an atomic is under way on it until then (C6)
   LastUse used;           // for LRU
@@ -61,6 +62,13 @@ class alignas(64) LineState {
 
   LastUse last_use() const { return used; }
 
+  // As a line that nobody has touched.
+  void renew() {
+    const LineState before = *this;
+    *this = {};
+    number = before.number;
+    listed = before.listed;
+  }
   bool is(Special what) const { return special_ & bit(what); }
   bool plain() const { return special_ == 0; }
   // Plain to an LR: reservations do not matter to it, and Locks asks whether the line is contended.
@@ -78,33 +86,6 @@ class alignas(64) LineState {
 
 struct Line : LineState {
   alignas(64) Bytes data;  // meaningful where the state holds a copy
-};
-
-// A cache's sets, made when touched. The set that was asked for last is remembered, because what
-// happens to a line asks for the same set several times.
-class LineSets {
- public:
-  explicit LineSets(uint32_t sets) : count_(sets), power_of_two_(std::has_single_bit(sets)) {}
-
-  Ways<Line>& of(uint64_t number) {
-    if (number != last_) {
-      last_ = number;
-      last_set_ = &sets_[index(number)];
-    }
-    return *last_set_;
-  }
-  bool together(uint64_t a, uint64_t b) const { return index(a) == index(b); }
-
- private:
-  uint64_t index(uint64_t number) const {
-    return power_of_two_ ? number & (count_ - 1) : number % count_;
-  }
-
-  uint32_t count_;
-  bool power_of_two_;
-  uint64_t last_ = ~uint64_t{0};
-  Ways<Line>* last_set_ = nullptr;  // stays where it is until another set is asked for
-  LineMap<Ways<Line>> sets_;
 };
 
 class Lines {
@@ -150,20 +131,19 @@ class Lines {
   Line* find(uint64_t number) {
     if (Line* line = recent(number)) return line;
     const auto entry = by_number_.find(number);
-    return entry == by_number_.end() ? nullptr : entry->second;
+    return entry == by_number_.end() || entry->second->gone ? nullptr : entry->second;
   }
+  // One that find() does not know. A line of which the core had a copy lately has kept its place:
+  // contended lines come and go.
   Line& insert(uint64_t number) {
-    Line* line;
-    if (free_.empty()) {
-      line = &pool_.emplace_back();
-    } else {
-      line = free_.back();
-      free_.pop_back();
-      static_cast<LineState&>(*line) = {};
-    }
-    line->number = number;
-    by_number_.emplace(number, line);
-    return *line;
+    const auto entry = by_number_.find(number);
+    const bool known = entry != by_number_.end();
+    Line& line = known ? *entry->second : spare();
+    line.renew();
+    if (known) return line;
+    line.number = number;
+    by_number_.emplace(number, &line);
+    return line;
   }
   // Marks the line as used. `by`: 0 for a message, else the hart's index + 1. Calls need not come
   // in the order of time: a sleeper is brought up to date later (S1), though before any set in
@@ -204,8 +184,8 @@ class Lines {
   }
   void erase(Line& line) {
     leave(line);
-    by_number_.erase(line.number);
-    free_.push_back(&line);
+    line.gone = true;
+    if (!std::exchange(line.listed, true)) gone_.push_back(&line);
   }
   // `displaced` must have made room.
   void enter_l1(Line& line) {
@@ -234,6 +214,19 @@ class Lines {
   }
 
  private:
+  // A place for a line: new, or of one that has been gone for long.
+  Line& spare() {
+    while (gone_.size() > kRemembered) {
+      Line& oldest = *gone_.front();
+      gone_.pop_front();
+      oldest.listed = false;
+      if (!oldest.gone) continue;
+      by_number_.erase(oldest.number);
+      return oldest;
+    }
+    return pool_.emplace_back();
+  }
+
   static void add_watchers(Line& line, int change) {
     line.watchers = static_cast<uint16_t>(line.watchers + change);
     line.mark(Special::watched, line.watchers > 0);
@@ -245,6 +238,7 @@ class Lines {
     Line* line = nullptr;
   };
 
+  static constexpr std::size_t kRemembered = 16;  // lines that are gone
   // Sizes of the tables of recent lines, and a line's slot. Stacks and structures of different
   // harts stand at large strides, so higher bits of the number count too.
   static constexpr std::size_t kFew = 128, kMany = 512;
@@ -256,11 +250,11 @@ class Lines {
   bool fast_;
   uint64_t clock_ = 0;
   LineMap<Line*> by_number_;
-  LineSets l1_, l2_;
-  std::vector<Line*> free_;
+  Sets<Line> l1_, l2_;
+  std::deque<Line*> gone_;          // lines that went, each once, of which some came again
   std::array<Line*, kFew> few_{};   // recent lines by slot; or
   std::unique_ptr<Recent[]> many_;  // the larger table, where the core runs a kernel or is observed
-  std::deque<Line> pool_;           // owns every line, in use or in free_
+  std::deque<Line> pool_;           // owns every line
 };
 
 }  // namespace uncore

@@ -12,19 +12,20 @@ Time Sleep::before(Time at, uint32_t by, const Thread& sleeper) {
   return sleeper.index < by ? at : at - (at > 0);
 }
 
-// The hart's loop seems to repeat. One more turn records which lines the loop reads; if all of them
-// are in the first level, the hart sleeps until one changes. Stores that wait in its buffer change
-// nothing that it reads.
-void Sleep::spun(Thread& thread) {
-  Attribution* const attribution = core_.around.attribution;
+// One more turn tells which lines the loop reads.
+bool Sleep::records(Thread& thread) {
   const bool repeats = !thread.weak || thread.weak->repeats(thread.hart.pc);
-  if (!thread.heeds.recording || thread.turn.varies || !repeats) {
-    thread.heeds.recording = true;
-    thread.turn.varies = thread.turn.locks = false;
-    thread.turn.watched.clear();
-    if (attribution) attribution->turn_begins(thread.id);
-    return;
-  }
+  if (thread.heeds.recording && !thread.turn.varies && repeats) return false;
+  thread.heeds.recording = true;
+  thread.turn.varies = thread.turn.locks = false;
+  thread.turn.watched.clear();
+  if (core_.around.attribution) core_.around.attribution->turn_begins(thread.id);
+  return true;
+}
+
+// If all of them are in the first level, the hart sleeps until one changes. Stores that wait in its
+// buffer change nothing that it reads.
+void Sleep::sleep(Thread& thread) {
   thread.heeds.recording = false;
   if (thread.weak && !thread.buffer.empty()) return;
   const std::vector<uint64_t>& watched = thread.turn.watched;
@@ -35,7 +36,7 @@ void Sleep::spun(Thread& thread) {
   }
   for (uint64_t number : watched) core_.lines.watch(number);
   thread.mode = Thread::Mode::spinning;
-  if (attribution)
+  if (Attribution* const attribution = core_.around.attribution)
     attribution->turn_ends(thread.id, thread.hart.instructions - thread.hart.spin_instructions);
   if (core_.observed)
     core_.observed.is(thread, Trace::What::sleeps, thread.hart.clock,

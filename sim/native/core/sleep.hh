@@ -4,8 +4,8 @@
 // the sleeper to where executing every turn would have brought it, and wakes it. Siblings may go on
 // meanwhile.
 //
-//   spun() where a hart repeats itself; wake_watchers(), wake_lockers() before a line changes;
-//   advance_readers() before a set is asked which line was used last
+//   records(), sleep() where a hart repeats itself; wake_watchers(), wake_lockers() before a line
+//   changes; advance_readers() before a set is asked which line was used last
 //
 // Invariant: nobody can tell a hart that slept from one that executed every turn.
 #pragma once
@@ -22,7 +22,9 @@ class Sleep {
  public:
   explicit Sleep(Core& core) : core_(core) {}
 
-  void spun(Thread& thread);
+  // A hart repeats itself: its next turn is recorded, and it goes on. False: the last one was.
+  bool records(Thread& thread);
+  void sleep(Thread& thread);  // then, unless what it reads is not at hand
   void wake(Thread& sleeper, Time at) { wake_until(sleeper, before(at, 0, sleeper)); }
   void wake_watchers(const Line& line, Time at);  // before the line changes
   void wake_lockers(const Line& line, Time at);   // before somebody may wait for a lock on the line

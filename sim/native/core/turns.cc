@@ -83,8 +83,12 @@ Turns::Stopped Turns::alternate(const Turn& turn) {
   for (Time end = turn.end;;) {
     Hart<Thread>& hart = thread->hart;
     hart.horizon = std::min(horizon_, end);
-    const Stop stop = hart.run_from(at, thread->ran_at == disturbances_);
-    thread->ran_at = disturbances_;
+    Stop stop;
+    do {
+      stop = hart.run_from(at, thread->ran_at == disturbances_);
+      thread->ran_at = disturbances_;
+      if (stop != Stop::horizon) at = nullptr;
+    } while (stop == Stop::spin && core_.sleep.records(*thread));
     if (stop != Stop::horizon || !other->goes_on() || other->hart.clock > horizon_)
       return {thread, stop};
     end = hart.clock - (thread->index < other->index);

@@ -28,7 +28,7 @@ inline Pairs hottest(const LineMap<uint64_t>& counts) {
 template <class Put>
 void each_count(const Engine& engine, Put put) {
   const Counters& c = engine.counters;
-  put("events", c.events + engine.network.crossings);
+  put("events", c.events + engine.network.crossings());
   put("transactions", c.transactions);
   put("invalidations", c.invalidations);
   put("between", c.transfers_between);

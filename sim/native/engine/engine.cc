@@ -134,44 +134,51 @@ void Engine::place_threads() {
   }
 }
 
-[[gnu::always_inline]] inline void Engine::arrive(PacketId id, Time now) {
-  const Message<Bytes>& m = network.packets[id].message;
-  const Agent to = m.to;
-  messages.arrived(id, m, now);
-  if (agents.is_core(to)) return cores[to]->receive(id, now);
-  if (agents.is_memory(to)) return memories.arrive(id, now);
-  resolvers[agents.resolver_number(to)]->arrive(id, now);
+[[gnu::always_inline]] inline Action Engine::arrive(Packet& packet, Time now) {
+  const Agent to = packet.message.to;
+  messages.arrived(packet.number, packet.message, now);
+  if (agents.is_core(to)) return cores[to]->receive(packet, now), Action::nothing;
+  if (agents.is_memory(to)) return memories.arrive(packet, now), Action::nothing;
+  return resolvers[agents.resolver_number(to)]->arrive(packet, now);
 }
 
-[[gnu::always_inline]] inline void Engine::dispatch(Action action, uint32_t argument, Time now) {
-  if (action == Action::hop) return network.cross(argument, now);
-  // How often a core is called depends on its slices.
-  ++(action == Action::run ? counters.runs : counters.events);
+// The present event happens. Returns what follows at once, if anything does: the next event, about
+// the same packet.
+[[gnu::always_inline]] inline Action Engine::dispatch(Action action, uint64_t subject) {
+  const Time now = queue.now();
+  if (action == Action::hop) return network.cross(Packet::of(subject), now);
+  if (action == Action::run) {  // how often depends on a core's slices
+    ++counters.runs;
+    return cores[subject]->run(now), Action::nothing;
+  }
+  ++counters.events;
+  if (action == Action::arrive) return arrive(Packet::of(subject), now);
+  if (action == Action::act) {
+    Packet& packet = Packet::of(subject);
+    return resolvers[agents.resolver_number(packet.message.to)]->act(packet, now);
+  }
+  return happen_seldom(action, subject, now), Action::nothing;
+}
+
+[[gnu::noinline]] void Engine::happen_seldom(Action action, uint64_t subject, Time now) {
+  const auto hart = static_cast<uint32_t>(subject);
   switch (action) {
-    case Action::arrive:
-      return arrive(argument, now);
-    case Action::reach:
-      messages.register_arrived(argument, now);
-      return take_up(interrupts.arrived(argument, now), now);
-    case Action::act:
-      return resolvers[agents.resolver_number(network.packets[argument].message.to)]->act(argument,
-                                                                                          now);
     case Action::retry: {
-      const Packet& p = network.packets[argument];
-      if (p.live && agents.is_core(p.message.to))
-        cores[p.message.to]->probes.ask_again(argument, now);
+      Packet& packet = Packet::of(subject);
+      if (packet.live && agents.is_core(packet.message.to))
+        cores[packet.message.to]->probes.ask_again(packet, now);
       return;
     }
-    case Action::run:
-      return cores[argument]->run(now);
+    case Action::reach:
+      messages.register_arrived(Packet::of(subject).number, now);
+      return take_up(interrupts.arrived(Packet::of(subject), now), now);
     case Action::expire:
-      return take_up(interrupts.expired(argument, now), now);
+      return take_up(interrupts.expired(hart, now), now);
     case Action::leave:
-      return cores[agents.core_of(argument)]->leave(*threads[argument], now);
+      return cores[agents.core_of(hart)]->leave(*threads[hart], now);
     case Action::end:
       return end_run(now);
-    case Action::hop:
-    case Action::nothing:
+    default:
       return;
   }
 }
@@ -182,13 +189,19 @@ bool Engine::goes_on() {
   return on;
 }
 
+// Has the guest made no progress for too long?
+bool Engine::overdue() {
+  patience_ = job.watchdog ? services.progress() + job.watchdog : kNever;
+  return queue.now() > patience_ && !goes_on();
+}
+
 [[gnu::always_inline]] inline void Engine::next_event() {
-  const EventQueue::Next next = queue.pop();
-  if (next.action == Action::nothing) [[unlikely]]
+  const auto [first, subject] = queue.pop();
+  if (first == Action::nothing) [[unlikely]]
     return stand_still();
-  if (job.watchdog && queue.now() > services.progress() + job.watchdog && !goes_on()) [[unlikely]]
-    return give_up(End::Cause::watchdog);
-  dispatch(next.action, next.argument, queue.now());
+  for (Action action = first; action != Action::nothing; action = dispatch(action, subject))
+    if (queue.now() > patience_ && overdue()) [[unlikely]]
+      return give_up(End::Cause::watchdog);
 }
 
 bool Engine::step(uint64_t events, Time span) {

@@ -75,6 +75,7 @@ class Engine {
 
  private:
   Code code_;
+  Time patience_ = 0;  // the guest's progress, as last looked at, is good until then
 
  public:
   const std::unique_ptr<Watches> watches;  // null unless functions are watched
@@ -89,11 +90,13 @@ class Engine {
   void make_cores();
   void place_threads();
   void next_event();
-  void dispatch(Action action, uint32_t argument, Time now);
-  void arrive(PacketId id, Time now);
+  Action dispatch(Action action, uint64_t subject);
+  Action arrive(Packet& packet, Time now);
+  void happen_seldom(Action action, uint64_t subject, Time now);
   void take_up(const Interrupts::Effect& effect, Time now);
   void end_run(Time now);
   void stand_still();
+  bool overdue();
   bool goes_on();  // though no operation says so
   void give_up(End::Cause cause);
 };

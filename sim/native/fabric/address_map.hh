@@ -27,17 +27,20 @@ class AddressMap {
     for (Agent a = 0; a < static_cast<Agent>(stops_.size()); ++a) stops_[a] = only_stop(a);
   }
 
-  // Of a resolver; a transaction asks several times.
-  std::size_t slice(std::size_t resolver, uint64_t line) const {
-    LastSlice& last = last_slices_[resolver];
-    if (last.line != line)
-      last = {line, slice_of(line, machine_.resolvers[resolver].slices.size())};
-    return last.slice;
+  // Of a resolver, and where it stands; a transaction asks several times.
+  struct Slice {
+    uint64_t line = ~uint64_t{0};
+    uint32_t number = 0;
+    int32_t stop = 0;
+  };
+  const Slice& slice(std::size_t resolver, uint64_t line) const {
+    Slice& last = last_slices_[resolver];
+    if (last.line != line) last = slice_of(line, machine_.resolvers[resolver].slices);
+    return last;
   }
   int32_t stop(Agent a, uint64_t line) const {
-    if (const int32_t only = stops_[a]; only != kSliced) return only;
-    const std::size_t resolver = agents_.resolver_number(a);
-    return machine_.resolvers[resolver].slices[slice(resolver, line)];
+    const int32_t only = stops_[a];
+    return only != kSliced ? only : slice(agents_.resolver_number(a), line).stop;
   }
 
   // The resolver that serves a line to `child`. `toucher`: the core that misses on it, or nobody.
@@ -74,12 +77,12 @@ class AddressMap {
     const auto& slices = machine_.resolvers[agents_.resolver_number(a)].slices;
     return slices.size() == 1 ? slices[0] : kSliced;
   }
-  std::size_t slice_of(uint64_t line, std::size_t slices) const {
-    if (slices == 1) return 0;
-    if (job_.slice >= 0) return static_cast<std::size_t>(job_.slice) % slices;
-    return mix(line) % static_cast<uint32_t>(slices);
+  Slice slice_of(uint64_t line, const std::vector<int32_t>& stops) const {
+    const uint32_t which = job_.slice >= 0 ? static_cast<uint32_t>(job_.slice) : mix(line);
+    const uint32_t number = which % static_cast<uint32_t>(stops.size());
+    return {line, number, stops[number]};
   }
-  // The same for slices on every host. 32 bits: a quicker division.
+  // The same for lines on every host. 32 bits: a quicker division.
   static uint32_t mix(uint64_t line) {
     return static_cast<uint32_t>((line * 0x9E3779B97F4A7C15u) >> 32);
   }
@@ -94,12 +97,8 @@ class AddressMap {
   const Agents& agents_;
   Fabric& fabric_;
   const bool some_free_;
-  struct LastSlice {
-    uint64_t line = ~uint64_t{0};
-    std::size_t slice = 0;
-  };
   std::vector<int32_t> stops_;                    // by agent
-  mutable std::vector<LastSlice> last_slices_;    // by resolver: about which line last
+  mutable std::vector<Slice> last_slices_;        // by resolver: about which line last
   std::unordered_map<uint64_t, uint32_t> pages_;  // first touch: home by page
 };
 

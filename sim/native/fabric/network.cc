@@ -6,7 +6,7 @@
 namespace uncore {
 namespace {
 
-Size size_of(const Message<Bytes>& m) {
+inline Size size_of(const Message<Bytes>& m) {
   if (m.carries) return Size::data;
   const bool snoop = is_probe(m.kind) || m.kind == Kind::Answer || m.kind == Kind::Unblock;
   return snoop ? Size::snoop : Size::control;
@@ -14,24 +14,30 @@ Size size_of(const Message<Bytes>& m) {
 
 }  // namespace
 
-inline void Network::go(PacketId id, const Packet& p, Time head) {
-  const Time reach = (*p.leg)[p.size].reach;
-  if (p.leg->next) return queue_.push(head + reach, p.place, p.sender, Action::hop, id);
-  Time whole = head + reach + p.tail;
-  const bool device = p.device != Device::none;
-  if (device && p.device != Device::value) whole += accept_;
-  queue_.push(whole, p.place, p.sender, device ? Action::reach : Action::arrive, id);
+uint64_t Network::crossings() const {
+  uint64_t all = 0;
+  for (const Channel& channel : fabric_.channels)
+    for (const uint64_t of_size : channel.taken) all += of_size;
+  return all;
 }
 
-inline void Network::travel(PacketId id, Packet& p, Time head) {
-  if (p.forks()) [[unlikely]]
-    return fork(id, head);
-  go(id, p, head);
+// What happens next to a message whose head leaves, and when.
+inline Network::Step Network::onward(const Packet& p, Time head) const {
+  const Time reached = head + (*p.leg)[p.size].reach;
+  if (p.leg->next) return {reached, Action::hop};
+  const Time whole = reached + p.tail;
+  if (p.device == Device::none) [[likely]]
+    return {whole, Action::arrive};
+  return {p.device == Device::value ? whole : whole + accept_, Action::reach};
+}
+
+inline void Network::go(const Packet& p, Time head) {
+  const auto [time, action] = onward(p, head);
+  queue_.push(time, p.place, p.sender, action, p.subject());
 }
 
 void Network::send(const Message<Bytes>& m, Time when, Agent origin) {
-  const PacketId id = packets.take();
-  Packet& p = packets[id];
+  Packet& p = packets.take();
   p.message.assign(m);
   if (is_request(m.kind)) p.message.since = when;
   p.device = Device::none;
@@ -43,16 +49,15 @@ void Network::send(const Message<Bytes>& m, Time when, Agent origin) {
   p.place = event_place(static_cast<uint64_t>(m.to), class_of(m.kind), m.line);
   p.sender = event_sender(static_cast<uint64_t>(m.from), next_sent(m.from));
   if (agents_.is_core(m.to)) expect(m.to);
-  observer_.sent(id, m, when);
+  observer_.sent(p.number, m, when);
   if (places_.free(m.line)) [[unlikely]]
-    return queue_.push(when + 1, p.place, p.sender, Action::arrive, id);
-  go(id, p, when);
+    return queue_.push(when + 1, p.place, p.sender, Action::arrive, p.subject());
+  go(p, when);
 }
 
 void Network::send_register(Device device, Register target, uint64_t value, Agent from, Agent to,
                             uint32_t reader, Time when) {
-  const PacketId id = packets.take();
-  Packet& p = packets[id];
+  Packet& p = packets.take();
   p.message = Message<Bytes>{};
   p.message.from = from;
   p.message.to = to;
@@ -66,25 +71,26 @@ void Network::send_register(Device device, Register target, uint64_t value, Agen
   p.place = register_rank(to, target.hart());
   p.sender = event_sender(static_cast<uint64_t>(from), next_sent(from));
   expect(to);
-  observer_.sent_register(id, static_cast<unsigned>(device), p.message, p.target.index, when);
-  go(id, p, when);
+  observer_.sent_register(p.number, static_cast<unsigned>(device), p.message, p.target.index, when);
+  go(p, when);
 }
 
-void Network::cross(PacketId id, Time now) {
-  Packet& p = packets[id];
+Action Network::cross(Packet& p, Time now) {
   for (;;) {
-    const Time start = take_channel(id, p, now);
-    const Leg& leg = *p.leg;
-    if (!leg.next || p.forks()) return travel(id, p, start);
-    now = start + leg[p.size].reach;
-    if (!queue_.pass_to(now, p.place, p.sender))
-      return queue_.push(now, p.place, p.sender, Action::hop, id);
+    const int32_t link = p.leg->link;
+    const Time start = take_channel(p, now);
+    if (p.forks()) [[unlikely]]
+      return fork(p, start, link), Action::nothing;
+    const auto [time, action] = onward(p, start);
+    if (!queue_.pass_to(time, p.place, p.sender))
+      return queue_.push(time, p.place, p.sender, action, p.subject()), Action::nothing;
+    if (action != Action::hop) return action;
+    now = time;
   }
 }
 
 // When the head goes on.
-inline Time Network::take_channel(PacketId id, Packet& p, Time now) {
-  ++crossings;
+inline Time Network::take_channel(Packet& p, Time now) {
   const Leg& leg = *p.leg;
   const Time busy = leg[p.size].busy;
   Channel& channel = fabric_.channels[leg.channel];
@@ -93,8 +99,7 @@ inline Time Network::take_channel(PacketId id, Packet& p, Time now) {
   channel.used += busy;
   ++channel.taken[static_cast<std::size_t>(p.size)];
   p.tail = std::max(p.tail, busy);
-  observer_.crossed(id, leg.link, now, start);
-  p.crossed = leg.link;
+  observer_.crossed(p.number, leg.link, now, start);
   p.leg = leg.next;
   return start;
 }
@@ -103,51 +108,48 @@ inline Time Network::take_channel(PacketId id, Packet& p, Time now) {
 
 // It is sent once, and takes a channel once for all whose route leads through it.
 void Network::send_many(std::vector<uint32_t> harts, Agent from, Time when) {
-  const PacketId id = packets.take();
-  Packet& p = packets[id];
+  Packet& p = packets.take();
   p.message = Message<Bytes>{};
   p.message.from = from;
   p.size = Size::control;
   p.device = Device::write;
   p.value = 1;
-  p.crossed = Leg::kNone;
   p.tail = 0;
   p.sender = event_sender(static_cast<uint64_t>(from), next_sent(from));
   for (uint32_t h : harts) expect(agents_.core_of(h));
   p.target = {Register::Kind::msip, harts.back()};
   harts.pop_back();
   p.others = std::move(harts);
-  fork(id, when);
+  fork(p, when, Leg::kNone);
 }
 
-// The lowest hart of those that go together stands for them (T2).
-void Network::fork(PacketId id, Time head) {
-  Packet& whole = packets[id];
+// The lowest hart of those that go together stands for them (T2). `crossed`: the link with a
+// channel that the message passed last, if any.
+void Network::fork(Packet& whole, Time head, int32_t crossed) {
   std::vector<uint32_t> harts = std::exchange(whole.others, {});
   harts.push_back(whole.target.index);
   std::ranges::sort(harts);
-  const std::vector<std::vector<uint32_t>> parts = part(whole, harts);
+  const std::vector<std::vector<uint32_t>> parts = part(whole, harts, crossed);
   for (const std::vector<uint32_t>& together : parts) {
-    const PacketId branch = &together == &parts.back() ? id : packets.take();
-    Packet& p = packets[branch];
-    if (branch != id) p = whole;
+    Packet& p = &together == &parts.back() ? whole : packets.copy(whole);
     const uint32_t first = together[0];
-    p.leg = way(whole, first);
+    p.leg = way(p, first, crossed);
     p.message.to = agents_.core_of(first);
     p.target = {Register::Kind::msip, first};
     p.others.assign(together.begin() + 1, together.end());
     p.place = register_rank(p.message.to, first);
-    observer_.sent_register(branch, static_cast<unsigned>(p.device), p.message, first, head);
-    go(branch, p, head);
+    observer_.sent_register(p.number, static_cast<unsigned>(p.device), p.message, first, head);
+    go(p, head);
   }
 }
 
 // Harts whose route goes on by the same link with a channel stay together; the others part here.
 std::vector<std::vector<uint32_t>> Network::part(const Packet& p,
-                                                 const std::vector<uint32_t>& harts) {
+                                                 const std::vector<uint32_t>& harts,
+                                                 int32_t crossed) {
   const auto together = [&](uint32_t a, uint32_t b) {
-    const int32_t link = way(p, a)->link;
-    return link != Leg::kNone && link == way(p, b)->link;
+    const int32_t link = way(p, a, crossed)->link;
+    return link != Leg::kNone && link == way(p, b, crossed)->link;
   };
   std::vector<std::vector<uint32_t>> parts;
   for (uint32_t h : harts) {
@@ -161,9 +163,9 @@ std::vector<std::vector<uint32_t>> Network::part(const Packet& p,
 }
 
 // The leg on which it goes on to a hart: behind the link that it passed last, or from its sender.
-const Leg* Network::way(const Packet& p, uint32_t hart) {
+const Leg* Network::way(const Packet& p, uint32_t hart, int32_t crossed) {
   const int32_t stop = places_.stop(agents_.core_of(hart), 0);
-  if (p.crossed != Leg::kNone) return fabric_.beyond(p.crossed, stop);
+  if (crossed != Leg::kNone) return fabric_.beyond(crossed, stop);
   return fabric_.route(places_.stop(p.message.from, 0), stop);
 }
 

@@ -42,11 +42,12 @@ class Network {
   void send_many(std::vector<uint32_t> harts, Agent from, Time when);
   // Is the line one that costs nothing (docs/whatif.md)?
   bool free(uint64_t line) const { return places_.free(line); }
-  // The message meets a channel, and further ones as long as nothing else happens before.
-  void cross(PacketId id, Time now);
+  // The message meets a channel, and further ones as long as nothing else happens before. What
+  // comes of it at once: it arrives, or nothing.
+  Action cross(Packet& p, Time now);
 
-  uint64_t crossings = 0;  // of channels
-
+  // Of channels.
+  uint64_t crossings() const;
   // All that have been sent.
   uint64_t messages() const {
     uint64_t all = 0;
@@ -62,12 +63,17 @@ class Network {
 
  private:
   // Towards the next channel, or to its destination.
-  void travel(PacketId id, Packet& p, Time head);
-  void go(PacketId id, const Packet& p, Time head);
-  Time take_channel(PacketId id, Packet& p, Time now);
-  void fork(PacketId id, Time head);
-  const Leg* way(const Packet& p, uint32_t hart);
-  std::vector<std::vector<uint32_t>> part(const Packet& p, const std::vector<uint32_t>& harts);
+  struct Step {
+    Time time;
+    Action action;
+  };
+  Step onward(const Packet& p, Time head) const;
+  void go(const Packet& p, Time head);
+  Time take_channel(Packet& p, Time now);
+  void fork(Packet& whole, Time head, int32_t crossed);
+  const Leg* way(const Packet& p, uint32_t hart, int32_t crossed);
+  std::vector<std::vector<uint32_t>> part(const Packet& p, const std::vector<uint32_t>& harts,
+                                          int32_t crossed);
   uint64_t register_rank(Agent core, uint32_t hart) const {
     return event_place(static_cast<uint64_t>(core), kInterruptClass, hart);
   }

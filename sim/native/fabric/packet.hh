@@ -1,7 +1,7 @@
 // A message under way: the protocol's message, and where it is on its route.
 //
-// Packets live in a pool and are named by index; nothing is allocated per message once the pool has
-// grown, and addresses stay.
+// Packets live in a pool and stay where they are: events name them by address. Nothing is allocated
+// per message once the pool has grown.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct alignas(64) Packet {
   Time tail = 0;                   // of the slowest channel so far
   uint64_t place = 0, sender = 0;  // its keys among events of equal time
   Time retry = 0;                  // a deferred probe: when it asks again
-  int32_t crossed = Leg::kNone;    // the link with a channel that it passed last
+  uint32_t number = 0;             // among all packets, for the trace
   Agent origin = kNobody;          // who last held the data, for the statistics
   Size size = Size::control;
   Device device = Device::none;
@@ -36,53 +36,64 @@ struct alignas(64) Packet {
   std::vector<uint32_t> others;  // harts beyond the target's that share its way so far (rule I5)
 
   bool forks() const { return device != Device::none && !others.empty(); }
-};
 
-using PacketId = uint32_t;
+  // As the subject of an event.
+  uint64_t subject() const { return reinterpret_cast<uintptr_t>(this); }
+  static Packet& of(uint64_t subject) { return *reinterpret_cast<Packet*>(subject); }
+};
 
 class Packets {
  public:
-  PacketId take() {
+  Packet& take() {
     if (free_.empty()) [[unlikely]]
       grow();
-    const PacketId id = free_.back();
+    Packet& p = *free_.back();
     free_.pop_back();
-    Packet& p = (*this)[id];
     p.live = true;
     p.delayed = false;
-    return id;
+    return p;
   }
-  void drop(PacketId id) {
-    (*this)[id].live = false;
-    free_.push_back(id);
+  Packet& copy(const Packet& original) {
+    Packet& p = take();
+    const uint32_t number = p.number;
+    p = original;
+    p.number = number;
+    return p;
   }
-  Packet& operator[](PacketId id) { return blocks_[id / kBlock][id % kBlock]; }
+  void drop(Packet& p) {
+    p.live = false;
+    free_.push_back(&p);
+  }
   // The first one under way that is `matches`, or null.
   template <class F>
   const Packet* find(F matches) const {
     for (const auto& block : blocks_)
-      for (PacketId i = 0; i < kBlock; ++i)
+      for (uint32_t i = 0; i < kBlock; ++i)
         if (block[i].live && matches(block[i])) return &block[i];
     return nullptr;
   }
   template <class F>
   void each(F f) {
     for (const auto& block : blocks_)
-      for (PacketId i = 0; i < kBlock; ++i)
+      for (uint32_t i = 0; i < kBlock; ++i)
         if (block[i].live) f(block[i]);
   }
 
  private:
-  static constexpr PacketId kBlock = 64;
+  static constexpr uint32_t kBlock = 64;
 
   [[gnu::noinline]] void grow() {
-    const auto first = static_cast<PacketId>(blocks_.size() * kBlock);
-    blocks_.push_back(std::make_unique<Packet[]>(kBlock));
-    for (PacketId i = kBlock; i > 0; --i) free_.push_back(first + i - 1);
+    const auto first = static_cast<uint32_t>(blocks_.size() * kBlock);
+    Packet* const block = blocks_.emplace_back(std::make_unique<Packet[]>(kBlock)).get();
+    free_.reserve(first + kBlock);
+    for (uint32_t i = kBlock; i > 0; --i) {
+      block[i - 1].number = first + i - 1;
+      free_.push_back(&block[i - 1]);
+    }
   }
 
   std::vector<std::unique_ptr<Packet[]>> blocks_;
-  std::vector<PacketId> free_;
+  std::vector<Packet*> free_;
 };
 
 }  // namespace uncore

@@ -140,10 +140,10 @@ void Interrupts::send_many(uint32_t hart, Time when) {
   if (!harts.empty()) network_.send_many(std::move(harts), agents_.core_of(hart), when);
 }
 
-Interrupts::Effect Interrupts::arrived(PacketId id, Time now) {
-  const Packet p = network_.packets[id];
+Interrupts::Effect Interrupts::arrived(Packet& packet, Time now) {
+  const Packet p = packet;
   network_.arrived(p.message.to);
-  network_.packets.drop(id);
+  network_.packets.drop(packet);
   if (p.device == Device::value) return Answer{p.reader, p.value};
   if (p.device == Device::write) {
     const auto pending = write(p.target, p.value, p.reader, now);

@@ -83,7 +83,7 @@ class Interrupts {
   void send_write(Register r, uint64_t value, uint32_t hart, Time when);
   void send_read(Register r, uint32_t hart, Time when);
 
-  Effect arrived(PacketId id, Time now);  // a message, and the controller has accepted it
+  Effect arrived(Packet& packet, Time now);  // a message, and the controller has accepted it
   Effect expired(uint32_t hart, Time now);
   // When the hart's timer will be due; kNever if it is due, or set to never.
   Time due(uint32_t hart) const { return due_[hart]; }

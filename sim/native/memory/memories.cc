@@ -22,9 +22,9 @@ void Memories::load(const std::vector<SegmentSpec>& segments) {
     }
 }
 
-void Memories::arrive(PacketId id, Time now) {
-  const Message<Bytes> m = network_.packets[id].message;
-  network_.packets.drop(id);
+void Memories::arrive(Packet& packet, Time now) {
+  const Message<Bytes> m = packet.message;
+  network_.packets.drop(packet);
   const std::size_t node = agents_.memory_number(m.to);
   const bool free = network_.free(m.line);
   const Time start = free ? now : std::max(now, free_[node]);

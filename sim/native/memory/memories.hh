@@ -21,7 +21,7 @@ class Memories {
   uint64_t touched() const { return pages_.bytes(); }  // of it, what has been read or written
   void load(const std::vector<SegmentSpec>& segments);
 
-  void arrive(PacketId id, Time now);  // a read or a writeback reached its node
+  void arrive(Packet& packet, Time now);  // a read or a writeback reached its node
 
  private:
   const std::vector<MemorySpec>& nodes_;

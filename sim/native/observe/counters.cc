@@ -1,7 +1,5 @@
 #include "observe/counters.hh"
 
-#include <algorithm>
-
 namespace uncore {
 
 Counters::Counters(const MachineSpec& machine, const Agents& agents)
@@ -17,8 +15,10 @@ void Counters::transferred(Agent to, Agent from, uint64_t line) {
   } else if (agents_.is_resolver(from)) {
     ++transfers_stored[agents_.resolver_number(from)];
   } else {
-    const auto common = std::ranges::mismatch(shape_[to], shape_[from]);
-    ++transfers_between[static_cast<std::size_t>(common.in1 - shape_[to].begin())];
+    const std::vector<int32_t>&mine = shape_[to], &its = shape_[from];
+    std::size_t common = 0;
+    while (common < mine.size() && mine[common] == its[common]) ++common;
+    ++transfers_between[common];
   }
 }
 

@@ -9,22 +9,21 @@
 
 #include "resolver/timed_entry.hh"
 #include "spec/spec.hh"
-#include "storage/line_map.hh"
-#include "storage/ways.hh"
+#include "storage/sets.hh"
 
 namespace uncore {
 
-// Ways that lines take; `kMember` is true of an entry that has one. Sets are made when touched.
+// Ways that lines take; `kMember` is true of an entry that has one.
 template <bool EntryTimes::* kMember>
 class LineWays {
  public:
-  LineWays(uint32_t sets, uint32_t ways) : count_(std::max(1u, sets)), ways_(ways) {}
+  LineWays(uint32_t sets, uint32_t ways) : ways_(ways), sets_(std::max(1u, sets)) {}
 
   // Gives it a way, if it has none; then the least recently used quiet ones go.
   template <class Evict>
   void add(TimedEntry& entry, Evict evict) {
     if (entry.*kMember) return;
-    Ways<TimedEntry>& set = set_of(entry);
+    Ways<TimedEntry>& set = sets_.of(entry.line);
     set.add(entry);
     entry.*kMember = true;
     while (set.size() > ways_) {
@@ -38,15 +37,13 @@ class LineWays {
   }
   void remove(TimedEntry& entry) {
     if (!(entry.*kMember)) return;
-    set_of(entry).remove(entry);
+    sets_.of(entry.line).remove(entry);
     entry.*kMember = false;
   }
 
  private:
-  Ways<TimedEntry>& set_of(const TimedEntry& entry) { return sets_[entry.line % count_]; }
-
-  const uint32_t count_, ways_;
-  LineMap<Ways<TimedEntry>> sets_;
+  const uint32_t ways_;
+  Sets<TimedEntry> sets_;
 };
 
 class Capacity {

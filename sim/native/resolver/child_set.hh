@@ -14,13 +14,14 @@ class ChildSet {
     if (children > 128) more_.assign(static_cast<std::size_t>(children + 63) / 64, 0);
   }
   bool has(int c) const { return c >= 0 && (word(c) >> (c % 64) & 1); }
-  void add(int c) { word(c) |= uint64_t{1} << (c % 64); }
+  void add(int c) { word(c) |= bit(c); }
   void remove(int c) {
-    if (c >= 0) word(c) &= ~(uint64_t{1} << (c % 64));
+    if (c >= 0) word(c) &= ~bit(c);
   }
-  bool any() const {
+  bool any() const { return any_but(-1); }
+  bool any_but(int c) const {
     for (std::size_t w = 0; w < words(); ++w)
-      if (data()[w]) return true;
+      if (data()[w] & ~(c >= 0 && static_cast<std::size_t>(c / 64) == w ? bit(c) : 0)) return true;
     return false;
   }
   int count() const {
@@ -39,6 +40,7 @@ class ChildSet {
   }
 
  private:
+  static uint64_t bit(int c) { return uint64_t{1} << (c % 64); }
   std::size_t words() const { return more_.empty() ? 2 : more_.size(); }
   const uint64_t* data() const { return more_.empty() ? inline_ : more_.data(); }
   uint64_t* data() { return more_.empty() ? inline_ : more_.data(); }

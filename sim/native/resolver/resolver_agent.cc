@@ -29,26 +29,26 @@ ResolverAgent::ResolverAgent(const ResolverSurroundings& around, Agent self,
       slices_(spec.slices.size()),
       capacity_(spec) {}
 
-void ResolverAgent::arrive(PacketId id, Time now) {
-  const Msg& m = around_.network.packets[id].message;
+Action ResolverAgent::arrive(Packet& packet, Time now) {
+  const Msg& m = packet.message;
   // An atomic reads and writes the data of its level (C8.2).
   const Time service = spec_.service + (m.kind == Kind::Amo ? spec_.data_hit : 0);
   if (service == 0 || around_.map.free(m.line) || !(is_request(m.kind) || is_probe(m.kind)))
-    return act(id, now);
-  const std::size_t slice = around_.map.slice(around_.agents.resolver_number(self_), m.line);
-  act_after(id, slices_.occupy(slice, now, service));
+    return act(packet, now);
+  const auto& slice = around_.map.slice(around_.agents.resolver_number(self_), m.line);
+  return act_after(packet, slices_.occupy(slice.number, now, service));
 }
 
-void ResolverAgent::act_after(PacketId id, Time when) {
-  const Packet& p = around_.network.packets[id];
-  around_.queue.push(when, p.place, p.sender, Action::act, id);
+Action ResolverAgent::act_after(const Packet& p, Time when) {
+  if (around_.queue.pass_to(when, p.place, p.sender)) return Action::act;
+  around_.queue.push(when, p.place, p.sender, Action::act, p.subject());
+  return Action::nothing;
 }
 
-void ResolverAgent::act(PacketId id, Time now) {
-  Packet& packet = around_.network.packets[id];
+Action ResolverAgent::act(Packet& packet, Time now) {
   if (const Time more = delay(packet); more > 0) {
     packet.delayed = true;
-    return act_after(id, now + more);
+    return act_after(packet, now + more);
   }
   ResolverAt at(*this, now);
   const Msg& m = packet.message;
@@ -57,10 +57,11 @@ void ResolverAgent::act(PacketId id, Time now) {
   if (capacity_.counts_entries() && is_request(m.kind))
     capacity_.take_entry(e, [&](TimedEntry& oldest) { recall(at, oldest); });
   if (m.carries) e.origin = origin;
-  around_.observer.acts(id, e, m, now);
+  around_.observer.acts(packet.number, e, m, now);
   Resolver<ResolverAt>(at, e).receive(m);
-  around_.network.packets.drop(id);
+  around_.network.packets.drop(packet);
   forget_if_blank(e);
+  return Action::nothing;
 }
 
 // How much later than it came a message acts, once: a lookup (R9.2), or a turn (R5.3).

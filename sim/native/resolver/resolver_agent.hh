@@ -2,7 +2,8 @@
 // positions and capacities (rules R1, R5.3, R7, R8 and R9).
 //
 // Requests and probes from above wait for their slice and occupy it for `service`; answers, data
-// and `Unblock`s do not. Interface: arrive() and act() at the actions of these names.
+// and `Unblock`s do not. Interface: arrive() and act() at the actions of these names; both return
+// what follows at once, because nothing else happens before: act, or nothing.
 #pragma once
 
 #include "fabric/network.hh"
@@ -33,8 +34,8 @@ class ResolverAgent {
  public:
   ResolverAgent(const ResolverSurroundings& around, Agent self, const ResolverSpec& spec);
 
-  void arrive(PacketId id, Time now);  // at its slice
-  void act(PacketId id, Time now);     // after service
+  Action arrive(Packet& packet, Time now);  // at its slice
+  Action act(Packet& packet, Time now);     // after service
 
   // The line's bytes if this level's are the valid ones; for functional reads.
   const Bytes* stored_data(uint64_t line);
@@ -53,7 +54,7 @@ class ResolverAgent {
   friend class ResolverAt;
   using Msg = Message<Bytes>;
 
-  void act_after(PacketId id, Time when);
+  Action act_after(const Packet& packet, Time when);
   Time delay(const Packet& packet);
   bool has_successor(const Packet& packet);
   bool must_look_up(const Packet& packet);

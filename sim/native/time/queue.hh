@@ -22,8 +22,8 @@
 
 namespace uncore {
 
-// What happens at an event (rule T1); its argument is a packet, a core or a hart.
-enum class Action : uint32_t {
+// What happens at an event (rule T1); its subject is a packet, a core or a hart.
+enum class Action : uint8_t {
   hop,      // a message meets a channel
   arrive,   // it reaches an agent,
   reach,    // or the register of a hart
@@ -40,8 +40,13 @@ struct Event {
   Time time;
   uint64_t place;   // receiver, class, line: see event_place
   uint64_t sender;  // sender, count: see event_sender
-  Action action;
-  uint32_t argument;
+  uint64_t task;    // subject, action
+
+  static constexpr uint64_t task_of(Action action, uint64_t subject) {
+    return subject << 4 | static_cast<uint64_t>(action);
+  }
+  Action action() const { return static_cast<Action>(task & 15); }
+  uint64_t subject() const { return task >> 4; }
 
   bool operator<(const Event& o) const {
     if (time != o.time) [[likely]]
@@ -82,13 +87,13 @@ class EventQueue {
   // The next event is the present one from now on: what happens, and to whom.
   struct Next {
     Action action;
-    uint32_t argument;
+    uint64_t subject;
   };
   [[gnu::always_inline]] Next pop() {
     const Event& first = near_[near_count_];
     if (runs_.next_time() <= first.time && run_is_before(first)) return take_run();
     now_ = first.time;
-    const Next next{first.action, first.argument};
+    const Next next{first.action(), first.subject()};
     if (--near_count_ == 0 && far_ != kNever) [[unlikely]]
       refill();
     return next;
@@ -100,23 +105,30 @@ class EventQueue {
   Time scheduled(uint32_t core) const { return runs_.at(core); }
   void schedule(uint32_t core, Time when) { runs_.set(core, when); }
 
-  // In registers, not by reference: a value read as it is being written stalls the processor.
-  void push(Time time, uint64_t place, uint64_t sender, Action action, uint32_t argument) {
-    if (near_count_ == kNear || time >= far_) [[unlikely]]
-      return push_far(time, place, sender, action, argument);
-    insert({time, place, sender, action, argument});
+  // `subject`: a number, or an address, of 60 bits. In registers, not by reference: a value read as
+  // it is being written stalls the processor.
+  [[gnu::always_inline]] void push(Time time, uint64_t place, uint64_t sender, Action action,
+                                   uint64_t subject) {
+    const Event event{time, place, sender, Event::task_of(action, subject)};
+    if (near_count_ >= kFew || time >= far_) [[unlikely]]
+      return push_among_many(event);
+    std::size_t at = ++near_count_;
+    for (; near_[at - 1] < event; --at) near_[at] = near_[at - 1];
+    near_[at] = event;
   }
   // Instead of push(), by the present event as the last that it does: an event that would be next
   // is the present one at once. False: another comes first.
   bool pass_to(Time time, uint64_t place, uint64_t sender) {
     const bool next =
-        time < runs_.next_time() && Event{time, place, sender, Action::hop, 0} < near_[near_count_];
+        time < runs_.next_time() && Event{time, place, sender, 0} < near_[near_count_];
     if (next) now_ = time;
     return next;
   }
 
  private:
-  static constexpr std::size_t kArity = 4, kNear = 32;
+  static constexpr std::size_t kArity = 4, kFew = 16, kNear = 256;
+  static constexpr Event kNothing{kNever, ~uint64_t{0}, ~uint64_t{0},
+                                  Event::task_of(Action::nothing, 0)};
 
   // Of a core's execution that is not later.
   bool run_is_before(const Event& message) const {
@@ -132,21 +144,15 @@ class EventQueue {
     return {Action::run, core};
   }
 
-  // Among the near ones, of which there are not too many.
-  void insert(const Event& event) {
-    std::size_t at = ++near_count_;
-    for (; near_[at - 1] < event; --at) near_[at] = near_[at - 1];
-    near_[at] = event;
-  }
-  // Where the near ones are full, or it comes with the heap or later.
-  [[gnu::noinline]] void push_far(Time time, uint64_t place, uint64_t sender, Action action,
-                                  uint32_t argument) {
-    const Event event{time, place, sender, action, argument};
+  // Where more than a few are near, or it comes with the heap or later.
+  [[gnu::noinline]] void push_among_many(const Event event) {
     if (near_count_ == kNear) spill();
-    if (heap_.empty() || event < heap_[0])
-      insert(event);
-    else
-      raise(event);
+    if (!heap_.empty() && !(event < heap_[0])) return raise(event);
+    Event* const end = near_.data() + ++near_count_;
+    const auto is_later = [&](const Event& near) { return event < near; };
+    Event* const at = std::partition_point(near_.data() + 1, end, is_later);
+    std::copy_backward(at, end, end + 1);
+    *at = event;
   }
   // The later half of the near events goes into the heap.
   void spill() {
@@ -204,7 +210,7 @@ class EventQueue {
   Time now_ = 0;
   Time far_ = kNever;  // when the first of the heap comes
   std::size_t near_count_ = 0;
-  std::array<Event, kNear + 1> near_{{{kNever, ~uint64_t{0}, ~uint64_t{0}, Action::nothing, 0}}};
+  std::array<Event, kNear + 1> near_{{kNothing}};
   std::vector<Event> heap_;
 };
 

@@ -1,0 +1,46 @@
+// The sets of a cache, by the number of a line. They are made when touched, a few neighbours at a
+// time: a cache of megabytes costs what is used of it, and a set is found without hashing.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "storage/ways.hh"
+
+namespace uncore {
+
+template <class Item>
+class Sets {
+ public:
+  explicit Sets(uint32_t count)
+      : count_(count),
+        power_of_two_(std::has_single_bit(count)),
+        blocks_((count + kTogether - 1) / kTogether) {}
+
+  Ways<Item>& of(uint64_t number) {
+    const uint64_t set = index(number);
+    std::unique_ptr<Block>& block = blocks_[set / kTogether];
+    if (!block) [[unlikely]]
+      block = std::make_unique<Block>();
+    return (*block)[set % kTogether];
+  }
+  bool together(uint64_t a, uint64_t b) const { return index(a) == index(b); }
+
+ private:
+  static constexpr std::size_t kTogether = 16;
+  using Block = std::array<Ways<Item>, kTogether>;
+
+  uint64_t index(uint64_t number) const {
+    return power_of_two_ ? number & (count_ - 1) : number % count_;
+  }
+
+  const uint32_t count_;
+  const bool power_of_two_;
+  std::vector<std::unique_ptr<Block>> blocks_;
+};
+
+}  // namespace uncore
