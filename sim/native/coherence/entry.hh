@@ -64,7 +64,8 @@ template <class Env>
 struct Entry {
   using Data = typename Env::Data;
   using Msg = Message<Data>;
-  explicit Entry(const Env& env, uint64_t l) : line(l), holders(env.children(), env.policy().pointers) {}
+  explicit Entry(const Env& env, uint64_t l)
+      : line(l), holders(env.children(), env.policy().pointers) {}
 
   // First what quiet() reads: each eviction asks many entries whether they may go (R7.5).
   Phase phase = Phase::idle;

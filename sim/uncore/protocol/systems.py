@@ -113,8 +113,10 @@ def roots() -> list[Level]:
 
 def few_pointers() -> list[Level]:
     """Roots that can name one sharer (R11)."""
-    choices = (("direct", "completion"), ("via", "response", "inclusive"))
-    return [Level("directory", *choice, pointers=1) for choice in choices]
+    return [
+        Level("directory", "direct", "completion", pointers=1),
+        Level("directory", "via", "response", "inclusive", pointers=1),
+    ]
 
 
 def joins(tables: Tables) -> list[Level]:
