@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -9,8 +10,10 @@ import pytest
 
 from uncore import topology
 from uncore.cli.app import main
+from uncore.errors import OutsideError
+from uncore.job import Job
 from uncore.study.compare import conventions, model_state, outside
-from uncore.study.compare.crosscheck import crosscheck
+from uncore.study.compare.crosscheck import Crossed, crosscheck
 
 WORDS = ["crosscheck", "ring:2", "lock/ticket", "--set", "ops=5"]
 
@@ -169,3 +172,19 @@ def test_two_conventions_that_help_only_together_are_found() -> None:
     (made,) = crosscheck(counter.job("native", CACHE | ways | {"core.hold": "0cy"}), ["native"])
     explained = counter.explained(1.15 * (made.sides[0].per_operation or 0), "MESI")
     assert explained.within and {"core.hold", "system.data"} < explained.overrides.keys()
+
+
+def test_engine_that_dies_of_a_job_costs_its_row_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def dies(job: Job, *_: object, **__: object) -> list[Crossed]:
+        if job.program.name == "lock/ticket":
+            raise OutsideError("gem5 ended with status -11")
+        return crosscheck(job, ["native", "reference"])
+
+    monkeypatch.setattr(outside, "crosscheck", dies)
+    monkeypatch.setattr(outside.engine, "protocol", lambda *_: "none")
+    monkeypatch.setattr(outside.engine, "version", lambda *_: "1")
+    told: list[str] = []
+    jobs = [replace(job, engine="native") for job in outside.jobs(["gem5"])[:2]]
+    made = list(outside.rows(jobs, refused=told.append))
+    assert [job.workload for job, *_ in made] == ["lock/mcs"]
+    assert told == ["native bus:4 lock/ticket 4: gem5 ended with status -11"]

@@ -48,10 +48,19 @@ def xml(data: bytes) -> None:
     _in_file(data, lambda path: lay_out(hwloc.read(path)))
 
 
+class _Arena:
+    """One with a page of zeros."""
+
+    place = (0, 0)
+
+    def content(self, number: int) -> bytes:
+        return b"" if number else bytes(1 << 12)
+
+
 def _state() -> bytes:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "it"
-        state_file.write(path, "run", About("none"), State(1, (0, 0), bytes(1 << 12)))
+        state_file.write(path, "run", About("none"), State(1, _Arena()))
         return path.read_bytes()
 
 

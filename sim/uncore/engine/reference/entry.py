@@ -120,6 +120,18 @@ class Entry:
     def others_share(self, requester: int) -> bool:
         return self.unnamed or any(child != requester for child in self.sharers)
 
+    def others_wait(self, requester: int) -> bool:
+        """C9.2: does anybody else want the line that the requester is given?"""
+        others = (other for other in self.queue if other.sender != requester)
+        wanted_here = any(other.kind != "Put" for other in others) or self.probe is not None
+        return wanted_here or self.wanted_above
+
+    def gives(self, cell: Cell) -> str:
+        """R10: the right that a cell names, as this resolver gives it."""
+        right, protocol = cell.next or "", self.protocol
+        plain = protocol.forwards(right) and not self.resolver.spec.forwarder
+        return protocol.shared_right if plain else right
+
     def name(self, sharer: int) -> None:
         """R11: with more than it has pointers for, the directory knows of none who shares."""
         self.sharers[sharer] = None
@@ -136,18 +148,6 @@ class Entry:
     def has_copy(self, child: int) -> bool:
         """Is it known to have one?"""
         return child == self.owner or (child in self.sharers and not self.unnamed)
-
-    def others_wait(self, requester: int) -> bool:
-        """C9.2: does anybody else want the line that the requester is given?"""
-        others = (other for other in self.queue if other.sender != requester)
-        wanted_here = any(other.kind != "Put" for other in others) or self.probe is not None
-        return wanted_here or self.wanted_above
-
-    def gives(self, cell: Cell) -> str:
-        """R10: the right that a cell names, as this resolver gives it."""
-        right, protocol = cell.next or "", self.protocol
-        plain = protocol.forwards(right) and not self.resolver.spec.forwarder
-        return protocol.shared_right if plain else right
 
     def nobody_below(self) -> None:
         """No child has the line any more."""

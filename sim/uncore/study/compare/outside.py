@@ -1,7 +1,7 @@
 """The whole comparison with outside engines: which jobs, and a row of data for each.
 
     jobs(names) -> [Compared]                which engine runs what
-    rows(compared, done, options) -> rows    in a file's columns; a refused job is told and left out
+    rows(compared, done, options) -> rows    in a file's columns; a job that fails is told and left out
     write(folder, made)                      replaces rows of these engines and protocols
 
 Rows name the engine's version, the date and the model's state (model_state.py), so that a table
@@ -21,7 +21,7 @@ from typing import Any
 
 from uncore import engine
 from uncore.engine import NO_OPTIONS, EngineOptions
-from uncore.errors import UserError
+from uncore.errors import OutsideError, UserError
 from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.study.compare import model_state
@@ -139,7 +139,7 @@ def rows(
     refused: Callable[[str], None] = lambda why: None,
     options: EngineOptions = NO_OPTIONS,
 ) -> Iterator[Made]:
-    """A job that the engine cannot express is told, and has no row."""
+    """A job that the engine cannot express, or dies of, is told, and has no row."""
     state = model_state.state(model_state.parts())
     date = datetime.now(UTC).date().isoformat()
     for job in compared:
@@ -150,7 +150,7 @@ def rows(
             (crossed,) = crosscheck(
                 job.job(job.engine), ["native", job.engine], engine_options=options
             )
-        except UserError as error:
+        except (UserError, OutsideError) as error:
             refused(f"{job.engine} {job.machine} {job.workload} {job.harts}: {error}")
         else:
             about = (job.engine, engine.version(job.engine, options), protocol, date, state)
