@@ -1,7 +1,7 @@
 """The whole comparison with outside engines: which jobs, and a row of data for each.
 
     jobs(names) -> [Compared]                which engine runs what
-    rows(compared, done, options) -> rows    in a file's columns; a job that fails is told and left out
+    rows(compared, done, options) -> rows    in a file's columns; a job that fails has none
     write(folder, made)                      replaces rows of these engines and protocols
 
 Rows name the engine's version, the date and the model's state (model_state.py), so that a table
