@@ -51,16 +51,16 @@ def test_invalid_engines_to_compare_are_refused(
 
 @pytest.fixture
 def compared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """`reference` in an outside engine's place, two jobs, and a folder with an old file."""
+    """`reference` in an outside engine's place, a job, and a folder with old rows."""
     monkeypatch.setattr(outside, "ENGINES", ("reference",))
     monkeypatch.setattr(outside, "MACHINES", {2: ("ring:2",)})
     monkeypatch.setattr(outside, "PROGRAMS", {"lock/ticket": {"ops": "5"}})
     columns = outside.COLUMNS["engines"]
-    for name in ("reference", "gem5"):
-        names = {"engine": name, "protocol": "", "model": "deadbeef"}
-        old = dict.fromkeys(columns, "9") | names
-        outside._save(tmp_path / f"{name}-old.csv", columns, [old])
-    rows = [row for path in sorted(tmp_path.glob("*.csv")) for row in outside.load(path)]
+    job = {"machine": "ring:2", "program": "lock/ticket", "part": "", "protocol": ""}
+    rows = [
+        dict.fromkeys(columns, "9") | job | {"engine": name, "harts": harts, "model": "deadbeef"}
+        for name, harts in (("gem5", "2"), ("reference", "2"), ("reference", "4"))
+    ]
     outside._save(tmp_path / "engines.csv", columns, rows)
     state = {"state": "deadbeef", "part": "C1", "digest": "0"}
     outside._save(tmp_path / "model.csv", [*state], [state])
@@ -75,10 +75,10 @@ def test_whole_comparison_is_written_as_data_and_a_picture(
         main(["crosscheck", "--all", "--output", str(compared), "--plot", str(picture), "--json"])
     assert ended.value.code == 0
     (row,) = msgspec.json.decode(capsys.readouterr().out)["rows"]
-    written, kept = outside.load(compared / "engines.csv")
+    written, *kept = outside.load(compared / "engines.csv")
     assert written == {name: str(row.get(name, "")) for name in outside.COLUMNS["engines"]}
     assert (written["engine"], written["ratio"], written["harts"]) == ("reference", "1", "2")
-    assert kept["engine"] == "gem5"
+    assert [(row["engine"], row["harts"]) for row in kept] == [("gem5", "2"), ("reference", "4")]
     now = model_state.parts()
     parts = {(row["state"], row["part"]) for row in outside.load(compared / "model.csv")}
     assert parts == {("deadbeef", "C1"), *((written["model"], part) for part in now)}

@@ -2,7 +2,7 @@
 
     jobs(names) -> [Compared]                which engine runs what
     rows(compared, done, options) -> rows    in a file's columns; a job that fails has none
-    write(folder, made)                      replaces rows of these engines and protocols
+    write(folder, made)                      replaces rows of the same jobs, engines and protocols
 
 Rows name the engine's version, the date and the model's state (model_state.py), so that a table
 shows how old it is.
@@ -59,6 +59,7 @@ MATCHING = {
 MATCHED_HARTS = (2, 4, 16)
 SMALL = 4  # harts of the part that every change must pass
 ABOUT = ("engine", "version", "protocol", "date", "model")
+JOB = ("engine", "protocol", "machine", "program", "harts", "part")
 FIGURES = ("ns", "requests", "copies", "s")  # an operation's; the last one is of the host
 COLUMNS = {
     "engines": (
@@ -195,13 +196,18 @@ def _digits(value: float | None) -> str:
 
 
 def write(folder: Path, made: Sequence[Made]) -> None:
-    """Files with these rows in place of what engine and protocol had; and the model's parts."""
-    renewed = {(row["engine"], row["protocol"]) for *_, row in made}
+    """Files with these rows in place of what they had of the same; and the model's parts."""
     for name, columns in COLUMNS.items():
         path = folder / f"{name}.csv"
-        kept = [row for row in load(path) if (row["engine"], row["protocol"]) not in renewed]
-        _save(path, columns, [*(row for job, _, row in made if job.file == name), *kept])
+        rows_ = [row for job, _, row in made if job.file == name]
+        renewed = {_job(row) for row in rows_}
+        _save(path, columns, [*rows_, *(row for row in load(path) if _job(row) not in renewed)])
     _keep_state(folder)
+
+
+def _job(row: Row) -> tuple[str, ...]:
+    """What a row is of, but for its age."""
+    return tuple(str(row.get(key, "")) for key in JOB)
 
 
 def load(path: Path) -> list[dict[str, str]]:
