@@ -83,13 +83,14 @@ def matching() -> str:
 def apart() -> str:
     """Jobs whose times are apart: by which conventions, and the ratio that is left with them."""
     table = [
-        ("engine", "machine", "workload", "harts", "ratio", "conventions", "then"),
-        ("---",) * 7,
+        ("engine", "protocol", "machine", "workload", "harts", "ratio", "conventions", "then"),
+        ("---",) * 8,
     ]
     for row in on_file("engines"):
         if row["conventions"]:
-            key = (NAMED[row["engine"]], *(row[name] for name in ("machine", "program", "harts")))
-            table.append((*key, row["ratio"], _short(row["conventions"]), row["ratio_then"]))
+            key = (row[name] for name in ("protocol", "machine", "program", "harts", "ratio"))
+            why = (_short(row["conventions"]), row["ratio_then"])
+            table.append((NAMED[row["engine"]], *key, *why))
     return "".join(f"| {' | '.join(cells)} |\n" for cells in table)
 
 

@@ -22,6 +22,9 @@ function documentOf(K, job) {
     delete machine.chance.store;
   }
   if (!costs.some(core => core.far_owned)) for (const core of costs) delete core.far_owned;
+  const { resolvers } = machine;
+  if (!resolvers.some(resolver => resolver.pointers))
+    for (const resolver of resolvers) delete resolver.pointers;
   delete machine.os;
   const parameters = job.parameters.map(([name, , text]) => [name, text]).sort();
   const program = { name: job.program.name, sha256: job.program.sha256 };
