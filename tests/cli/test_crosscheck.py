@@ -147,6 +147,14 @@ def test_convention_of_resolvers_holds_at_every_level() -> None:
     assert {"core.hold": "0cy"} in held and not any("name" in taken for taken in held)
 
 
+def test_conventions_are_those_of_the_files_that_are_extended_too() -> None:
+    """CHI's file extends that of MESI_Two_Level, and this one that of gem5's harts."""
+    held = list(conventions.held(outside._file("gem5_chi"), topology.load("ring:4")))
+    own, above, harts = {"protocol": "mesif"}, {"core.hold": "0cy"}, {"interrupt.entry": "0cy"}
+    assert own in held and above in held and harts in held
+    assert not any("system.data" in taken for taken in held)  # a ring has data of its own
+
+
 BUS = outside.Compared("engines", "sst", "bus:4", "lock/ticket", 4, {"ops": "20"})
 CACHE = {"system.data": "inclusive 32MiB 16-way 60ns", "system.resolver.knows": "inclusive"}
 
