@@ -189,6 +189,14 @@ def test_seed_changes_the_program_of_another_simulator_alone(
         assert {"job.json", "program.elf"} <= differ <= own
 
 
+@pytest.mark.parametrize("simulator", ["sst", "gem5"])
+def test_export_says_that_pointers_are_lost(uncore: Command, simulator: str) -> None:
+    words = ("export", simulator, "mesh:2x2", "lock/ticket", "--threads", "2")
+    assert "pointers" not in uncore(*words, "--output", "all").err
+    run = uncore(*words, "--with", "system.resolver.pointers=1", "--output", "few")
+    assert "pointers mean nothing there" in run.err
+
+
 def _files(folder: str) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 

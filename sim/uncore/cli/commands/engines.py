@@ -26,6 +26,7 @@ from uncore.drawing.plot import picture
 from uncore.drawing.progress import progress
 from uncore.drawing.table import Column, emit
 from uncore.engine import EngineOptions
+from uncore.engine.outside.run import ignored
 from uncore.errors import UserError
 from uncore.job import Job
 from uncore.job.option_values import check_endings
@@ -81,6 +82,8 @@ def export(
         raise UserError(f"--output {output}: there is one already; name a new folder")
     engine.export(replace(job, engine=simulator), output, engine_words.engine_options())
     note(f"run folder: {output} (README.md says how to run it)")
+    if words := ignored(job.machine):
+        note(words)
     return OK
 
 

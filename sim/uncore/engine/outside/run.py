@@ -2,6 +2,7 @@
 
     point(job, "SST", write, command, read, tick) -> dict    the fields of one Point
     refuse(job)                                              what no outside engine can do
+    ignored(machine)                                         what none of them heeds, in words
 
 The folder is dropped if all went well, and kept for the user if the simulator failed.  Invariant:
 the process ends when we end, however that happens.
@@ -27,6 +28,7 @@ from uncore.errors import OutsideError, UserError
 
 if TYPE_CHECKING:
     from uncore.job import Job
+    from uncore.topology.machine import Machine
 
 PR_SET_PDEATHSIG = 1  # <sys/prctl.h>
 GLANCE = 0.05  # seconds between two checks whether it has ended
@@ -71,6 +73,13 @@ def refuse(job: Job) -> None:
         raise UserError(
             f"--slices {job.slices}: engine {job.engine} deals lines out in turn; write hash"
         )
+
+
+def ignored(machine: Machine) -> str:
+    levels = dict.fromkeys(resolver.level for resolver in machine.resolvers if resolver.pointers)
+    if not levels:
+        return ""
+    return f"{', '.join(levels)}: pointers mean nothing there; its directories name every sharer"
 
 
 def _end_with_us() -> None:
