@@ -182,6 +182,26 @@ def test_two_conventions_that_help_only_together_are_found() -> None:
     assert explained.within and {"core.hold", "system.data"} < explained.overrides.keys()
 
 
+def test_line_that_stands_elsewhere_explains_what_no_convention_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An engine that follows the model, but has all lines in the last slice where there are many."""
+
+    def elsewhere(job: Job, engines: list[str], **_: object) -> list[Crossed]:
+        many = len(job.machine.resolvers[0].slices) > 1
+        (ours,) = crosscheck(job, ["native"])
+        (theirs,) = crosscheck(replace(job, slices="63") if many else job, ["native"])
+        sides = (*ours.sides, *theirs.sides)
+        return [Crossed(job.threads[0], sides[: len(engines)])]
+
+    monkeypatch.setattr(outside, "crosscheck", elsewhere)
+    monkeypatch.setattr(outside.engine, "protocol", lambda *_: "none")
+    job = outside.Compared("engines", "reference", "mesh:8x8", "lock/ticket", 16, {"ops": "5"})
+    ((_, _, row),) = outside.rows([job])
+    words = (row["conventions"], row["ratio_then"])
+    assert words == ("both sides: system.resolver.slices=1", "1")
+
+
 def test_engine_that_dies_of_a_job_costs_its_row_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     def dies(job: Job, *_: object, **__: object) -> list[Crossed]:
         if job.program.name == "lock/ticket":

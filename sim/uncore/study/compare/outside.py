@@ -109,6 +109,17 @@ class Compared:
         conventions = held(_file(file), self.job("native").machine) if file else ()
         return explain(play, theirs, list(conventions))
 
+    def in_one_slice(self, options: EngineOptions) -> Explained | None:
+        """Both sides with a slice a level: outside engines deal lines out in turn, so a line that
+        all want stands elsewhere.  None where no level has several."""
+        resolvers = self.job("native").machine.resolvers
+        levels = dict.fromkeys(r.level for r in resolvers if len(r.slices) > 1)
+        overrides = {f"{level}.resolver.slices": "1" for level in levels}
+        job = self.job(self.engine, overrides)
+        (crossed,) = crosscheck(job, ["native", self.engine], engine_options=options)
+        ratio = crossed.ratio(crossed.sides[1])
+        return Explained(overrides, ratio) if levels and ratio else None
+
 
 def _file(machine: str) -> Path:
     return paths.TOPOLOGIES / f"matching/{machine}.toml"
@@ -156,7 +167,7 @@ def rows(
         else:
             about = (job.engine, engine.version(job.engine, options), protocol, date, state)
             row = dict(zip(ABOUT, about, strict=True)) | _row(job, crossed)
-            yield job, crossed, row | _why(job, crossed, protocol)
+            yield job, crossed, row | _why(job, crossed, protocol, options)
         finally:
             done()
 
@@ -171,7 +182,7 @@ def _row(job: Compared, crossed: Crossed) -> Row:
     }
 
 
-def _why(job: Compared, crossed: Crossed, protocol: str) -> Row:
+def _why(job: Compared, crossed: Crossed, protocol: str, options: EngineOptions) -> Row:
     """What explains a ratio beyond APART."""
     theirs = crossed.sides[1].per_operation
     if job.file == "matching" or not theirs:
@@ -179,7 +190,10 @@ def _why(job: Compared, crossed: Crossed, protocol: str) -> Row:
     explained = job.explained(theirs, protocol)
     if explained.within and not explained.overrides:
         return {}
-    return {"conventions": explained.words, "ratio_then": _digits(explained.ratio)}
+    words = explained.words
+    if not explained.within and (placed := job.in_one_slice(options)) and placed.within:
+        explained, words = placed, f"both sides: {placed.words}"
+    return {"conventions": words, "ratio_then": _digits(explained.ratio)}
 
 
 def _of(prefix: str, side: Side) -> Row:
