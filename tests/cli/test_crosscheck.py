@@ -185,7 +185,7 @@ def test_two_conventions_that_help_only_together_are_found() -> None:
 def test_line_that_stands_elsewhere_explains_what_no_convention_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """An engine that follows the model, but has all lines in the last slice where there are many."""
+    """An engine that follows the model, but has all lines in the last of many slices."""
 
     def elsewhere(job: Job, engines: list[str], **_: object) -> list[Crossed]:
         many = len(job.machine.resolvers[0].slices) > 1
