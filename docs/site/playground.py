@@ -212,7 +212,7 @@ def page(wasm: bytes) -> str:
 
 def engine() -> str:
     """The worker's script."""
-    return "\n".join(map(_text, (*ENGINE, "worker.js")))
+    return standalone.shared("sorted.js") + "\n".join(map(_text, (*ENGINE, "worker.js")))
 
 
 def _text(name: str) -> str:

@@ -15,6 +15,7 @@ const SCRIPTS = [
   'run.js',
   'program.js',
   '../../../sim/uncore/drawing/packed.js',
+  '../../../sim/uncore/drawing/sorted.js',
 ];
 const text = SCRIPTS.map(name => fs.readFileSync(path.join(__dirname, name), 'utf8')).join('\n');
 const NAMES = 'Engine, unpackedProgram, pointOf, hashOf, traceOf, runPoint, each';

@@ -27,7 +27,7 @@ function chartTimes(line) {
 function visiblePart(line, t, height) {
   const times = chartTimes(line);
   const room = Math.max(6, Math.floor((height - HEAD) / ROW - 0.6));
-  const here = until(times, t, x => x);
+  const here = notAfter(times, t);
   const first = Math.max(0, Math.min(here - Math.ceil(room * 0.65), times.length - room));
   const rows = times.slice(first, first + room);
   const [from, to] = [rows[0], rows[rows.length - 1]];

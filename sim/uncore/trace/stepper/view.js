@@ -47,17 +47,14 @@ function steps(unit) {
 // The unit's next moment, or the one before; none: undefined.
 function step(unit, by) {
   const all = steps(unit);
-  const n = until(all, now, x => x);
+  const n = notAfter(all, now);
   return by > 0 ? all[n] : all[all[n - 1] === now ? n - 2 : n - 1];
 }
 
 // How many operations have ended, with the part of the time to the next; and the moment of that.
 function progress(t) {
   const ends = [0, ...steps('operation'), D.until];
-  const n = Math.min(
-    until(ends, t, x => x),
-    ends.length - 1,
-  );
+  const n = Math.min(notAfter(ends, t), ends.length - 1);
   return n - 1 + (t - ends[n - 1]) / Math.max(1, ends[n] - ends[n - 1]);
 }
 function momentOf(share) {
