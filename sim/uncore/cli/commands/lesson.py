@@ -15,6 +15,10 @@ from uncore.job.option_values import check_endings, pairs
 from uncore.study import lessons
 
 LISTED = [Column("lesson", "name", left=True), Column("question", "title", left=True)]
+ABOUT = (
+    "lessons: uncore lesson page NAME --output FILE.html makes one's page, slides too (P);"
+    " teach: its teacher's page; check NAME PROGRAM: its exercise"
+)
 COLUMNS = [
     Column("must", "says", left=True, about="what the exercise asks for"),
     Column("bound", "bound", left=True, about="the same of the figures of runs"),
@@ -40,7 +44,7 @@ def lesson(
 ) -> int:
     if what == "list":
         rows = [{"name": title, "title": lessons.read(title).title} for title in lessons.names()]
-        emit(rows, json, LISTED, "lessons: uncore lesson page NAME --output FILE.html")
+        emit(rows, json, LISTED, ABOUT)
         return OK
     if not name:
         raise UserError(f"lesson {what} needs a lesson: there are {', '.join(lessons.names())}")
