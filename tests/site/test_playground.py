@@ -67,6 +67,22 @@ def test_stepper_in_a_page_has_the_data_of_watch(name):
 
 
 @pytest.mark.long
+def test_window_of_a_page_is_that_part_of_the_run_and_no_more_is_run():
+    job = made("ccx:2x4", "lock/ticket", (8,), {"ops": 10}, seeds=(1,))
+    whole = record(job, Window(around="measured"))
+    start = whole.window.start + 2_000_000
+    expected = json.loads(json.dumps(document(record(job, Window(start, start + 3_000_000)), "")))
+    trace = wasm.answer(job, (8, 1), [2_000_000, 3_000_000])["trace"]
+    assert expected["tables"]["messages"] == trace["tables"]["messages"]
+    assert expected["tables"]["states"] == trace["tables"]["states"]
+    closed = [
+        [row for row in of["tables"]["transactions"] if row[-1] <= 3_000_000]
+        for of in (expected, trace)
+    ]
+    assert len(closed[0]) > 10 and closed[0] == closed[1]
+
+
+@pytest.mark.long
 def test_ticket_lock_on_four_complexes_takes_less_than_ten_seconds():
     job = made("ccx:4x8", "lock/ticket", (1, 2, 4, 8, 16, 32), {}, seeds=(1,))
     begun = time.process_time()

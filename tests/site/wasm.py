@@ -1,6 +1,7 @@
 """The engine as WebAssembly, for tests: built once, and asked by the playground's own scripts.
 
-answer(job, watch=(threads, seed))     the answer of node.js: points, hash, trace, seconds
+answer(job, watch=(threads, seed), window=(skip, span))     the answer of node.js: points, hash,
+                                                            trace, seconds
 """
 
 import json
@@ -26,7 +27,7 @@ def built() -> Path:
     return WASM
 
 
-def answer(job, watch=None):
+def answer(job, watch=None, window=None):
     if not shutil.which("node"):
         pytest.skip("no Node.js here: apt-get install nodejs")
     resolved = playground.of_machine(job.machine)
@@ -38,6 +39,7 @@ def answer(job, watch=None):
         "workload": playground.workload(job.program.name),
         "job": options | {"parameters": parameters},
         "watch": watch,
+        "window": window,
     }
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "question.json"

@@ -1,7 +1,7 @@
 // The playground's scripts without a page, for tests and timing (Node.js):
 //
 //   node node.js ENGINE.wasm QUESTION.json
-//       in: {"shared", "machine", "workload", "job", "watch"}
+//       in: {"shared", "machine", "workload", "job", "watch", "window"}
 //       out: {"points", "hash", "trace", "seconds"}
 const fs = require('node:fs');
 const vm = require('node:vm');
@@ -28,9 +28,15 @@ async function main([wasm, file]) {
     workload,
     job: options,
     watch,
+    window,
   } = JSON.parse(fs.readFileSync(file, 'utf8'));
   const engine = await run.Engine.of(fs.readFileSync(wasm));
-  const job = { ...options, machine, program: run.unpackedProgram(workload) };
+  const job = {
+    ...options,
+    ...(window && { window }),
+    machine,
+    program: run.unpackedProgram(workload),
+  };
   const begun = process.cpuUsage();
   const points = [];
   for (const [threads, seed] of run.each(job))
