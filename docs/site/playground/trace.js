@@ -254,10 +254,12 @@ function waysOf({ links }, messages, start, engine) {
     const size = m.carries ? 'data' : SNOOPS.includes(m.kind) ? 'snoop' : 'control';
     const stops = [engine.stop(m.sender, m.line / LINE)];
     const times = [m.sent - start];
+    const waits = [];
     for (const number of path(stops[0], engine.stop(m.receiver, m.line / LINE))) {
       stops.push(links[number].target);
-      times.push(times[times.length - 1] + (m.links.get(number) || 0) + links[number][size]);
+      waits.push(m.links.get(number) || 0);
+      times.push(times[times.length - 1] + waits[waits.length - 1] + links[number][size]);
     }
-    return [stops, times];
+    return [stops, times, waits];
   });
 }

@@ -40,7 +40,7 @@ function visiblePart(line, t, height) {
   return { rows, visible, changes };
 }
 
-function showChart(line, t, go, parting) {
+function showChart(line, t, go, partings) {
   const svg = $('chart');
   const width = Math.max(320, svg.clientWidth);
   const height = Math.max(240, svg.clientHeight);
@@ -62,8 +62,9 @@ function showChart(line, t, go, parting) {
   for (const s of changes) labels.taken(badgeBox(x(s.agent), y(s.at)));
   for (const m of visible) drawArrow(svg, m, t, x, y, go, labels);
   for (const s of changes) drawBadge(svg, s, t, x, y);
-  if (row.has(parting)) {
-    const at = y(parting) - ROW / 2;
+  for (const when of rows) {
+    if (!partings.has(when)) continue;
+    const at = y(when) - ROW / 2;
     make('line', { class: 'parting', x1: 0, x2: width, y1: at, y2: at }, svg);
   }
   if (rows.length) {

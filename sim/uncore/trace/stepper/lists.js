@@ -38,7 +38,7 @@ function showLog(line, t, go, parts) {
     item.className =
       (when === t || n === here ? 'now' : n > here ? 'later' : '') +
       (Math.abs(n - here) < 12 ? ' near' : '') +
-      (n === parts ? ' parts' : '');
+      (parts.includes(n) ? ' parts' : '');
     if (n === here) item.setAttribute('aria-current', 'step');
     item.addEventListener('click', () => go(when));
     return item;

@@ -15,7 +15,7 @@ function table(name) {
 
 const messages = table('messages');
 messages.forEach((m, i) => {
-  [m.stops, m.times] = D.ways[i];
+  [m.stops, m.times, m.waits] = D.ways[i];
   m.index = i;
   m.isRegister = ['write', 'read', 'value'].includes(m.kind);
 });

@@ -20,7 +20,7 @@ from uncore.trace.stepper.data import document
 from uncore.trace.stepper.pair import apart
 
 HERE = Path(__file__).parent
-COMMON = ("common.js", "labels.js", "unpack.js")
+COMMON = ("common.js", "labels.js", "unpack.js", "partings.js")
 OF_RUN = (
     "model.js",
     "sentences.js",

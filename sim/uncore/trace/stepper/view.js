@@ -2,12 +2,12 @@
 let line = D.lines.length ? D.lines[0][0] : 0;
 let now = contended(line);
 let moving = 0;
-let parts = null; // the first event of the log that the run beside this one has not, by its index
+let parts = []; // events of the log at which the runs part, by their indices
 
 function show() {
   $('now').textContent = time(now);
   showMachine(line, now);
-  showChart(line, now, run.asked, parts === null ? NOT : events()[parts][0]);
+  showChart(line, now, run.asked, new Set(parts.map(n => events()[n][0])));
   showDiagram(line, now);
   showHarts(now);
   showLinks(now);
@@ -108,9 +108,10 @@ const run = {
   crop,
   turnCore,
   messages: () => of('messages', line),
-  part: index => {
-    parts = index;
+  part: indices => {
+    parts = indices;
   },
+  lineName: () => lineName.get(line) ?? '',
   get now() {
     return now;
   },
