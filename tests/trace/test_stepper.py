@@ -409,6 +409,13 @@ def test_runs_of_other_programs_show_lines_of_one_object(tmp_path):
     with opened(tmp_path / "w.html") as shown:
         names = shown.evaluate("stepper.runs.map(run => run.lineName())")
         assert names[0] != names[1] and {name[:6] for name in names} == {"lock->"}
+        assert shown.text_content("#parting") == f"Two lines: {names[0]} and {names[1]}."
+        assert not shown.locator("#there").is_visible()
+        for name in ("guarded->entries", "guarded->owner"):
+            if option := shown.locator("#line option", has_text=name).first.get_attribute("value"):
+                shown.select_option("#line", option)
+                break
+        assert shown.locator("#there").is_visible()
 
 
 def test_two_runs_that_are_alike_do_not_part(tmp_path):
@@ -439,8 +446,6 @@ def test_two_runs_step_by_operation_or_by_time(tmp_path):
             next_ = min(shown.evaluate("stepper.runs.map(run => run.step('message', 1))"))
             shown.keyboard.press("ArrowRight")
             assert shown.evaluate(NOWS) == [next_, next_]
-        shown.keyboard.press("p")
-        assert shown.evaluate(NOWS)[0] != next_
         address = shown.evaluate("location.hash")
     assert address.endswith("by=time")
 

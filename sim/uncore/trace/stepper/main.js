@@ -85,19 +85,19 @@ function part() {
   if (!second) return;
   const [a, b] = runs.map(run => run.events());
   const [one, other] = runs.map(run => run.lineName());
-  partings = one.split(/\W/)[0] === other.split(/\W/)[0] ? partingsOf(a, b) : [];
+  partings = one === other ? partingsOf(a, b) : [];
   for (const [n, run] of runs.entries()) run.part(partings.map(both => both[n]));
   $('there').hidden = !partings.length;
   shown = 0;
-  tellParting(a, b);
+  if (one === other) tellParting(Math.min(a.length, b.length));
+  else $('parting').innerHTML = `Two lines: <b>${esc(one)}</b> and <b>${esc(other)}</b>.`;
 }
-function tellParting(a, b) {
-  const many = Math.min(a.length, b.length);
+function tellParting(many) {
   const at = partings[shown];
   const words = at
     ? [
-        `The first ${partings[0][0]} events of this line are alike; they part ${partings.length}` +
-          ` time${partings.length > 1 ? 's' : ''}. Parting ${shown + 1}:`,
+        `The first ${partings[0][0]} events of this line are alike; the runs part ` +
+          `${partings.length} time${partings.length > 1 ? 's' : ''}. Parting ${shown + 1}:`,
         ...runs.map((run, n) => {
           const [t, , say] = run.events()[at[n]];
           return `<b>${esc(run.D.name)}</b> ${time(t)}: ${say()}`;
@@ -112,7 +112,7 @@ function goApart(by = 1) {
   const isThere = runs.every((run, n) => run.events()[partings[shown][n]][0] === run.now);
   if (isThere) shown = (shown + by + partings.length) % partings.length;
   for (const [n, run] of runs.entries()) run.go(run.events()[partings[shown][n]][0]);
-  tellParting(...runs.map(run => run.events()));
+  tellParting();
   showTime(first.now);
   saveAddress();
 }
