@@ -42,7 +42,7 @@ from uncore.trace.stepper.page import empty
 
 HERE = Path(__file__).parent / "playground"
 ENGINE = ("engine.js", "job.js", "names.js", "outcome.js", "trace.js", "run.js")
-PAGE = ("program.js", "form.js", "figures.js", "playground.js")
+PAGE = ("program.js", "form.js", "heat.js", "figures.js", "playground.js")
 SHAPES = ("bus:8", "ring:16", "mesh:4x4", "mesh:8x8", "ccx:2x4", "ccx:4x8", "ccx:8x8")
 EXACT = 1 << 53  # larger numbers are texts in a page
 PLACEMENTS = ("compact", "scatter")

@@ -100,6 +100,7 @@ def page(tmp_path_factory):
 
 
 def finished(shown):
+    shown.wait_for_selector("html[data-ready]")
     shown.wait_for_selector('#job[aria-busy="false"]', timeout=60_000)
 
 
@@ -112,11 +113,14 @@ def test_page_downloads_less_than_eight_megabytes(page):
 @pytest.mark.parametrize("dark", [False, True])
 def test_page_runs_edits_and_steps_by_keyboard_alone(page, dark):
     with opened(page, "#machine=ccx:2x4&threads=1,4", dark=dark) as shown:
-        shown.wait_for_selector("html[data-ready]")
+        finished(shown)  # it runs when it opens
+        job = made("ccx:2x4", "lock/ticket", (1, 4), {}, seeds=(1,))
+        assert shown.text_content("#hash") == execute([job])[0].result_hash
+        shown.fill("#threads", "1,2,4")
         shown.focus("#threads")
         shown.keyboard.press("Enter")
         finished(shown)
-        job = made("ccx:2x4", "lock/ticket", (1, 4), {}, seeds=(1,))
+        job = made("ccx:2x4", "lock/ticket", (1, 2, 4), {}, seeds=(1,))
         assert shown.text_content("#hash") == execute([job])[0].result_hash
         shown.focus("#numbers-box summary")
         shown.keyboard.press("Enter")
@@ -124,7 +128,7 @@ def test_page_runs_edits_and_steps_by_keyboard_alone(page, dark):
         shown.focus("#run")
         shown.keyboard.press("Enter")
         finished(shown)
-        assert shown.locator("#runs li").count() == 2
+        assert shown.locator("#runs li").count() == 3
         assert shown.text_content("#hash") != execute([job])[0].result_hash
         shown.locator("#points button").first.focus()
         shown.keyboard.press("Enter")
@@ -139,7 +143,65 @@ def test_page_runs_edits_and_steps_by_keyboard_alone(page, dark):
 @pytest.mark.long
 def test_page_reports_a_thread_count_above_the_room(page):
     with opened(page) as shown:
-        shown.wait_for_selector("html[data-ready]")
+        finished(shown)
         shown.fill("#threads", "64")
         shown.click("#run")
         assert "has room for 32; write at most 32" in shown.text_content("#state")
+
+
+TWO = "#machine=ccx:2x4&workload=lock/ticket&other=lock/mcs&threads=4&set.ops=10"
+
+
+@pytest.mark.long
+def test_two_workloads_run_at_once_and_are_stepped_together(page):
+    with opened(page, TWO, width=1600) as shown:
+        finished(shown)
+        jobs = [
+            made("ccx:2x4", name, (4,), {"ops": 10}, seeds=(1,))
+            for name in ("lock/ticket", "lock/mcs")
+        ]
+        hashes = [execute([job])[0].result_hash for job in jobs]
+        assert shown.text_content("#hash").split() == hashes
+        assert "lock/ticket lock/mcs --threads 4" in shown.text_content("#command")
+        assert shown.locator("#points tr").count() == shown.locator("#runs li").count() == 2
+        shown.click("text=both")
+        finished(shown)
+        stepper = shown.frame_locator("#stepper")
+        stepper.locator("#machine-1 .agent").first.wait_for()
+        assert stepper.locator("h1").text_content() == "lock/ticket and lock/mcs"
+
+
+@pytest.mark.long
+def test_heat_of_links_is_what_the_result_says(page):
+    with opened(page, TWO) as shown:
+        finished(shown)
+        job = made("ccx:2x4", "lock/ticket", (4,), {"ops": 10}, seeds=(1,))
+        busy = dict(execute([job])[0].points[0].links)
+        titles = shown.locator("#heat figure").first.locator("line title").all_text_contents()
+        machine = job.machine
+        assert len(titles) == len({frozenset((k.source, k.target)) for k in machine.links})
+        told = {
+            frozenset(ends.split(" – ")): float(share.removesuffix(" %"))
+            for ends, share in (title.split(": ") for title in titles)
+        }
+        for name, ppm in busy.items():
+            assert told[frozenset(name.split(">"))] >= ppm / 1e4 - 0.051
+        assert max(told.values()) == pytest.approx(max(busy.values()) / 1e4, abs=0.051)
+
+
+@pytest.mark.long
+def test_link_carries_all_that_was_chosen(page):
+    with opened(page, TWO) as shown:
+        finished(shown)
+        shown.select_option("#placement", "scatter")
+        shown.click("#numbers-box summary")
+        shown.locator("#numbers input").first.fill("2")
+        shown.click("#run")
+        finished(shown)
+        address, hashes = shown.get_attribute("#link", "href"), shown.text_content("#hash")
+    with opened(page, address) as again:
+        finished(again)
+        assert again.text_content("#hash") == hashes
+        assert again.input_value("#placement") == "scatter"
+        assert again.locator("#numbers .changed").count() == 1
+        assert again.get_attribute("#link", "href") == address

@@ -36,7 +36,7 @@ def opened(path, address="", width=1280, height=800, dark=False, site=None):
     page.on("pageerror", lambda error: heard.append(f"error: {error}"))
     page.on("request", lambda request: heard.append(f"request: {request.url}"))
     page.goto(f"{path.as_uri()}{address}")
-    page.locator("[aria-busy]").wait_for(state="detached")  # its data are unpacked
+    page.locator('[aria-busy="true"]').wait_for(state="detached")  # its data are unpacked
     heard = [line for line in heard if not line.startswith(f"request: {path.as_uri()}")]
     try:
         yield page

@@ -48,7 +48,7 @@ function showChart(line, t, go, partings) {
   const agents = [
     ...new Set([...visible.flatMap(m => [m.sender, m.receiver]), ...changes.map(s => s.agent)]),
   ].sort((a, b_) => order(a) - order(b_));
-  const column = (width - LEFT - 60) / Math.max(1, agents.length - 1);
+  const column = (width - LEFT - 70) / Math.max(1, agents.length - 1);
   const x = agent => (agents.length === 1 ? width / 2 : LEFT + 28 + agents.indexOf(agent) * column);
   const row = new Map(rows.map((when, i) => [when, HEAD + (i + 0.8) * ROW]));
   const y = when => (when < rows[0] ? HEAD : (row.get(when) ?? height));
