@@ -37,8 +37,8 @@ PLAY = """# In the browser
 [Open the playground](play.html){ .md-button .md-button--primary }
 
 The native engine, compiled to WebAssembly, with every shipped machine and workload: choose, run,
-see the curve, step through a run, change the machine's numbers, and see again. It needs no
-installation and no server; what it computes has the hashes of `uncore run`.
+see the curve, step through a run, change the machine's numbers, write a workload of your own, and
+see again. It needs no installation and no server; what it computes has the hashes of `uncore run`.
 """
 
 

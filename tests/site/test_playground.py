@@ -205,3 +205,111 @@ def test_link_carries_all_that_was_chosen(page):
         assert again.input_value("#placement") == "scatter"
         assert again.locator("#numbers .changed").count() == 1
         assert again.get_attribute("#link", "href") == address
+
+
+def written(text, machine="ccx:2x4", threads=8):
+    job = made(machine, str(playground.FRAME), (threads,), {"ops": 20}, seeds=(1,))
+    return wasm.answer(job, text=text)["points"][0]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("machine", ["ccx:2x4", "weak:8"])
+@pytest.mark.parametrize("name", playground.examples())
+def test_example_of_a_text_holds_what_it_checks(name, machine):
+    point = written(playground.examples()[name], machine)
+    assert point["ops"] == 160 and not point["failures"]
+
+
+@pytest.mark.long
+def test_locks_that_are_written_fetch_the_lines_that_shipped_ones_fetch():
+    for name, shipped in (("ticket lock", "lock/ticket"), ("MCS lock", "lock/mcs")):
+        text = playground.examples()[name]
+        points = [
+            wasm.answer(made("ccx:4x8", shipped, (32,), {"ops": 20}, seeds=(1,)))["points"][0],
+            written(text, "ccx:4x8", 32),
+        ]
+        lines = [sum(point["transfers"].values()) / point["ops"] for point in points]
+        assert lines[1] == pytest.approx(lines[0], rel=0.25), name
+
+
+LOSES = """line count
+seen = load count
+store count seen + 1
+at end
+sum = load count
+check sum == threads * turns
+"""
+COUNTS = """line count
+each mine
+loop
+  seen = load count
+  done = cas count seen to seen + 3 - 2
+  if done != 0
+    break
+  end
+end
+own = load mine
+store mine own + 100000 * 2
+other = load mine[me]
+check other >= 200000
+at end
+sum = load count
+check sum == threads * turns
+last = load mine[threads - 1]
+check last == turns * 200000
+"""
+
+
+@pytest.mark.long
+def test_a_check_of_a_text_fails_where_it_does_not_hold():
+    assert "a check at the end of the text failed" in " ".join(written(LOSES)["failures"])
+    assert not written(COUNTS)["failures"]
+    early = COUNTS.replace("check other >= 200000", "check other < 200000")
+    assert "a check of the text failed while threads ran" in " ".join(written(early)["failures"])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("line a\n\nstor a 1", "line 3: 'stor': expected NAME = ..., line, each"),
+        ("x = load a", "line 1: 'a' is no shared word: line a"),
+        ("line a\nstore a y", "line 2: 'y' has no value yet"),
+        ("line a\nloop\nx = load a", "line 3: loop: its end is missing"),
+        ("line a\nx = cas a 1 2", "line 2: expected cas NAME EXPECTED to NEW"),
+        ("line a\nwait a 1", "line 2: expected a comparison"),
+        ("end", "line 1: end of nothing"),
+    ],
+)
+def test_mistake_in_a_text_names_its_line(text, says):
+    with pytest.raises(AssertionError) as wrong:
+        written(text)
+    assert says in str(wrong.value)
+
+
+@pytest.mark.long
+def test_text_is_written_run_and_stepped_through_in_the_page(page):
+    with opened(page, "#machine=ccx:2x4&threads=4&set.ops=10") as shown:
+        finished(shown)
+        shown.select_option("#workload", "written")
+        shown.fill("#text", playground.examples()["MCS lock"])
+        shown.click("#run")
+        finished(shown)
+        assert shown.text_content("#state").startswith("done")
+        assert "written here" in shown.text_content("#command")
+        address, digest = shown.get_attribute("#link", "href"), shown.text_content("#hash")
+        shown.locator("#points button").first.click()
+        finished(shown)
+        stepper = shown.frame_locator("#stepper")
+        stepper.locator("#machine .agent").first.wait_for()
+        names = " ".join(stepper.locator("#line option").all_text_contents())
+        assert "tail" in names and "granted[" in names
+        assert "written:12count = load inside" in stepper.locator("#harts").text_content()
+        shown.fill("#text", "nonsense")
+        shown.click("#run")
+        finished(shown)
+        assert "line 1: 'nonsense'" in shown.text_content("#state")
+        assert faults(shown) == []
+    with opened(page, address) as again:
+        finished(again)
+        assert again.text_content("#hash") == digest

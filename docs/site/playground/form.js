@@ -9,6 +9,7 @@ const $ = id => document.getElementById(id);
 const D = JSON.parse($('data').textContent);
 const NANO = { ps: 0.001, ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
 const BOOL = { true: 1, yes: 1, on: 1, false: 0, no: 0, off: 0 };
+const WRITTEN = 'written'; // the workload that is written in the page
 let machine;
 let program;
 let other; // the program of the workload beside
@@ -114,7 +115,11 @@ function commandOf(verb, jobs, threads) {
       seeds.flag,
       ...(job.seeds.length ? [first, '--repeat', job.seeds.length] : ['none']),
     );
-  return words.join(' ') + (numbersEdited() ? '  (with numbers edited here)' : '');
+  const here = [
+    numbersEdited() && 'with numbers edited here',
+    names.includes(WRITTEN) && 'the workload is written here',
+  ].filter(Boolean);
+  return words.join(' ') + (here.length ? `  (${here.join('; ')})` : '');
 }
 
 // ---- numbers of the machine: an input each, for all parts of a kind
@@ -177,7 +182,8 @@ const edits = new Map(); // numbers other than as shipped: "group/name" -> ns
 const numbersEdited = () => edits.size > 0;
 
 // ---- all of it as an address
-const kept = () => [...document.querySelectorAll('[data-state]')];
+const kept = () =>
+  [...document.querySelectorAll('[data-state]')].filter(input => !input.closest('[hidden]'));
 function stateOf() {
   const state = new URLSearchParams(kept().map(input => [input.dataset.state, input.value]));
   for (const input of $('parameters').querySelectorAll('[name]')) {

@@ -46,11 +46,14 @@ function answered(message, isLast, heard = () => {}) {
 }
 
 async function start() {
+  working(true);
   let jobs;
   try {
+    if ($('workload').value === WRITTEN) program = await written();
     const job = jobOfForm();
     jobs = [job, besideOf(job)].filter(Boolean);
   } catch (error) {
+    working(false);
     return tell(error.message, true);
   }
   saveState();
@@ -58,7 +61,6 @@ async function start() {
   const newest = jobs.map(job => ({ name: nameOf(job), job: copyOf(job), points: [] }));
   runs.push(...newest);
   while (runs.length > COLOURS.length) runs.shift();
-  working(true);
   $('hash').textContent = '';
   $('command').textContent = commandOf('run', jobs, $('threads').value);
   const total = newest.length * jobs[0].threads.length * Math.max(1, jobs[0].seeds.length);
@@ -149,8 +151,17 @@ async function chooseMachine() {
   if (D.machines[id][2] !== undefined)
     $('threads').value = room > 1 ? `1,2..${Math.min(room, 32)}` : '1';
 }
+const written = async () =>
+  writtenProgram(unpackedProgram(await unpackedValue(D.frame)), $('text').value);
 async function chooseWorkload() {
-  program = unpackedProgram(await unpackedValue(D.workloads[$('workload').value]));
+  const name = $('workload').value;
+  $('written-box').hidden = name !== WRITTEN;
+  try {
+    program =
+      name === WRITTEN ? await written() : unpackedProgram(await unpackedValue(D.workloads[name]));
+  } catch (error) {
+    return tell(error.message, true);
+  }
   $('summary').textContent = program.summary;
   drawParameters();
 }
@@ -167,9 +178,12 @@ async function begin() {
     $('machine').append(new Option(`${id}: ${name}, ${harts} harts`, id));
   for (const name in D.workloads)
     for (const id of ['workload', 'other']) $(id).append(new Option(name));
+  $('workload').prepend(new Option('written here', WRITTEN));
+  for (const name in D.examples) $('example').append(new Option(name));
   const address = new URLSearchParams(location.hash.slice(1));
+  $('text').value = address.get('text') ?? Object.values(D.examples)[0];
   choice('machine', address, 'ccx:4x8', D.machines);
-  choice('workload', address, 'lock/ticket', D.workloads);
+  choice('workload', address, 'lock/ticket', { ...D.workloads, [WRITTEN]: true });
   choice('other', address, location.hash ? '' : 'lock/mcs', D.workloads);
   await Promise.all([chooseMachine(), chooseWorkload(), chooseOther(), newWorker()]);
   for (const id of ['machine', 'workload', 'other']) address.delete(id);
@@ -179,6 +193,9 @@ async function begin() {
 }
 $('machine').addEventListener('change', chooseMachine);
 $('workload').addEventListener('change', chooseWorkload);
+$('example').addEventListener('change', () => {
+  $('text').value = D.examples[$('example').value];
+});
 $('other').addEventListener('change', chooseOther);
 $('restore').addEventListener('click', chooseMachine);
 $('job').addEventListener('change', saveState);
