@@ -20,7 +20,7 @@ UNITS = {
 }
 
 
-def show(exploration: Exploration, drawn: bool) -> None:
+def show(exploration: Exploration, drawn: bool = False) -> None:
     rows, columns = front_of(exploration)
     emit(rows, False, columns, exploration.plan.title)
     say(counted(exploration))
