@@ -51,6 +51,7 @@ def main(matrices: Path | None = None) -> None:
     programs.write(PAGES / "programs")
     for name in lessons.names():
         lessons.write(PAGES / f"docs/lessons/{name}.html", name, home="index.html")
+        lessons.write_teachers(PAGES / f"docs/lessons/{name}-teacher.html", name)
     (PAGES / "playground.md").write_text(PLAY)
     shutil.copy(HERE / "offline.css", PAGES)
     words = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "-f"]

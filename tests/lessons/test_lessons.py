@@ -21,11 +21,6 @@ SOLVED = {
     "homes": ("lock/mcs", {"lock_node": "0"}),
     "order": ("latency/queue", {"cached": "1"}),
 }
-QUICK = ("sharing", "lines", "homes", "order")
-EACH = [
-    name if name in QUICK else pytest.param(name, marks=pytest.mark.long)
-    for name in lessons.names()
-]
 
 
 def test_every_file_is_a_lesson_in_the_list():
@@ -41,7 +36,7 @@ def test_lesson_has_all_its_parts(name):
     assert "## Sources" in str(lessons.read(name).parts[-1])
 
 
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("name", lessons.names())
 def test_exercise_is_not_solved_where_it_begins_and_can_be(name):
     lesson, (program, parameters) = lessons.read(name), SOLVED[name]
     begun = lessons.check(lesson, lesson.exercise.start, {})

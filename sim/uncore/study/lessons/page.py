@@ -39,12 +39,13 @@ REST = "\ue000"  # stands where a paragraph's first sentence has ended; no text 
 
 
 def write(path: Path, name: str, home: str = "") -> None:
-    """`home`: the page of all lessons, where this one stands among them."""
+    """`home`: the page of all lessons, where this one stands among them and its teacher's page."""
     lesson, script = read(name), _text("js")
     with tempfile.TemporaryDirectory() as folder:  # in which its commands find each other's files
         body = "\n".join(shown(part, lesson, Path(folder)) for part in lesson.parts)
     button = '<button id="slides" type="button" title="slides, or all (p)">slides</button>'
-    links = f'<a href="{escape(home)}">all lessons</a>{button}' if home else button
+    beside = f'<a href="{escape(home)}">all lessons</a><a href="{name}-teacher.html">teacher</a>'
+    links = beside * bool(home) + button
     text = _framed(lesson.title, body, links, f"uncore lesson page {name} --output {path.name}")
     page = standalone.page(
         lesson.title, text, _text("css"), script, inner=empty(), allowed="; frame-src blob:"
