@@ -64,13 +64,15 @@ function show(n) {
   history.replaceState(null, '', at < 0 ? '#' : `#slide=${at + 1}`);
   if (at >= 0) fit(slides[at]);
 }
+const hasRoom = node =>
+  node.scrollHeight <= node.clientHeight + 1 && node.scrollWidth <= node.clientWidth + 1;
 // The largest letters with which the slide has room; whole paragraphs, where they have, too.
 function fit(slide) {
   slide.classList.add('whole');
   for (let share = 160; share >= 30; share -= 5) {
     if (share < 100) slide.classList.remove('whole');
     slide.style.setProperty('--share', share / 100);
-    if (slide.scrollHeight <= slide.clientHeight + 1) break;
+    if ([slide, ...slide.querySelectorAll('pre')].every(hasRoom)) break;
   }
 }
 const turn = () => show(at < 0 ? 0 : -1);
