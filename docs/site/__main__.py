@@ -37,8 +37,8 @@ PLAY = """# In the browser
 [Open the playground](play.html){ .md-button .md-button--primary }
 
 The native engine, compiled to WebAssembly, with every shipped machine and workload: choose, run,
-see the curve, step through a run, change the machine's numbers, and see again. It needs no
-installation and no server; what it computes has the hashes of `uncore run`.
+see the curve, step through a run, change the machine's numbers, write a workload of your own, and
+see again. It needs no installation and no server; what it computes has the hashes of `uncore run`.
 """
 
 
@@ -51,6 +51,7 @@ def main(matrices: Path | None = None) -> None:
     programs.write(PAGES / "programs")
     for name in lessons.names():
         lessons.write(PAGES / f"docs/lessons/{name}.html", name, home="index.html")
+        lessons.write_teachers(PAGES / f"docs/lessons/{name}-teacher.html", name)
     (PAGES / "playground.md").write_text(PLAY)
     shutil.copy(HERE / "offline.css", PAGES)
     words = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "-f"]

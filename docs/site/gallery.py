@@ -9,8 +9,8 @@ from docs.site import markdown
 from docs.site.playground import machines
 
 from uncore import topology
-from uncore.report.document.traffic import STYLE, topology_of
 from uncore.topology import Machine
+from uncore.topology.picture import save_picture
 from uncore_lab.figures import hardware
 from uncore_lab.validate import handoff
 from uncore_lab.validate.section import Request
@@ -22,19 +22,13 @@ def write(folder: Path, matrices: Path | None = None) -> None:
     rows, measured = [], hardware.carried()
     for name in machines():
         machine, file = topology.load(name), name.replace(":", "-")
-        drawn = topology_of(machine).replace("<svg", f"<svg {SPACE}", 1)
-        at = drawn.index(">", drawn.index("<svg")) + 1
-        svg = drawn[drawn.index("<svg") : at] + f"<style>{STYLE}</style>" + drawn[at:]
-        (folder / f"{file}.svg").write_text(svg.replace("</figure>", ""))
+        save_picture(machine, folder / f"{file}.svg")
         heat = _heat_map(name, folder, matrices) if name in measured else ""
         (folder / f"{file}.md").write_text(_page(name, file, machine, heat))
         what = "simulated and measured" if heat else ""
         rows.append(f"| [{name}]({file}.md) | {machine.name} | {machine.harts} | {what} |")
     head = "# Machines\n\n| machine | name | harts | matrix |\n|---|---|---:|---|\n"
     (folder / "README.md").write_text(head + "\n".join(rows) + "\n")
-
-
-SPACE = 'xmlns="http://www.w3.org/2000/svg"'
 
 
 def _heat_map(name: str, folder: Path, matrices: Path | None) -> str:

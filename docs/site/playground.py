@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import re
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from uncore.drawing import standalone
 from uncore.engine import initial_memory as boot
 from uncore.engine import outcome
 from uncore.engine.native import job_spec, trace
+from uncore.execution.request import find_program
 from uncore.job import Job
 from uncore.job.placement import place
 from uncore.job.schema import options
@@ -41,9 +43,12 @@ from uncore.trace.stepper import data as stepper
 from uncore.trace.stepper.page import empty
 
 HERE = Path(__file__).parent / "playground"
-ENGINE = ("engine.js", "job.js", "names.js", "outcome.js", "trace.js", "run.js")
-PAGE = ("program.js", "form.js", "figures.js", "playground.js")
+ENGINE = ("digest.js", "engine.js", "job.js", "names.js", "outcome.js", "trace.js", "run.js")
+PAGE = (
+    "program.js", "digest.js", "written.js", "form.js", "heat.js", "figures.js", "playground.js",
+)  # fmt: skip
 SHAPES = ("bus:8", "ring:16", "mesh:4x4", "mesh:8x8", "ccx:2x4", "ccx:4x8", "ccx:8x8")
+FRAME = HERE / "written.c"  # around what is written in the page
 EXACT = 1 << 53  # larger numbers are texts in a page
 PLACEMENTS = ("compact", "scatter")
 RUNS, ALLOWED = "'wasm-unsafe-eval' blob:", "; worker-src blob:; frame-src blob:"
@@ -116,7 +121,7 @@ def of_machine(machine: Machine) -> dict[str, Any]:
 
 
 def workload(name: str) -> dict[str, Any]:
-    program = locate.find(name)
+    program = find_program(name)
     kinds = _Types()
     named = dict.fromkeys(line for _, line in program.line_table if line)
     return {
@@ -185,6 +190,12 @@ def machines() -> list[str]:
     return [*SHAPES, *shipped()]
 
 
+def examples() -> dict[str, str]:
+    """Workloads in the page's own language, by name."""
+    parts = re.split(r"^== (.*)\n", _text("written.txt"), flags=re.MULTILINE)[1:]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
 def page(wasm: bytes) -> str:
     resolved = {name: of_machine(topology.load(name)) for name in machines()}
     data = {
@@ -200,6 +211,8 @@ def page(wasm: bytes) -> str:
         },
         "workloads": {name: standalone.packed(workload(name)) for name in locate.catalogue()},
         "stepper": empty(),
+        "frame": standalone.packed(workload(str(FRAME))),
+        "examples": examples(),
         "wasm": standalone.letters(wasm),
     }
     body = standalone.filled(_text("playground.html"), ENGINE=engine(), DATA=standalone.data(data))
@@ -212,7 +225,7 @@ def page(wasm: bytes) -> str:
 
 def engine() -> str:
     """The worker's script."""
-    return "\n".join(map(_text, (*ENGINE, "worker.js")))
+    return standalone.shared("sorted.js") + "\n".join(map(_text, (*ENGINE, "worker.js")))
 
 
 def _text(name: str) -> str:

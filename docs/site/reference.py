@@ -1,6 +1,6 @@
 """Pages that are made from the program itself: options, keys, tables, fields.
 
-write(docs)          each of PAGES in this folder
+write(pages)         each of PAGES in this folder, and what they show
 linked(text, page)   the commands that print the same become links to them
 """
 
@@ -15,7 +15,8 @@ from typing import NamedTuple
 from tests.fences import page as fences
 
 from uncore.cli import app
-from uncore.protocol import render
+from uncore.protocol import diagram, render, tables
+from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.result import describe
 from uncore.topology import page as machine
 from uncore_lab.measure import record
@@ -29,11 +30,12 @@ class Page(NamedTuple):
 PAGES = (
     Page("docs/commands.md", app.document),
     Page("docs/machine.md", machine.page),
-    Page("docs/protocol.md", render.document),
+    Page("docs/protocol.md", lambda: protocols()),
     Page("docs/result.md", describe.describe),
     Page("docs/measurement.md", record.describe),
     Page("docs/fences.md", lambda: "\n".join(fences.page())),
 )
+DRAWN = "docs/protocol-{}.svg"
 # What a reader of the checkout types instead; these words of a page are links in the site.
 PRINTED = {
     "uncore COMMAND --help": "docs/commands.md",
@@ -52,6 +54,15 @@ def write(pages: Path) -> None:
         target = pages / page.name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(page.text())
+    for name in PROTOCOLS:
+        (pages / DRAWN.format(name)).write_text(diagram.picture(tables.load(name)))
+
+
+def protocols() -> str:
+    """The tables, behind the diagram of each protocol."""
+    shown = [f"![states of {name.upper()}]({Path(DRAWN.format(name)).name})" for name in PROTOCOLS]
+    head, tables_ = render.document().split("\n## ", 1)
+    return "\n\n".join([head, "## Diagrams", *shown, f"## {tables_}"])
 
 
 def linked(text: str, page: str) -> str:

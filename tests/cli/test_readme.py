@@ -10,9 +10,11 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 
+from uncore.cli import app
 from uncore.support.paths import CHECKOUT
 
 EXAMPLE = re.compile(r"```console\n\$ uncore (?P<words>.*)\n(?P<output>[^`]*)```\n")
@@ -87,6 +89,23 @@ def test_a_line_that_is_not_printed_is_noticed():
     assert unlike(["a  1", "...", "c  3", "result aa"], printed) == []
     assert unlike(["a  1", "c  3"], printed) == ["a  1", "c  3"]
     assert unlike(["c  3", "...", "a  1"], printed) == ["a  1"]
+
+
+MORE = re.compile(r"^    scripts/run ((?:\S+ ?)+)", re.MULTILINE)
+# What takes no file of a reader's, no minutes and no look at this computer.
+EXECUTED = ("show", "watch", "lesson")
+
+
+@pytest.mark.parametrize(
+    "command", MORE.findall((CHECKOUT or Path()).joinpath("README.md").read_text())
+)
+def test_other_commands_of_the_readme_are_ones(uncore, command):
+    """Each is executed, or its words are read, with every option."""
+    words = shlex.split(command)
+    if words[0] in EXECUTED:
+        assert uncore(*words).status == 0
+    else:
+        app._app(words).parse_args(app._arguments(words), exit_on_error=False, print_error=False)
 
 
 @pytest.mark.long

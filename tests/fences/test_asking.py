@@ -121,3 +121,10 @@ def test_the_last_line_says_what_to_do(few):
     assert "flags.c:99" in said[0] and needed[-1]["place"] not in said[0]
     assert said[-1] == "  uncore fences flags.c --seeds 100"
     assert advice("flags.c", [{**rows[0], "verdict": "fails"}]) == ""
+
+
+def test_a_path_below_home_is_printed_alike_on_all_hosts(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/me")
+    failure = {"repeat": "uncore run bus:2 /home/me/.cache/x.elf --threads 2"}
+    row = {"place": "x.c:1", "says": "release", "verdict": "needed", "failure": failure}
+    assert advice("x.c", [row]).splitlines()[-1] == "  uncore run bus:2 ~/.cache/x.elf --threads 2"

@@ -21,11 +21,6 @@ SOLVED = {
     "homes": ("lock/mcs", {"lock_node": "0"}),
     "order": ("latency/queue", {"cached": "1"}),
 }
-QUICK = ("sharing", "lines", "homes", "order")
-EACH = [
-    name if name in QUICK else pytest.param(name, marks=pytest.mark.long)
-    for name in lessons.names()
-]
 
 
 def test_every_file_is_a_lesson_in_the_list():
@@ -36,12 +31,12 @@ def test_every_file_is_a_lesson_in_the_list():
 @pytest.mark.parametrize("name", lessons.names())
 def test_lesson_has_all_its_parts(name):
     kinds = [type(part).__name__ for part in lessons.read(name).parts]
-    assert {"Run", "Predict", "Watch", "Exercise"} <= set(kinds)
+    assert {"Run", "Predict", "Watch", "Exercise", "Teach"} <= set(kinds)
     assert kinds.index("Predict") < kinds.index("Run") < kinds.index("Exercise")
     assert "## Sources" in str(lessons.read(name).parts[-1])
 
 
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("name", lessons.names())
 def test_exercise_is_not_solved_where_it_begins_and_can_be(name):
     lesson, (program, parameters) = lessons.read(name), SOLVED[name]
     begun = lessons.check(lesson, lesson.exercise.start, {})
@@ -112,3 +107,58 @@ def test_stepper_of_a_lesson_opens_at_its_moment(name, tmp_path):
         shown.keyboard.press("ArrowRight")
         assert stepper.locator("#time").input_value() != before
         assert faults(shown) == []
+
+
+def test_page_of_a_teacher_has_the_answers_and_no_slides(tmp_path):
+    lessons.write_teachers(tmp_path / "teacher.html", "homes")
+    lesson = lessons.read("homes")
+    with opened(tmp_path / "teacher.html") as shown:
+        text = shown.locator("main").text_content()
+        assert f"{lesson.teach.minutes} minutes" in text
+        assert all(says in text for says in lesson.teach.wrong)
+        answers = shown.locator("table b").all_text_contents()
+        assert len(answers) == len(lesson.predictions) and answers[0].endswith(" times")
+        assert shown.locator("#slides").count() == 0
+        assert faults(shown) == []
+
+
+ROOM = """[...document.querySelectorAll('.shown, .shown pre')].map(slide =>
+  [slide.scrollHeight - slide.clientHeight, slide.scrollWidth - slide.clientWidth])"""
+
+
+def shown_slides(shown):
+    """The text of each, stepped through by the keyboard; each has room."""
+    texts = []
+    many = int(shown.text_content("#number").split()[-1])
+    for number in range(many):
+        assert shown.text_content("#number") == f"{number + 1} of {many}"
+        for high, wide in shown.evaluate(ROOM):
+            assert high <= 1 and wide <= 1, (number + 1, high, wide)
+        texts.append(shown.locator(".shown").inner_text())
+        shown.keyboard.press("ArrowRight")
+    return texts
+
+
+def test_one_key_makes_slides_of_a_lesson_and_back(page):
+    with opened(page, width=1280, height=720) as shown:
+        whole = shown.locator("main").inner_text()
+        shown.keyboard.press("p")
+        texts = shown_slides(shown)
+        assert len(texts) > 6 and any("Predict".upper() in text for text in texts)
+        assert faults(shown) == []
+        shown.keyboard.press("Home")
+        shown.keyboard.press("PageDown")
+        assert shown.locator(".shown").inner_text() == texts[1]
+        again = shown.evaluate("location.hash")
+        shown.keyboard.press("Escape")
+        assert shown.locator("main").inner_text() == whole
+    with opened(page, again, width=1280, height=720) as shown:
+        assert shown.text_content("#number").startswith("2 of")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", lessons.names())
+def test_every_slide_has_room_on_a_projector(name, tmp_path):
+    for width, height in ((1024, 768), (1920, 1080)):
+        with opened(made(tmp_path, name), "#slide=1", width=width, height=height) as shown:
+            shown_slides(shown)

@@ -10,6 +10,7 @@ from docs.site import __main__ as site
 from docs.site import claims, reference, results
 
 from uncore.cli.commands import COMMANDS
+from uncore.protocol.table_shapes import PROTOCOLS
 from uncore_lab.claims.collection import load as load_claims
 from uncore_lab.predict.ledger import entries
 from uncore_lab.results.table import load
@@ -47,6 +48,14 @@ def test_pages_of_the_menu_are_made(pages: Path) -> None:
 def test_page_of_commands_has_every_command(pages: Path) -> None:
     text = (pages / "docs/commands.md").read_text()
     assert [name for name in COMMANDS if f"\n## uncore {name}\n" not in text] == []
+
+
+def test_page_of_the_protocol_shows_a_diagram_of_each(pages: Path) -> None:
+    text = (pages / "docs/protocol.md").read_text()
+    for name in PROTOCOLS:
+        assert f"(protocol-{name}.svg)" in text
+        drawn = (pages / f"docs/protocol-{name}.svg").read_text()
+        assert f"{name.upper()}: a line" in drawn and 'data-state="I"' in drawn
 
 
 def test_what_prints_a_page_is_a_link_to_it() -> None:

@@ -29,12 +29,13 @@ PAGES = {
     "lesson": beside(lessons, "lesson.js"),
     "playground": [playground.HERE / name for name in playground.PAGE],
     "front": [playground.HERE / "program.js", front.HERE / "front.js"],
-    "engine": [playground.HERE / name for name in (*playground.ENGINE, "worker.js")],
 }
 TEXTS = {
-    name: "\n".join(path.read_text() for path in [*SHARED * (name != "engine"), *paths])
-    for name, paths in PAGES.items()
-} | {"stepper": "\n".join([*(path.read_text() for path in SHARED), stepper.page.script()])}
+    name: "\n".join(path.read_text() for path in [*SHARED, *paths]) for name, paths in PAGES.items()
+} | {
+    "stepper": "\n".join([*(path.read_text() for path in SHARED), stepper.page.script()]),
+    "engine": playground.engine(),
+}
 
 
 def complaints(folder, script):

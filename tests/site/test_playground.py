@@ -67,6 +67,22 @@ def test_stepper_in_a_page_has_the_data_of_watch(name):
 
 
 @pytest.mark.long
+def test_window_of_a_page_is_that_part_of_the_run_and_no_more_is_run():
+    job = made("ccx:2x4", "lock/ticket", (8,), {"ops": 10}, seeds=(1,))
+    whole = record(job, Window(around="measured"))
+    start = whole.window.start + 2_000_000
+    expected = json.loads(json.dumps(document(record(job, Window(start, start + 3_000_000)), "")))
+    trace = wasm.answer(job, (8, 1), [2_000_000, 3_000_000])["trace"]
+    assert expected["tables"]["messages"] == trace["tables"]["messages"]
+    assert expected["tables"]["states"] == trace["tables"]["states"]
+    closed = [
+        [row for row in of["tables"]["transactions"] if row[-1] <= 3_000_000]
+        for of in (expected, trace)
+    ]
+    assert len(closed[0]) > 10 and closed[0] == closed[1]
+
+
+@pytest.mark.long
 def test_ticket_lock_on_four_complexes_takes_less_than_ten_seconds():
     job = made("ccx:4x8", "lock/ticket", (1, 2, 4, 8, 16, 32), {}, seeds=(1,))
     begun = time.process_time()
@@ -84,6 +100,7 @@ def page(tmp_path_factory):
 
 
 def finished(shown):
+    shown.wait_for_selector("html[data-ready]")
     shown.wait_for_selector('#job[aria-busy="false"]', timeout=60_000)
 
 
@@ -96,11 +113,14 @@ def test_page_downloads_less_than_eight_megabytes(page):
 @pytest.mark.parametrize("dark", [False, True])
 def test_page_runs_edits_and_steps_by_keyboard_alone(page, dark):
     with opened(page, "#machine=ccx:2x4&threads=1,4", dark=dark) as shown:
-        shown.wait_for_selector("html[data-ready]")
+        finished(shown)  # it runs when it opens
+        job = made("ccx:2x4", "lock/ticket", (1, 4), {}, seeds=(1,))
+        assert shown.text_content("#hash") == execute([job])[0].result_hash
+        shown.fill("#threads", "1,2,4")
         shown.focus("#threads")
         shown.keyboard.press("Enter")
         finished(shown)
-        job = made("ccx:2x4", "lock/ticket", (1, 4), {}, seeds=(1,))
+        job = made("ccx:2x4", "lock/ticket", (1, 2, 4), {}, seeds=(1,))
         assert shown.text_content("#hash") == execute([job])[0].result_hash
         shown.focus("#numbers-box summary")
         shown.keyboard.press("Enter")
@@ -108,7 +128,7 @@ def test_page_runs_edits_and_steps_by_keyboard_alone(page, dark):
         shown.focus("#run")
         shown.keyboard.press("Enter")
         finished(shown)
-        assert shown.locator("#runs li").count() == 2
+        assert shown.locator("#runs li").count() == 3
         assert shown.text_content("#hash") != execute([job])[0].result_hash
         shown.locator("#points button").first.focus()
         shown.keyboard.press("Enter")
@@ -123,7 +143,173 @@ def test_page_runs_edits_and_steps_by_keyboard_alone(page, dark):
 @pytest.mark.long
 def test_page_reports_a_thread_count_above_the_room(page):
     with opened(page) as shown:
-        shown.wait_for_selector("html[data-ready]")
+        finished(shown)
         shown.fill("#threads", "64")
         shown.click("#run")
         assert "has room for 32; write at most 32" in shown.text_content("#state")
+
+
+TWO = "#machine=ccx:2x4&workload=lock/ticket&other=lock/mcs&threads=4&set.ops=10"
+
+
+@pytest.mark.long
+def test_two_workloads_run_at_once_and_are_stepped_together(page):
+    with opened(page, TWO, width=1600) as shown:
+        finished(shown)
+        jobs = [
+            made("ccx:2x4", name, (4,), {"ops": 10}, seeds=(1,))
+            for name in ("lock/ticket", "lock/mcs")
+        ]
+        hashes = [execute([job])[0].result_hash for job in jobs]
+        assert shown.text_content("#hash").split() == hashes
+        assert "lock/ticket lock/mcs --threads 4" in shown.text_content("#command")
+        assert shown.locator("#points tr").count() == shown.locator("#runs li").count() == 2
+        shown.click("text=both")
+        finished(shown)
+        stepper = shown.frame_locator("#stepper")
+        stepper.locator("#machine-1 .agent").first.wait_for()
+        assert stepper.locator("h1").text_content() == "lock/ticket and lock/mcs"
+
+
+@pytest.mark.long
+def test_heat_of_links_is_what_the_result_says(page):
+    with opened(page, TWO) as shown:
+        finished(shown)
+        job = made("ccx:2x4", "lock/ticket", (4,), {"ops": 10}, seeds=(1,))
+        busy = dict(execute([job])[0].points[0].links)
+        titles = shown.locator("#heat figure").first.locator("line title").all_text_contents()
+        machine = job.machine
+        assert len(titles) == len({frozenset((k.source, k.target)) for k in machine.links})
+        told = {
+            frozenset(ends.split(" – ")): float(share.removesuffix(" %"))
+            for ends, share in (title.split(": ") for title in titles)
+        }
+        for name, ppm in busy.items():
+            assert told[frozenset(name.split(">"))] >= ppm / 1e4 - 0.051
+        assert max(told.values()) == pytest.approx(max(busy.values()) / 1e4, abs=0.051)
+
+
+@pytest.mark.long
+def test_link_carries_all_that_was_chosen(page):
+    with opened(page, TWO) as shown:
+        finished(shown)
+        shown.select_option("#placement", "scatter")
+        shown.click("#numbers-box summary")
+        shown.locator("#numbers input").first.fill("2")
+        shown.click("#run")
+        finished(shown)
+        address, hashes = shown.get_attribute("#link", "href"), shown.text_content("#hash")
+    with opened(page, address) as again:
+        finished(again)
+        assert again.text_content("#hash") == hashes
+        assert again.input_value("#placement") == "scatter"
+        assert again.locator("#numbers .changed").count() == 1
+        assert again.get_attribute("#link", "href") == address
+
+
+def written(text, machine="ccx:2x4", threads=8):
+    job = made(machine, str(playground.FRAME), (threads,), {"ops": 20}, seeds=(1,))
+    return wasm.answer(job, text=text)["points"][0]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("machine", ["ccx:2x4", "weak:8"])
+@pytest.mark.parametrize("name", playground.examples())
+def test_example_of_a_text_holds_what_it_checks(name, machine):
+    point = written(playground.examples()[name], machine)
+    assert point["ops"] == 160 and not point["failures"]
+
+
+@pytest.mark.long
+def test_locks_that_are_written_fetch_the_lines_that_shipped_ones_fetch():
+    for name, shipped in (("ticket lock", "lock/ticket"), ("MCS lock", "lock/mcs")):
+        text = playground.examples()[name]
+        points = [
+            wasm.answer(made("ccx:4x8", shipped, (32,), {"ops": 20}, seeds=(1,)))["points"][0],
+            written(text, "ccx:4x8", 32),
+        ]
+        lines = [sum(point["transfers"].values()) / point["ops"] for point in points]
+        assert lines[1] == pytest.approx(lines[0], rel=0.25), name
+
+
+LOSES = """line count
+seen = load count
+store count seen + 1
+at end
+sum = load count
+check sum == threads * turns
+"""
+COUNTS = """line count
+each mine
+loop
+  seen = load count
+  done = cas count seen to seen + 3 - 2
+  if done != 0
+    break
+  end
+end
+own = load mine
+store mine own + 100000 * 2
+other = load mine[me]
+check other >= 200000
+at end
+sum = load count
+check sum == threads * turns
+last = load mine[threads - 1]
+check last == turns * 200000
+"""
+
+
+@pytest.mark.long
+def test_a_check_of_a_text_fails_where_it_does_not_hold():
+    assert "a check at the end of the text failed" in " ".join(written(LOSES)["failures"])
+    assert not written(COUNTS)["failures"]
+    early = COUNTS.replace("check other >= 200000", "check other < 200000")
+    assert "a check of the text failed while threads ran" in " ".join(written(early)["failures"])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("line a\n\nstor a 1", "line 3: 'stor': expected NAME = ..., line, each"),
+        ("x = load a", "line 1: 'a' is no shared word: line a"),
+        ("line a\nstore a y", "line 2: 'y' has no value yet"),
+        ("line a\nloop\nx = load a", "line 3: loop: its end is missing"),
+        ("line a\nx = cas a 1 2", "line 2: expected cas NAME EXPECTED to NEW"),
+        ("line a\nwait a 1", "line 2: expected a comparison"),
+        ("end", "line 1: end of nothing"),
+    ],
+)
+def test_mistake_in_a_text_names_its_line(text, says):
+    with pytest.raises(AssertionError) as wrong:
+        written(text)
+    assert says in str(wrong.value)
+
+
+@pytest.mark.long
+def test_text_is_written_run_and_stepped_through_in_the_page(page):
+    with opened(page, "#machine=ccx:2x4&threads=4&set.ops=10") as shown:
+        finished(shown)
+        shown.select_option("#workload", "written")
+        shown.fill("#text", playground.examples()["MCS lock"])
+        shown.click("#run")
+        finished(shown)
+        assert shown.text_content("#state").startswith("done")
+        assert "written here" in shown.text_content("#command")
+        address, digest = shown.get_attribute("#link", "href"), shown.text_content("#hash")
+        shown.locator("#points button").first.click()
+        finished(shown)
+        stepper = shown.frame_locator("#stepper")
+        stepper.locator("#machine .agent").first.wait_for()
+        names = " ".join(stepper.locator("#line option").all_text_contents())
+        assert "tail" in names and "granted[" in names
+        assert "written:12count = load inside" in stepper.locator("#harts").text_content()
+        shown.fill("#text", "nonsense")
+        shown.click("#run")
+        finished(shown)
+        assert "line 1: 'nonsense'" in shown.text_content("#state")
+        assert faults(shown) == []
+    with opened(page, address) as again:
+        finished(again)
+        assert again.text_content("#hash") == digest

@@ -1,6 +1,8 @@
 """The engine as WebAssembly, for tests: built once, and asked by the playground's own scripts.
 
-answer(job, watch=(threads, seed))     the answer of node.js: points, hash, trace, seconds
+answer(job, watch=(threads, seed), window=(skip, span))     the answer of node.js: points, hash,
+                                                            trace, seconds; `text` is written in
+                                                            the page, for the job of its frame
 """
 
 import json
@@ -26,7 +28,7 @@ def built() -> Path:
     return WASM
 
 
-def answer(job, watch=None):
+def answer(job, watch=None, window=None, text=None):
     if not shutil.which("node"):
         pytest.skip("no Node.js here: apt-get install nodejs")
     resolved = playground.of_machine(job.machine)
@@ -35,10 +37,13 @@ def answer(job, watch=None):
     question = {
         "shared": playground.shared(),
         "machine": resolved,
-        "workload": playground.workload(job.program.name),
+        "workload": playground.workload(str(job.program.path) if text else job.program.name),
         "job": options | {"parameters": parameters},
         "watch": watch,
+        "window": window,
     }
+    if text is not None:
+        question["text"] = text
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "question.json"
         file.write_text(json.dumps(question))

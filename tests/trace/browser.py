@@ -8,6 +8,7 @@ Invariant: when the block ends, the page has written nothing on its console and 
 import shutil
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -35,7 +36,7 @@ def opened(path, address="", width=1280, height=800, dark=False, site=None):
     page.on("pageerror", lambda error: heard.append(f"error: {error}"))
     page.on("request", lambda request: heard.append(f"request: {request.url}"))
     page.goto(f"{path.as_uri()}{address}")
-    page.locator("[aria-busy]").wait_for(state="detached")  # its data are unpacked
+    page.locator('[aria-busy="true"]').wait_for(state="detached")  # its data are unpacked
     heard = [line for line in heard if not line.startswith(f"request: {path.as_uri()}")]
     try:
         yield page
@@ -51,3 +52,33 @@ def faults(page):
     quiet = {"preload": False}  # which would ask for the page's own styles
     violations = axe.run(page, options=quiet).response["violations"]
     return [f"{v['id']}: {v['help']}" for v in violations if v["impact"] in ("serious", "critical")]
+
+
+PICTURES = Path(__file__).resolve().parents[2] / "build/sittings"
+ON_SCREEN = "document.documentElement.scrollWidth"
+REACHABLE = """[...document.querySelectorAll(
+  'a[href], button, input, select, summary, iframe, [tabindex="0"]')].filter(node =>
+  !node.disabled && node.tabIndex >= 0 && node.checkVisibility({ visibilityProperty: true })
+).length"""
+FOCUSED = """() => {
+  const node = document.activeElement;
+  if (node === document.body) return null;
+  const all = [...document.querySelectorAll('*')];
+  return all.indexOf(node);
+}"""
+
+
+def check_page(path, width, dark, site=None, do=lambda shown: None):
+    """No complaint, no request, no serious fault, nothing beyond the screen's edge; every control
+    is reached by Tab.  Leaves a picture in build/sittings; `do` does something first."""
+    with opened(path, width=width, dark=dark, site=site) as shown:
+        do(shown)
+        assert shown.evaluate(ON_SCREEN) <= width, f"{path.name}: wider than {width}"
+        assert faults(shown) == [], path.name
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        shown.screenshot(path=PICTURES / f"{path.stem}-{width}-{'dark' if dark else 'light'}.png")
+        reached = set()
+        for _ in range(shown.evaluate(REACHABLE) + 1):
+            shown.keyboard.press("Tab")
+            reached.add(shown.evaluate(FOCUSED))
+        assert len(reached - {None}) >= shown.evaluate(REACHABLE), f"{path.name}: not by keyboard"

@@ -37,8 +37,8 @@ class Engine {
     });
     this.wasm.uncore_start();
   }
-  step() {
-    return this.wasm.uncore_step(EVENTS, SPAN) !== 0;
+  step(span = SPAN) {
+    return this.wasm.uncore_step(EVENTS, span) !== 0;
   }
   operations() {
     return this.wasm.uncore_operations();

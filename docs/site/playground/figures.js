@@ -1,6 +1,7 @@
 // The figures of the last runs: curves of throughput over threads, and a table of the newest.
 //
-//   showRun(runs, run)       draws the curves of `runs` and the table of `run`
+//   showRuns(runs, newest)       draws the curves of `runs`; of the `newest`, which ran together, the
+//                                table and the heat of links
 const COLOURS = [0, 1, 2, 3, 4, 5].map(n => `var(--c${n})`); // of the style, dark and light
 const DASHES = ['', '9 4', '3 3', '12 3 3 3', '6 2', '1 3'];
 const SVG = 'http://www.w3.org/2000/svg';
@@ -19,9 +20,26 @@ function byThreads(points) {
     };
   });
 }
-function showRun(runs, run) {
+function showRuns(runs, newest) {
   drawCurves(runs);
-  drawPoints(run);
+  $('points').replaceChildren();
+  for (const run of newest) drawPoints(run, newest);
+  drawHeats(newest.filter(run => run.points.length));
+}
+function drawHeats(newest) {
+  const widest = newest.map(run => byThreads(run.points).at(-1).median);
+  const all = newest.map((run, n) => busiest(run, widest[n]));
+  const [most, ends] = all.toSorted((a, b) => b[0] - a[0])[0] ?? [0];
+  $('heating').hidden = !most;
+  $('heat').replaceChildren();
+  if (!most) return;
+  $('heat-about').textContent =
+    `The busiest, ${ends.join(' – ')}, is busy ${(most / 1e4).toFixed(1)} %.`;
+  for (const [n, run] of newest.entries()) {
+    const box = document.createElement('figure');
+    drawHeat(box, run, widest[n], most);
+    $('heat').append(box);
+  }
 }
 
 function make(name, attributes, parent, text) {
@@ -104,8 +122,7 @@ function drawCurve(svg, rows, n, x, y, name) {
   $('runs').append(item);
 }
 
-function drawPoints(run) {
-  $('points').replaceChildren();
+function drawPoints(run, newest) {
   for (const { threads, median } of byThreads(run.points)) {
     const row = document.createElement('tr');
     const { latency, transfers, ops } = median;
@@ -116,6 +133,7 @@ function drawPoints(run) {
       .join(', ');
     const ns = key => (latency ? (latency[key] / 1000).toFixed(0) : '-');
     for (const text of [
+      run.job.program.name,
       threads,
       rate(median).toPrecision(4),
       ns('p50'),
@@ -125,14 +143,16 @@ function drawPoints(run) {
       '',
     ])
       row.insertCell().textContent = text;
-    const button = document.createElement('button');
-    Object.assign(button, {
-      type: 'button',
-      textContent: `${threads} thread${threads > 1 ? 's' : ''}`,
-      disabled: $('run').disabled,
-    });
-    button.addEventListener('click', () => watch(run, threads, median.seed ?? null));
-    row.lastChild.append(button);
+    const seed = median.seed ?? null;
+    addButton(row, `${threads} thread${threads > 1 ? 's' : ''}`, () => watch([run], threads, seed));
+    if (newest.length > 1 && run === newest.at(-1))
+      addButton(row, 'both', () => watch(newest, threads, seed));
     $('points').append(row);
   }
+}
+function addButton(row, textContent, act) {
+  const button = document.createElement('button');
+  Object.assign(button, { type: 'button', textContent, disabled: $('run').disabled });
+  button.addEventListener('click', act);
+  row.lastChild.append(button);
 }

@@ -1,14 +1,18 @@
 // The form: its fields as a job, and the inputs that a machine and a workload bring.
 //
 //   jobOfForm()                       the job, as job.js describes it; throws what a field lacks
-//   commandOf(verb, job, threads)     the same job as words for a shell
+//   besideOf(job)                     the same of the workload beside it; undefined: there is none
+//   commandOf(verb, jobs, threads)    jobs that differ in their workload as words for a shell
+//   stateOf(), restore(state)         all that was chosen, as an address has it
 //   drawNumbers(), drawParameters()   inputs for the chosen machine and workload
 const $ = id => document.getElementById(id);
 const D = JSON.parse($('data').textContent);
 const NANO = { ps: 0.001, ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
 const BOOL = { true: 1, yes: 1, on: 1, false: 0, no: 0, off: 0 };
+const WRITTEN = 'written'; // the workload that is written in the page
 let machine;
 let program;
+let other; // the program of the workload beside
 
 // uncore.job.placement.thread_counts
 function threadCounts(text, room) {
@@ -83,6 +87,12 @@ function jobOfForm() {
   };
 }
 
+function besideOf(job) {
+  if (!other) return undefined;
+  const has = ([name]) => other.params.some(param => param.name === name);
+  return { ...job, program: other, parameters: job.parameters.filter(has) };
+}
+
 // The options of a job with other than their defaults: flag and value, as uncore.job declares them.
 function unusual(job) {
   const chosen = Object.entries(D.shared.options).filter(
@@ -92,10 +102,12 @@ function unusual(job) {
 }
 
 // The shell command of the same job; edited numbers have no option.
-function commandOf(verb, job, threads) {
+function commandOf(verb, jobs, threads) {
   const { parameters, seeds } = D.shared.options;
+  const [job] = jobs;
   const first = job.seeds[0];
-  const words = ['uncore', verb, machine.id, program.name, '--threads', threads];
+  const names = jobs.map(one => one.program.name);
+  const words = ['uncore', verb, machine.id, ...names, '--threads', threads];
   for (const [name, , text] of job.parameters) words.push(parameters.flag, `${name}=${text}`);
   words.push(...unusual(job).flat());
   if (verb === 'run')
@@ -103,7 +115,11 @@ function commandOf(verb, job, threads) {
       seeds.flag,
       ...(job.seeds.length ? [first, '--repeat', job.seeds.length] : ['none']),
     );
-  return words.join(' ') + (numbersEdited() ? '  (with numbers edited here)' : '');
+  const here = [
+    numbersEdited() && 'with numbers edited here',
+    names.includes(WRITTEN) && 'the workload is written here',
+  ].filter(Boolean);
+  return words.join(' ') + (here.length ? `  (${here.join('; ')})` : '');
 }
 
 // ---- numbers of the machine: an input each, for all parts of a kind
@@ -153,15 +169,48 @@ function drawNumbers() {
         }
         for (const row of rows) row[name] = ps;
         caption.className = 'changed';
-        edited = true;
+        edits.set(`${head}/${name}`, input.value);
+        saveState();
       });
+      input.dataset.number = `${head}/${name}`;
       label.append(caption, input);
       $('numbers').append(label);
     }
   }
 }
-let edited = false;
-const numbersEdited = () => edited;
+const edits = new Map(); // numbers other than as shipped: "group/name" -> ns
+const numbersEdited = () => edits.size > 0;
+
+// ---- all of it as an address
+const kept = () =>
+  [...document.querySelectorAll('[data-state]')].filter(input => !input.closest('[hidden]'));
+function stateOf() {
+  const state = new URLSearchParams(kept().map(input => [input.dataset.state, input.value]));
+  for (const input of $('parameters').querySelectorAll('[name]')) {
+    const p = program.params.find(param => param.name === input.name);
+    if (input.value.trim() !== p.default) state.set(`set.${input.name}`, input.value.trim());
+  }
+  for (const [number, ns] of edits) state.set(`number.${number}`, ns);
+  return state;
+}
+function saveState() {
+  const address = `#${stateOf()}`;
+  history.replaceState(null, '', address);
+  $('link').href = address;
+}
+// Fills what the state names, of a machine and a workload that are chosen already.
+function restore(state) {
+  for (const input of kept())
+    if (state.has(input.dataset.state)) input.value = state.get(input.dataset.state);
+  for (const input of $('parameters').querySelectorAll('[name]'))
+    if (state.has(`set.${input.name}`)) input.value = state.get(`set.${input.name}`);
+  for (const input of $('numbers').querySelectorAll('[data-number]')) {
+    const ns = state.get(`number.${input.dataset.number}`);
+    if (ns === null) continue;
+    input.value = ns;
+    input.dispatchEvent(new Event('change'));
+  }
+}
 
 function drawParameters() {
   $('parameters').replaceChildren();

@@ -9,18 +9,6 @@ const ENDLESS = Number.MAX_SAFE_INTEGER;
 const hex = number => `0x${number.toString(16)}`;
 const number64 = bytes => Number(new DataView(bytes.buffer).getBigUint64(0, true));
 
-// The number of elements of a sorted list that are not after `at`.
-function notAfter(list, at, key) {
-  let low = 0;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (key(list[middle]) <= at) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 function symbolAt(program, address) {
   for (let at = notAfter(program.symbols, address, s => s[1]) - 1; at >= 0; at--) {
     const [name, start, size] = program.symbols[at];

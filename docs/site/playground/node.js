@@ -1,7 +1,7 @@
 // The playground's scripts without a page, for tests and timing (Node.js):
 //
 //   node node.js ENGINE.wasm QUESTION.json
-//       in: {"shared", "machine", "workload", "job", "watch"}
+//       in: {"shared", "machine", "workload", "job", "watch", "window", "text"}
 //       out: {"points", "hash", "trace", "seconds"}
 const fs = require('node:fs');
 const vm = require('node:vm');
@@ -14,12 +14,19 @@ const SCRIPTS = [
   'trace.js',
   'run.js',
   'program.js',
+  'digest.js',
+  'written.js',
   '../../../sim/uncore/drawing/packed.js',
+  '../../../sim/uncore/drawing/sorted.js',
 ];
 const text = SCRIPTS.map(name => fs.readFileSync(path.join(__dirname, name), 'utf8')).join('\n');
-const NAMES = 'Engine, unpackedProgram, pointOf, hashOf, traceOf, runPoint, each';
+const NAMES = 'Engine, unpackedProgram, writtenProgram, pointOf, hashOf, traceOf, runPoint, each';
 const run = vm.runInThisContext(`(() => { ${text}\nreturn { ${NAMES} }; })()`);
 
+function programOf(workload, text) {
+  const program = run.unpackedProgram(workload);
+  return text === undefined ? program : run.writtenProgram(program, text);
+}
 async function main([wasm, file]) {
   const {
     shared: K,
@@ -27,9 +34,16 @@ async function main([wasm, file]) {
     workload,
     job: options,
     watch,
+    window,
+    text,
   } = JSON.parse(fs.readFileSync(file, 'utf8'));
   const engine = await run.Engine.of(fs.readFileSync(wasm));
-  const job = { ...options, machine, program: run.unpackedProgram(workload) };
+  const job = {
+    ...options,
+    ...(window && { window }),
+    machine,
+    program: await programOf(workload, text),
+  };
   const begun = process.cpuUsage();
   const points = [];
   for (const [threads, seed] of run.each(job))
@@ -40,4 +54,7 @@ async function main([wasm, file]) {
   const trace = watch ? run.traceOf(K, job, watch[0], watch[1], engine, '') : null;
   process.stdout.write(JSON.stringify({ points, hash, trace, seconds }));
 }
-main(process.argv.slice(2));
+main(process.argv.slice(2)).catch(error => {
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+});

@@ -144,7 +144,5 @@ function canonical(value) {
     .join(',')}}`;
 }
 async function hashOf(K, job, points) {
-  const text = canonical({ job: documentOf(K, job), outcome: { points, partial: false } });
-  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  return [...new Uint8Array(hash)].map(byte => byte.toString(16).padStart(2, '0')).join('');
+  return digestOf(canonical({ job: documentOf(K, job), outcome: { points, partial: false } }));
 }

@@ -30,45 +30,61 @@ function copyOf({ program, ...others }) {
 function nameOf(job) {
   const set = job.parameters.map(([name, , text]) => `${name}=${text}`);
   const options = unusual(job).map(([, value]) => value);
-  const parts = [`${program.name} on ${machine.id}`, edited && 'edited', ...set, ...options];
-  return parts.filter(Boolean).join(', ');
+  const about = [numbersEdited() && 'edited', ...set, ...options];
+  return [`${job.program.name} on ${machine.id}`, ...about].filter(Boolean).join(', ');
+}
+// The worker's answers to a message, until `isLast` of one; a wrong one is told and thrown.
+function answered(message, isLast, heard = () => {}) {
+  return new Promise((resolve, reject) => {
+    waiting = data => {
+      if (data.wrong) reject(new Error(data.wrong));
+      else if (isLast(data)) resolve(data);
+      else heard(data);
+    };
+    worker.postMessage(message);
+  });
 }
 
-function start() {
-  let job;
+async function start() {
+  working(true);
+  let jobs;
   try {
-    job = jobOfForm();
+    if ($('workload').value === WRITTEN) program = await written();
+    const job = jobOfForm();
+    jobs = [job, besideOf(job)].filter(Boolean);
   } catch (error) {
+    working(false);
     return tell(error.message, true);
   }
+  saveState();
   const begun = performance.now();
-  const total = job.threads.length * Math.max(1, job.seeds.length);
-  const run = { name: nameOf(job), job: copyOf(job), points: [] };
-  run.command = commandOf('run', job, $('threads').value);
-  runs.push(run);
-  if (runs.length > COLOURS.length) runs.shift();
-  working(true);
+  const newest = jobs.map(job => ({ name: nameOf(job), job: copyOf(job), points: [] }));
+  runs.push(...newest);
+  while (runs.length > COLOURS.length) runs.shift();
   $('hash').textContent = '';
-  $('command').textContent = run.command;
-  waiting = data => {
-    if (data.done !== undefined)
-      return tell(
-        `${run.points.length} of ${total} runs; ${data.threads} threads: ${data.done} operations`,
-      );
-    if (data.point) {
-      run.points.push(data.point);
-      tell(`${run.points.length} of ${total} runs`);
-      return showRun(runs, run);
-    }
-    working(false);
-    if (data.wrong) {
-      if (!run.points.length) runs.pop();
-      return tell(data.wrong, true);
-    }
-    $('hash').textContent = run.hash = data.hash;
+  $('command').textContent = commandOf('run', jobs, $('threads').value);
+  const total = newest.length * jobs[0].threads.length * Math.max(1, jobs[0].seeds.length);
+  const told = () => `${newest.flatMap(run => run.points).length} of ${total} runs`;
+  try {
+    for (const run of newest) await runJob(run, told, () => showRuns(runs, newest));
     tell(`done: ${total} runs in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
+  } catch (error) {
+    tell(error.message, true);
+    for (const run of newest) if (!run.points.length) runs.splice(runs.indexOf(run), 1);
+  }
+  $('hash').textContent = newest.map(run => run.hash).join(' ');
+  working(false);
+}
+async function runJob(run, told, drawn) {
+  const heard = ({ point, done, threads }) => {
+    if (point) {
+      run.points.push(point);
+      drawn();
+    }
+    tell(point ? told() : `${told()}; ${threads} threads: ${done} operations`);
   };
-  worker.postMessage({ job: run.job });
+  const { hash } = await answered({ job: run.job }, data => data.hash !== undefined, heard);
+  run.hash = hash;
 }
 async function stop() {
   waiting = null;
@@ -80,36 +96,46 @@ async function stop() {
 // ---- the stepper, filled as uncore.trace.stepper.page fills it
 const MOST_MESSAGES = 60000; // of a page
 const MOST_OPERATIONS = 4000; // of a run that fits
-function watch(run, threads, seed) {
-  if (run.points.find(p => p.threads === threads).ops > MOST_OPERATIONS)
+async function watch(watched, threads, seed) {
+  const isLong = run => run.points.find(p => p.threads === threads).ops > MOST_OPERATIONS;
+  if (watched.some(isLong))
     return tell(`${threads} threads do too many operations to step through: set ops lower`, true);
   working(true);
   tell(`tracing ${threads} threads`);
-  waiting = ({ trace, wrong }) => {
-    working(false);
-    if (wrong) return tell(wrong, true);
-    const many = trace.tables.messages.length;
-    if (many > MOST_MESSAGES)
-      return tell(
-        `${many} messages are too many for a page, which holds ${MOST_MESSAGES}: set ops lower`,
-        true,
-      );
-    const parts = {
-      TITLE: escaped(trace.title),
-      DATA: JSON.stringify([trace]).replaceAll('<', '\\u003c'),
-    };
-    const page = D.stepper.replace(/@([A-Z]+)@/g, (mark, name) => parts[name] ?? mark);
-    const url = URL.createObjectURL(new Blob([page], { type: 'text/html' }));
-    $('stepping').hidden = false;
-    $('stepper').src = $('alone').href = url;
-    $('stepper').scrollIntoView();
-    tell(`${threads} threads, ${many} messages`);
+  const command = commandOf(
+    'watch',
+    watched.map(run => run.job),
+    threads,
+  );
+  try {
+    const traces = [];
+    for (const { job } of watched) {
+      const asked = { job, watch: [threads, seed], command };
+      const { trace } = await answered(asked, data => data.trace);
+      traces.push(watched.length > 1 ? { ...trace, name: job.program.name } : trace);
+    }
+    showStepper(traces, threads);
+  } catch (error) {
+    tell(error.message, true);
+  }
+  working(false);
+}
+function showStepper(traces, threads) {
+  const many = traces.reduce((sum, trace) => sum + trace.tables.messages.length, 0);
+  if (many > MOST_MESSAGES)
+    throw new Error(
+      `${many} messages are too many for a page, which holds ${MOST_MESSAGES}: set ops lower`,
+    );
+  const parts = {
+    TITLE: escaped(traces.map(trace => trace.name ?? trace.title).join(' and ')),
+    DATA: JSON.stringify(traces).replaceAll('<', '\\u003c'),
   };
-  worker.postMessage({
-    job: run.job,
-    watch: [threads, seed],
-    command: commandOf('watch', run.job, threads),
-  });
+  const page = D.stepper.replace(/@([A-Z]+)@/g, (mark, name) => parts[name] ?? mark);
+  const url = URL.createObjectURL(new Blob([page], { type: 'text/html' }));
+  $('stepping').hidden = false;
+  $('stepper').src = $('alone').href = url;
+  $('stepper').scrollIntoView();
+  tell(`${threads} threads, ${many} messages`);
 }
 const escaped = text =>
   text.replace(/[&<>"]/g, c => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]);
@@ -118,34 +144,61 @@ const escaped = text =>
 async function chooseMachine() {
   const id = $('machine').value;
   machine = { id, ...(await unpackedValue(D.machines[id][1])) };
-  edited = false;
+  edits.clear();
   drawNumbers();
   const room = machine.harts.compact.length;
   $('room').textContent = room;
   if (D.machines[id][2] !== undefined)
     $('threads').value = room > 1 ? `1,2..${Math.min(room, 32)}` : '1';
 }
+const written = async () =>
+  writtenProgram(unpackedProgram(await unpackedValue(D.frame)), $('text').value);
 async function chooseWorkload() {
-  program = unpackedProgram(await unpackedValue(D.workloads[$('workload').value]));
+  const name = $('workload').value;
+  $('written-box').hidden = name !== WRITTEN;
+  try {
+    program =
+      name === WRITTEN ? await written() : unpackedProgram(await unpackedValue(D.workloads[name]));
+  } catch (error) {
+    return tell(error.message, true);
+  }
   $('summary').textContent = program.summary;
   drawParameters();
+}
+async function chooseOther() {
+  const name = $('other').value;
+  other = name ? unpackedProgram(await unpackedValue(D.workloads[name])) : undefined;
+}
+// What the address names of what there is.
+function choice(id, address, usual, there) {
+  $(id).value = there[address.get(id)] ? address.get(id) : usual;
 }
 async function begin() {
   for (const [id, [name, , harts]] of Object.entries(D.machines))
     $('machine').append(new Option(`${id}: ${name}, ${harts} harts`, id));
-  for (const name in D.workloads) $('workload').append(new Option(name));
+  for (const name in D.workloads)
+    for (const id of ['workload', 'other']) $(id).append(new Option(name));
+  $('workload').prepend(new Option('written here', WRITTEN));
+  for (const name in D.examples) $('example').append(new Option(name));
   const address = new URLSearchParams(location.hash.slice(1));
-  $('machine').value = D.machines[address.get('machine')] ? address.get('machine') : 'ccx:4x8';
-  $('workload').value = D.workloads[address.get('workload')]
-    ? address.get('workload')
-    : 'lock/ticket';
-  await Promise.all([chooseMachine(), chooseWorkload(), newWorker()]);
-  if (address.get('threads')) $('threads').value = address.get('threads');
+  $('text').value = address.get('text') ?? Object.values(D.examples)[0];
+  choice('machine', address, 'ccx:4x8', D.machines);
+  choice('workload', address, 'lock/ticket', { ...D.workloads, [WRITTEN]: true });
+  choice('other', address, location.hash ? '' : 'lock/mcs', D.workloads);
+  await Promise.all([chooseMachine(), chooseWorkload(), chooseOther(), newWorker()]);
+  for (const id of ['machine', 'workload', 'other']) address.delete(id);
+  restore(address);
   document.documentElement.dataset.ready = 'yes';
+  start();
 }
 $('machine').addEventListener('change', chooseMachine);
 $('workload').addEventListener('change', chooseWorkload);
+$('example').addEventListener('change', () => {
+  $('text').value = D.examples[$('example').value];
+});
+$('other').addEventListener('change', chooseOther);
 $('restore').addEventListener('click', chooseMachine);
+$('job').addEventListener('change', saveState);
 $('job').addEventListener('submit', event => {
   event.preventDefault();
   start();

@@ -1,10 +1,12 @@
 // The stepper's document of a run, as uncore.trace and uncore.trace.stepper.data make it.
 //
-//   traceOf(K, job, threads, seed, engine, command)     runs the job twice: untraced, to find the
-//                                                       beginning of the measured part, then traced;
-//                                                       job.window = [skip, span] of it, in ps
+//   traceOf(K, job, threads, seed, engine, command)     runs the job twice: to its first operation,
+//                                                       to find the beginning of the measured part,
+//                                                       then traced; job.window = [skip, span] of
+//                                                       it, in ps, behind which no more is run
 const NOT = -1;
 const LINE = 64;
+const SLICE = 1e7; // ps between two looks whether enough was run
 const SNOOPS = ['ProbeS', 'ProbeM', 'Inv', 'Answer', 'Unblock'];
 const WHEN = {
   messages: 'sent',
@@ -21,18 +23,19 @@ function traceOf(K, job, threads, seed, engine, command) {
     program,
     machine: { resolved: machine, drawing },
   } = job;
-  const first = begin(
-    K,
-    traced(K, job, threads, seed, engine, { lines: [K.spec.lookahead] }).harts,
-  );
+  const run = (window, isEnough) => traced(K, job, threads, seed, engine, window, isEnough);
+  const first = begin(K, run({ lines: [K.spec.lookahead] }, () => engine.operations() > 0).harts);
   const begun = first + (job.window ? job.window[0] : 0);
-  const until = job.window && { until: begun + job.window[1] };
-  const tables = traced(K, job, threads, seed, engine, { start: begun, ...until });
+  const until = job.window ? begun + job.window[1] : K.spec.trace.until;
+  const tables = run(
+    { start: begun, until },
+    () => job.window !== undefined && engine.outcome().now > until,
+  );
   const read = cached((a, n) => engine.read(a, n));
   const fields = fieldsOf(K, program, read, namesOf(K, program, read, threads));
   const protocol = K.protocols[machine.protocol];
   addNames(tables, protocol.cells, naming(program, fields));
-  tables.transactions = tables.transactions.filter(x => x.close >= begun);
+  tables.transactions = tables.transactions.filter(x => x.close >= begun && x.request <= until);
   const used = usedOf(tables.accesses);
   const nameOf = line => (used.get(line) || []).slice(0, 3).join(', ') || fields.at(line);
   const texts = textsOf();
@@ -94,9 +97,9 @@ const slicesOf = (machine, line, engine) =>
 const machineHarts = (job, threads) => job.machine.harts[job.placement].slice(0, threads);
 
 // One traced run, its columns as rows, numbers as the names that tables and rules have for them.
-function traced(K, job, threads, seed, engine, window) {
+function traced(K, job, threads, seed, engine, window, isEnough) {
   engine.start(machineSpec(job.machine), jobSpec(K, job, threads, seed, window));
-  while (engine.step());
+  while (engine.step(SLICE) && !isEnough());
   const columns = engine.trace();
   const words = K.protocols[job.machine.resolved.protocol].words;
   const tables = {};
@@ -251,10 +254,12 @@ function waysOf({ links }, messages, start, engine) {
     const size = m.carries ? 'data' : SNOOPS.includes(m.kind) ? 'snoop' : 'control';
     const stops = [engine.stop(m.sender, m.line / LINE)];
     const times = [m.sent - start];
+    const waits = [];
     for (const number of path(stops[0], engine.stop(m.receiver, m.line / LINE))) {
       stops.push(links[number].target);
-      times.push(times[times.length - 1] + (m.links.get(number) || 0) + links[number][size]);
+      waits.push(m.links.get(number) || 0);
+      times.push(times[times.length - 1] + waits[waits.length - 1] + links[number][size]);
     }
-    return [stops, times];
+    return [stops, times, waits];
   });
 }

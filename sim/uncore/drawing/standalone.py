@@ -3,6 +3,7 @@
     page(title, body, style="", script="", ...) -> str
     data(value), packed(value)                    a value for a page's script
     filled("<b>@NAME@</b>", NAME="x") -> str      other marks stay
+    shared("sorted.js") -> str                    a script for several pages
     drawn(svg, label) -> str                      a picture by plot.py, in the page's own colours
 
 Every HTML file that uncore writes is made by `page`.  Its policy forbids every request, and runs
@@ -43,16 +44,16 @@ def page(
     """
     scripts = [*libraries]
     if script:
-        theme = _text("theme.js") if 'id="theme"' in body else ""
-        unpacks = _text("packed.js") if "unpacked" in script else ""
+        theme = shared("theme.js") if 'id="theme"' in body else ""
+        unpacks = shared("packed.js") if "unpacked" in script else ""
         scripts.append(f"\n'use strict';\n(async () => {{\n{theme}{unpacks}{script}}})();\n")
     sources = [*map(_digest, scripts), *DIGEST.findall(inner), *runs.split()]
     policy = f"; script-src {' '.join(sources)}" if sources else ""
     return filled(
-        _text("standalone.html"),
+        shared("standalone.html"),
         ALLOWED=policy + allowed,
         TITLE=escape(title),
-        STYLE=f"<style>\n{_text('standalone.css')}{style}</style>",
+        STYLE=f"<style>\n{shared('standalone.css')}{style}</style>",
         BODY=body + "".join(f"<script>{text}</script>" for text in scripts),
     )
 
@@ -86,5 +87,5 @@ def drawn(svg: str, label: str) -> str:
     return f'<figure class="drawn">{svg[svg.index("<svg") :].replace("<svg", named, 1)}</figure>'
 
 
-def _text(name: str) -> str:
+def shared(name: str) -> str:
     return (HERE / name).read_text()

@@ -25,11 +25,32 @@ MARKERS = {
 }
 # Nothing of a page calls another: this button would give the picture away.
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["sendChartToCloud"]}
-STYLE = ".plot { height: 600px }"
+STYLE = """
+main { padding: 12px 20px }
+h1 { font-size: 18px; margin: 8px 0 }
+.plot { height: calc(100vh - 90px); min-height: 380px; max-height: 760px }
+"""
+# A picture has the colours of the page, which is dark where the reader's system is; on a narrow
+# screen its labels stand below it.
 SCRIPT = """const plots = document.querySelectorAll('.plot');
-@FIGURES@.forEach(([traces, layout], i) =>
-  Plotly.newPlot(plots[i], traces, layout, { ...@CONFIG@, responsive: true }),
-);
+const wants = matchMedia('(prefers-color-scheme: dark)');
+function draw() {
+  const { color, backgroundColor } = getComputedStyle(document.body);
+  const grid = { gridcolor: wants.matches ? '#38404a' : '#e4e4e4' };
+  const legend = innerWidth < 700 ? { legend: { orientation: 'h', y: -0.25 } } : {};
+  const clear = { font: { color }, paper_bgcolor: backgroundColor, plot_bgcolor: backgroundColor };
+  @FIGURES@.forEach(([traces, layout], i) => {
+    const axes = { xaxis: { ...grid, ...layout.xaxis }, yaxis: { ...grid, ...layout.yaxis } };
+    const margin = { t: 30, r: 20 };
+    if (innerWidth < 700)
+      for (const { colorbar } of traces)
+        if (colorbar) Object.assign(colorbar, { orientation: 'h', y: -0.45, thickness: 14 });
+    const whole = { ...clear, ...legend, margin, ...layout, ...axes };
+    Plotly.react(plots[i], traces, whole, { ...@CONFIG@, responsive: true });
+  });
+}
+wants.addEventListener('change', draw);
+draw();
 """
 LINES = {"solid": "solid", "dashdot": "dashdot", "dotted": "dot", "dashed": "dash"}
 
@@ -43,9 +64,9 @@ def write(path: Path, panels: Sequence[Panel]) -> None:
     figures = []
     for panel in panels:
         traces, layout = figure(panel)
-        title = {"title": {"text": panel.title}, "plot_bgcolor": "white"}
-        figures.append(_plain([traces, title | layout]))
-    body = "<main>" + '<div class="plot"></div>' * len(figures) + "</main>"
+        figures.append(_plain([traces, layout]))
+    shown = (f'<h1>{escape(panel.title)}</h1><div class="plot"></div>' for panel in panels)
+    body = f"<main>{''.join(shown)}</main>"
     data = {"FIGURES": figures, "CONFIG": CONFIG}
     texts = {name: standalone.data(value) for name, value in data.items()}
     script = standalone.filled(SCRIPT, **texts)

@@ -24,11 +24,8 @@ SEEN = 0.005  # lines or ns per operation: fewer would be written 0.00
 Table = tuple[str, list[dict[str, Any]], list[Column]]  # title, rows, columns
 
 
-def show(comparison: Comparison, words: str) -> None:
-    """The curve's table, the ratio's range, then classes, lines and waiting; what to do now.
-
-    `words` of a command ask for both runs.
-    """
+def show(comparison: Comparison, more: str) -> None:
+    """The curve's table, the ratio's range, then classes, lines and waiting; `more` to do now."""
     (title, rows, columns), *parts = tables(comparison)
     emit(rows, False, columns, title)
     say_seeds(comparison.seeds)
@@ -39,11 +36,11 @@ def show(comparison: Comparison, words: str) -> None:
             emit(rows, False, columns, title)
         else:
             say(f"not known: {title}", "dim")
-    say(advice(comparison, words))
+    say(f"{advice(comparison)}. {more}")
 
 
-def advice(comparison: Comparison, words: str) -> str:
-    """What it comes to, in words, and the command that shows why."""
+def advice(comparison: Comparison) -> str:
+    """What it comes to, in words."""
     a, b, ratio = comparison.a, comparison.b, comparison.rows[-1].ratio
     fast, slow, times = (b, a, ratio) if ratio > 1 else (a, b, 1 / ratio)
     said = "neither is faster by a twentieth"
@@ -54,8 +51,7 @@ def advice(comparison: Comparison, words: str) -> str:
         most = waits[0]
         said += f"; waits for {most.name} differ most, {most.a:.3g} and {most.b:.3g} ns"
     at = f"{comparison.threads} thread{'s' * (comparison.threads > 1)}"
-    options = f"--threads {comparison.threads} --around slowest --output w.html"
-    return f"At {at} {said}. To see where they part:\n  uncore watch {words} {options}"
+    return f"At {at} {said}"
 
 
 def tables(comparison: Comparison) -> list[Table]:

@@ -20,13 +20,14 @@ UNITS = {
 }
 
 
-def show(exploration: Exploration) -> None:
+def show(exploration: Exploration, drawn: bool = False) -> None:
     rows, columns = front_of(exploration)
     emit(rows, False, columns, exploration.plan.title)
     say(counted(exploration))
     if exploration.front:
         file = exploration.plan.written.file
-        say(f"now: uncore explore {file} --runs prints the runs behind each; --plot FILE draws it")
+        draws = "" if drawn else "; --plot FILE.svg draws it"
+        say(f"now: uncore explore {file} --runs prints the runs behind each{draws}")
 
 
 def front_of(exploration: Exploration) -> tuple[list[Row], list[Column]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from uncore.drawing import formats as units
 from uncore.drawing.table import Column, emit
+from uncore.program.frames import demangled
 
 if TYPE_CHECKING:
     from uncore.program import Program
@@ -50,7 +51,7 @@ def show(program: Program, point: Point) -> None:
 def holds(program: Program, address: int) -> str:
     """The program's objects in the line; empty for memory it has allocated."""
     names = [
-        symbol.name
+        demangled(symbol.name)
         for symbol in program.symbols
         if symbol.size
         and symbol.address < address + LINE

@@ -54,7 +54,10 @@ def load(path: Path) -> Result:
     results = load_all(path)
     if len(results) != 1:
         which = "; ".join(f"{result!r}"[1:].partition(",")[0] for result in results)
-        raise UserError(f"{path}: it holds {len(results)} results, and one is needed here: {which}")
+        raise UserError(
+            f"{path}: it holds {len(results)} results, and one is needed here: {which}. Run one"
+            " workload on one machine with --output"
+        )
     return results[0]
 
 

@@ -1,7 +1,8 @@
 """Where messages are on their way: each stop of it, and when.
 
     Places(job).stop(agent, line)            where an agent stands about a line (A3)
-    Places(job).ways(messages, start)        of each message its stops and when its head is at each
+    Places(job).ways(messages, start)        of each message its stops, when its head is at each,
+                                         and how long it waited for each link
 
 A head passes a link in the link's latency, behind its wait for the channel where it had one; whole
 is a message when it has arrived (F3).
@@ -19,7 +20,7 @@ from uncore.trace.words import size_of
 
 GOLDEN = 0x9E3779B97F4A7C15  # A3
 
-Way = list[list[int]]  # stops, times
+Way = list[list[int]]  # stops, times, waits
 
 
 class Places:
@@ -54,10 +55,11 @@ class Places:
         waits = dict(zip(message["links"], message["waits"], strict=True))
         source, target = ends
         now = message["sent"] - start
-        stops, times = [source], [now]
+        stops, times, waited = [source], [now], list[int]()
         for number in self.path(source, target):
             link = self.machine.links[number]
-            now += waits.get(number, 0) + getattr(link, size)
+            waited.append(waits.get(number, 0))
+            now += waited[-1] + getattr(link, size)
             stops.append(link.target)
             times.append(now)
-        return [stops, times]
+        return [stops, times, waited]

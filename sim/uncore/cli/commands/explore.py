@@ -43,7 +43,7 @@ def explore(
     if json:
         print_json(exploration.to_rows())
     else:
-        shown.show(exploration)
+        shown.show(exploration, plot is not None)
     if runs and not json:
         shown.runs(exploration)
     if output and exploration.front:

@@ -1,4 +1,4 @@
-"""Lessons: listed, made into pages, their exercises checked."""
+"""Lessons: listed, made into pages for readers and for teachers, their exercises checked."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ from uncore.job.option_values import check_endings, pairs
 from uncore.study import lessons
 
 LISTED = [Column("lesson", "name", left=True), Column("question", "title", left=True)]
+ABOUT = (
+    "lessons: uncore lesson page NAME --output FILE.html makes one's page, slides too (P);"
+    " teach: its teacher's page; check NAME PROGRAM: its exercise"
+)
 COLUMNS = [
     Column("must", "says", left=True, about="what the exercise asks for"),
     Column("bound", "bound", left=True, about="the same of the figures of runs"),
@@ -25,29 +29,34 @@ COLUMNS = [
 
 
 def lesson(
-    what: Annotated[Literal["list", "page", "check"], Parameter(help="what is done")] = "list",
+    what: Annotated[
+        Literal["list", "page", "teach", "check"],
+        Parameter(help="what is done; teach: the teacher's page"),
+    ] = "list",
     name: Annotated[str, Parameter(help="the lesson")] = "",
     program: Annotated[
         str, Parameter(help="for check: your .c or .elf file, or a workload's name")
     ] = "",
     *,
-    output: Annotated[Path | None, Parameter(help="for page: the file (.html)")] = None,
+    output: Annotated[Path | None, Parameter(help="for page and teach: the file (.html)")] = None,
     set_: Set = [],  # noqa: B006
     json: Json = False,
 ) -> int:
     if what == "list":
         rows = [{"name": title, "title": lessons.read(title).title} for title in lessons.names()]
-        emit(rows, json, LISTED, "lessons: uncore lesson page NAME --output FILE.html")
+        emit(rows, json, LISTED, ABOUT)
         return OK
     if not name:
         raise UserError(f"lesson {what} needs a lesson: there are {', '.join(lessons.names())}")
-    return _page(name, output) if what == "page" else _check(name, program, set_, json)
+    if what == "check":
+        return _check(name, program, set_, json)
+    return _page(name, output, what == "teach")
 
 
-def _page(name: str, output: Path | None) -> int:
-    output = output or Path(f"{name}.html")
+def _page(name: str, output: Path | None, for_teacher: bool) -> int:
+    output = output or Path(f"{name}-teacher.html" if for_teacher else f"{name}.html")
     check_endings({"--output": output}, {"--output": (".html",)})
-    lessons.write(output, name)
+    (lessons.write_teachers if for_teacher else lessons.write)(output, name)
     note(f"page: {output}, {output.stat().st_size / 1e6:.1f} MB")
     return OK
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
@@ -155,9 +156,10 @@ def compare(
     if words and all(_is_result(word) for word in words):
         results = _saved(words, threads == "1" and untouched(job_words) and untouched(chance))
     else:
-        jobs = (job_words.job(*side, threads, chance) for side in _sides(words, on_linux))
+        sides = _sides(words, on_linux)
+        jobs = [on_linux.of_job(job_words.job(*side, threads, chance)) for side in sides]
         with crew.at_work() as workers:
-            results = execute([*map(on_linux.of_job, jobs)], workers, engine_options=limits)
+            results = execute(jobs, workers, engine_options=limits)
     if any(result.outcome.partial for result in results):
         return INTERRUPTED
     at = comparing.most_threads(results[0], results[1])
@@ -165,7 +167,7 @@ def compare(
     if json:
         print_json(comparison)
     else:
-        compare_report.show(comparison, _both(results, words))
+        compare_report.show(comparison, _more(comparison, results, words, on_linux))
     if plot:
         note(f"picture: {picture(plot, compare_report.panel(comparison))}")
     _report(report, comparison)
@@ -176,6 +178,26 @@ def _saved(words: Sequence[str], alone: bool) -> list[Result]:
     if len(words) != 2 or not alone:
         raise UserError("compare A.json B.json: two results; no option of a run but its limits")
     return [load_result(Path(word)) for word in words]
+
+
+def _more(
+    comparison: comparing.Comparison,
+    results: Sequence[Result],
+    said: Sequence[str],
+    on_linux: OnLinux,
+) -> str:
+    """The command that shows why; a program cannot be watched, but asked what would help."""
+    at = comparison.threads
+    if not untouched(on_linux):
+        slow = 0 if comparison.rows[-1].ratio > 1 else 1
+        several = [word for word in said if is_workload(word)]
+        if len(several) == 1:
+            several = [word for word in said if not is_workload(word)]
+        one = [word for word in said if word not in several or word == several[slow]]
+        what = f"uncore whatif {shlex.join(one)} --threads {at} {shlex.join(on_linux.words())}"
+        return f"To see what would help {several[slow]}:\n  {what}"
+    options = f"--threads {at} --around slowest --output w.html"
+    return f"To see where they part:\n  uncore watch {_both(results, said)} {options}"
 
 
 def _both(results: Sequence[Result], said: Sequence[str]) -> str:

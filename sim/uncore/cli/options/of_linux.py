@@ -55,6 +55,12 @@ class OnLinux(_Declared):  # type: ignore[misc]
         }
         return replace(job, **values)
 
+    def words(self) -> list[str]:
+        """The options as they are written."""
+        declared = [(option, n) for n, option in options(Job).items() if n in vars(self)]
+        values = [(o, o.form.read(o.flag, getattr(self, n))) for o, n in declared]
+        return [word for o, value in values for word in o.written(value)] + self.built()
+
     def built(self) -> list[str]:
         """Options that no job holds: how the program is compiled, and the folder that it finds."""
         words = [f"--source={path}" for path in self.source]

@@ -51,7 +51,8 @@ def of_run(
         raise UserError(f"--report {path}: there is no finished point to report")
     result, job = shown[0]
     title = f"{job.program.name} on {job.machine.name}"
-    about = f"{job.program.summary}. Threads {', '.join(map(str, job.threads))}."
+    threads = f"Threads {', '.join(map(str, job.threads))}."
+    about = f"{job.program.summary}. {threads}" if job.program.summary else threads
     all_ = [section for section, _ in shown]
     write(
         path,

@@ -16,29 +16,14 @@ UNIT = 80.0  # of the drawing, one stop
 SAID, MANY = 5000, 100  # millionths from which a wire says how busy it is; wires, where none does
 CORE = 0.8 * UNIT
 WIDEST = 14.0  # a link that is busy all the time
-# The style of a picture that stands alone; in a report document.css has it.
-STYLE = (
-    "svg{background:#fff;font-family:sans-serif}text{fill:#57606a;font-size:15px}"
-    ".frame{fill:none;stroke:#d5d3cb}.wire{stroke:#57606a;stroke-opacity:.4}"
-    ".core{fill:#eef3fa;stroke:#57606a}.hub{fill:#57606a}"
-    ".label{fill:#1c2128;text-anchor:middle;font-size:22px}"
-)
 
 
 def traffic(job: Job, point: Point) -> str:
     """A link is as wide as it is busy; the harts of the run stand on filled cores."""
-    used = {job.machine.core_of(hart) for hart in job.harts[: point.threads]}
-    title = f"{job.machine.name}: links by the part of the time in which they are busy"
-    return _drawn(job.machine, _busy(job.machine, dict(point.links or [])), used, title)
-
-
-def topology_of(machine: Machine) -> str:
-    """Nothing runs."""
-    return _drawn(machine, _busy(machine, {}), set(), f"{machine.name}: cores, stops and links")
-
-
-def _drawn(machine: Machine, busy: dict[frozenset[int], int], used: set[int], title: str) -> str:
-    box = layout(machine)
+    machine, box = job.machine, layout(job.machine)
+    used = {machine.core_of(hart) for hart in job.harts[: point.threads]}
+    busy = _busy(machine, dict(point.links or []))
+    title = f"{machine.name}: links by the part of the time in which they are busy"
     parts = [*_frames(box), *_wires(machine, box, busy), *_stops(machine, box, used)]
     view = (-0.3, 0.3, box.width + 0.6, box.height - 0.1)
     return _figure(

@@ -1,4 +1,6 @@
-// A lesson's forms compare a prediction with the answer; its buttons unpack a stepper.
+// A lesson's forms compare a prediction with the answer; its buttons unpack a stepper; as slides it
+// is shown part by part.
+const $ = id => document.getElementById(id);
 for (const form of document.querySelectorAll('.predict'))
   form.addEventListener('submit', event => {
     event.preventDefault();
@@ -34,3 +36,65 @@ for (const part of document.querySelectorAll('.watch'))
     alone.hidden = false;
     part.append(frame);
   });
+
+// ---- slides: a heading, a prediction, a run's output, a stepper, the exercise
+const own = node => node.matches('.predict, .watch, .exercise, figure, pre');
+const slides = [];
+function part() {
+  const main = document.querySelector('main');
+  for (const node of [...main.children]) {
+    const last = slides.at(-1)?.lastChild;
+    const goesOn = last && (last.matches('h2') || !(own(node) || own(last)));
+    if (node.matches('h2') || !goesOn) {
+      slides.push(document.createElement('div'));
+      slides.at(-1).className = 'slide';
+      main.append(slides.at(-1));
+    }
+    slides.at(-1).append(node);
+  }
+}
+let at = -1; // the slide that is shown; below 0: all, as a page
+function show(n) {
+  at = Math.min(n, slides.length - 1);
+  document.documentElement.classList.toggle('slides', at >= 0);
+  for (const [i, slide] of slides.entries()) slide.classList.toggle('shown', i === at);
+  $('slides').textContent = at < 0 ? 'slides' : 'all';
+  $('number').hidden = at < 0;
+  $('number').textContent = `${at + 1} of ${slides.length}`;
+  history.replaceState(null, '', at < 0 ? '#' : `#slide=${at + 1}`);
+  if (at >= 0) fit(slides[at]);
+}
+const hasRoom = node =>
+  node.scrollHeight <= node.clientHeight + 1 && node.scrollWidth <= node.clientWidth + 1;
+// The largest letters with which the slide has room; whole paragraphs, where they have, too.
+function fit(slide) {
+  slide.classList.add('whole');
+  for (let share = 160; share >= 30; share -= 5) {
+    if (share < 100) slide.classList.remove('whole');
+    slide.style.setProperty('--share', share / 100);
+    if ([slide, ...slide.querySelectorAll('pre')].every(hasRoom)) break;
+  }
+}
+const turn = () => show(at < 0 ? 0 : -1);
+const KEYS = {
+  p: turn,
+  Escape: () => show(-1),
+  ArrowRight: () => show(at + 1),
+  PageDown: () => show(at + 1),
+  ArrowLeft: () => show(Math.max(0, at - 1)),
+  PageUp: () => show(Math.max(0, at - 1)),
+  Home: () => show(0),
+  End: () => show(slides.length - 1),
+};
+if ($('slides')) {
+  part();
+  $('slides').addEventListener('click', turn);
+  document.addEventListener('keydown', event => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches('input')) return;
+    if (!KEYS[event.key] || (at < 0 && event.key !== 'p')) return;
+    event.preventDefault();
+    KEYS[event.key]();
+  });
+  addEventListener('resize', () => at >= 0 && fit(slides[at]));
+  show(Number(new URLSearchParams(location.hash.slice(1)).get('slide') ?? 0) - 1);
+}

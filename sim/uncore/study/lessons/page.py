@@ -1,12 +1,14 @@
-"""The page of a lesson: one file, which asks nobody for anything.
+"""The pages of a lesson, each one file that asks nobody for anything: the reader's, the teacher's.
 
 Steppers are inside it, compressed, and shown where they are asked for; the reader's prediction is
-compared in the page with what the run gave.
+compared in the page with what the run gave.  As slides (lesson.js) it shows the first sentence of
+each paragraph; what comes behind, the teacher says.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -22,7 +24,7 @@ from uncore.errors import UserError
 from uncore.study.explore.formula import Formula
 from uncore.study.lessons.figures import figures, job
 from uncore.study.lessons.moment import at
-from uncore.study.lessons.text import Exercise, Lesson, Predict, Run, Watch, read
+from uncore.study.lessons.text import Exercise, Lesson, Predict, Run, Teach, Watch, read
 from uncore.support.output_files import write_whole
 from uncore.trace import MEASURED, Window, record
 from uncore.trace.stepper.page import empty
@@ -30,25 +32,57 @@ from uncore.trace.stepper.page import page as stepper
 
 HERE = Path(__file__).parent
 COLUMNS = "100"
+SENTENCE = re.compile(r"[.?!][*)]* (?=[A-Z`*])")
+ITEM = re.compile(r"(?:\d+\.|\*) ")
+LABEL = 25  # letters: what is shorter and ends as a sentence does names what follows
+REST = "\ue000"  # stands where a paragraph's first sentence has ended; no text has it
 
 
 def write(path: Path, name: str, home: str = "") -> None:
-    """`home`: the page of all lessons, where this one stands among them."""
-    lesson = read(name)
+    """`home`: the page of all lessons, where this one stands among them and its teacher's page."""
+    lesson, script = read(name), _text("js")
     with tempfile.TemporaryDirectory() as folder:  # in which its commands find each other's files
         body = "\n".join(shown(part, lesson, Path(folder)) for part in lesson.parts)
-    frame, style, script = map(_text, ("html", "css", "js"))
-    text = standalone.filled(
-        frame,
-        TITLE=escape(lesson.title),
-        HOME=f'<a href="{escape(home)}">all lessons</a>' if home else "",
-        BODY=body,
-        AGAIN=escape(f"uncore lesson page {name} --output {path.name}"),
-    )
+    button = '<button id="slides" type="button" title="slides, or all (p)">slides</button>'
+    beside = f'<a href="{escape(home)}">all lessons</a><a href="{name}-teacher.html">teacher</a>'
+    links = beside * bool(home) + button
+    text = _framed(lesson.title, body, links, f"uncore lesson page {name} --output {path.name}")
     page = standalone.page(
-        lesson.title, text, style, script, inner=empty(), allowed="; frame-src blob:"
+        lesson.title, text, _text("css"), script, inner=empty(), allowed="; frame-src blob:"
     )
     write_whole(path, page)
+
+
+def write_teachers(path: Path, name: str) -> None:
+    """What to ask and what is answered, with what the runs give and what solves the exercise."""
+    lesson = read(name)
+    teach, source = lesson.teach, f"docs/lessons/{name}.md"
+    predictions = [
+        f"<tr><td>{_prose(part.ask)}</td><td><b>{_answer(part, source)[1]}</b></td>"
+        f"<td>{_prose(part.because)}</td></tr>"
+        for part in lesson.predictions
+    ]
+    wrong = (
+        f"<tr><td>{_prose(says)}</td><td>{_prose(to)}</td></tr>" for says, to in teach.wrong.items()
+    )
+    hints = "".join(f"<li>{_prose(hint)}</li>" for hint in lesson.exercise.hints)
+    body = (
+        f"<p>{teach.minutes} minutes, with the exercise begun and finished at home."
+        " The lesson's page is slides, too: press P.</p>"
+        f"<h2>Ask</h2><ol>{''.join(f'<li>{_prose(ask)}</li>' for ask in teach.ask)}</ol>"
+        f"<h2>They will say</h2><table>{''.join(wrong)}</table>"
+        f"<h2>Predictions</h2><table>{''.join(predictions)}</table>"
+        f"<h2>Exercise</h2>{_prose(lesson.exercise.ask)}<ul>{hints}</ul>"
+    )
+    title = f"For the teacher: {lesson.title}"
+    text = _framed(title, body, "", f"uncore lesson teach {name} --output {path.name}")
+    write_whole(path, standalone.page(title, text, _text("css"), _text("js")))
+
+
+def _framed(title: str, body: str, links: str, again: str) -> str:
+    return standalone.filled(
+        _text("html"), TITLE=escape(title), LINKS=links, BODY=body, AGAIN=escape(again)
+    )
 
 
 def _text(kind: str) -> str:
@@ -56,7 +90,30 @@ def _text(kind: str) -> str:
 
 
 def _prose(text: str) -> str:
-    return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
+    """Markdown as HTML; what stands behind a paragraph's first sentence is marked."""
+    marked = "\n".join(map(_parted, text.split("\n")))
+    html = str(MarkdownIt("commonmark", {"html": False}).enable("table").render(marked))
+    return re.sub(f"{REST}(.*?)(</p>|</li>)", r'<span class="rest">\1</span>\2', html)
+
+
+def _parted(line: str) -> str:
+    """A paragraph, which is one line, parted behind a sentence that leaves nothing open."""
+    if line.startswith("|"):
+        return line
+    item = ITEM.match(line)
+    begin = item.end() if item else 0
+    for end in SENTENCE.finditer(line, begin):
+        first = line[begin : end.end() - 1]
+        if len(first) >= LABEL and not any(first.count(mark) % 2 for mark in ("`", "*")):
+            return f"{line[:begin]}{first} {REST}{line[end.end() :]}"
+    return line
+
+
+def _answer(part: Predict, source: str) -> tuple[float, str]:
+    """What the run gives: the number, and as it is said."""
+    known = figures({name: job(words) for name, words in part.runs.items()})
+    answer = Formula.read(part.answer, source).value(known)
+    return answer, f"{answer:.3g} {part.unit}".strip()
 
 
 @singledispatch
@@ -84,9 +141,7 @@ def _(part: Run, lesson: Lesson, folder: Path) -> str:
 
 @shown.register
 def _(part: Predict, lesson: Lesson, folder: Path) -> str:
-    known = figures({name: job(words) for name, words in part.runs.items()})
-    answer = Formula.read(part.answer, f"docs/lessons/{lesson.name}.md").value(known)
-    said = f"{answer:.3g} {part.unit}".strip()
+    answer, said = _answer(part, f"docs/lessons/{lesson.name}.md")
     return f"""<form class="predict" data-answer="{answer:.6g}" data-within="{part.within}">
 <h3>Predict</h3>{_prose(part.ask)}
 <p><label>I say <input inputmode="decimal" required> {escape(part.unit)}</label>
@@ -112,6 +167,11 @@ def _(part: Watch, lesson: Lesson, folder: Path) -> str:
 <a target="_blank" hidden>open alone</a></p>
 <p class="soft">Or: <code>{escape(command)}</code>, then <code>{escape(place)}</code> behind its
 address.</p></section>"""
+
+
+@shown.register
+def _(part: Teach, lesson: Lesson, folder: Path) -> str:
+    return ""  # on a page of its own
 
 
 @shown.register

@@ -1,6 +1,6 @@
 """A lesson as it is written: paragraphs of Markdown, and blocks that say what is done.
 
-    read("ticket") -> Lesson(name, title, parts)      parts: str, Run, Predict, Watch, Exercise
+    read("ticket") -> Lesson(name, title, parts)     parts: str, Run, Predict, ...
 
 A run within a block is words: "ccx:4x8 lock/ticket 32 hold=50ns" is machine, workload, threads and
 parameters.  Bounds and answers are formulas (exploration/formula.py) of the figures of named runs.
@@ -19,7 +19,7 @@ from msgspec import Struct
 from uncore.errors import UserError, nearest
 from uncore.support import paths
 
-FENCED = re.compile(r"^```(run|predict|watch|exercise)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^```(run|predict|watch|exercise|teach)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Run(Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,12 +59,21 @@ class Exercise(Struct, frozen=True, forbid_unknown_fields=True):
     hints: tuple[str, ...] = ()
 
 
-Part = str | Run | Predict | Watch | Exercise
+class Teach(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a teacher needs beside the page: how long it takes, what to ask, what is answered."""
+
+    minutes: int
+    ask: tuple[str, ...]
+    wrong: Mapping[str, str]  # a usual wrong answer -> what to say to it
+
+
+Part = str | Run | Predict | Watch | Exercise | Teach
 KINDS: Mapping[str, Any] = {
     "run": Run,
     "predict": Predict,
     "watch": Watch,
     "exercise": Exercise,
+    "teach": Teach,
 }
 
 
@@ -77,6 +86,14 @@ class Lesson:
     @property
     def exercise(self) -> Exercise:
         return next(part for part in self.parts if isinstance(part, Exercise))
+
+    @property
+    def teach(self) -> Teach:
+        return next(part for part in self.parts if isinstance(part, Teach))
+
+    @property
+    def predictions(self) -> list[Predict]:
+        return [part for part in self.parts if isinstance(part, Predict)]
 
 
 def names() -> list[str]:

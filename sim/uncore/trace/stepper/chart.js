@@ -27,7 +27,7 @@ function chartTimes(line) {
 function visiblePart(line, t, height) {
   const times = chartTimes(line);
   const room = Math.max(6, Math.floor((height - HEAD) / ROW - 0.6));
-  const here = until(times, t, x => x);
+  const here = notAfter(times, t);
   const first = Math.max(0, Math.min(here - Math.ceil(room * 0.65), times.length - room));
   const rows = times.slice(first, first + room);
   const [from, to] = [rows[0], rows[rows.length - 1]];
@@ -40,7 +40,7 @@ function visiblePart(line, t, height) {
   return { rows, visible, changes };
 }
 
-function showChart(line, t, go, parting) {
+function showChart(line, t, go, partings) {
   const svg = $('chart');
   const width = Math.max(320, svg.clientWidth);
   const height = Math.max(240, svg.clientHeight);
@@ -48,7 +48,7 @@ function showChart(line, t, go, parting) {
   const agents = [
     ...new Set([...visible.flatMap(m => [m.sender, m.receiver]), ...changes.map(s => s.agent)]),
   ].sort((a, b_) => order(a) - order(b_));
-  const column = (width - LEFT - 60) / Math.max(1, agents.length - 1);
+  const column = (width - LEFT - 70) / Math.max(1, agents.length - 1);
   const x = agent => (agents.length === 1 ? width / 2 : LEFT + 28 + agents.indexOf(agent) * column);
   const row = new Map(rows.map((when, i) => [when, HEAD + (i + 0.8) * ROW]));
   const y = when => (when < rows[0] ? HEAD : (row.get(when) ?? height));
@@ -62,8 +62,9 @@ function showChart(line, t, go, parting) {
   for (const s of changes) labels.taken(badgeBox(x(s.agent), y(s.at)));
   for (const m of visible) drawArrow(svg, m, t, x, y, go, labels);
   for (const s of changes) drawBadge(svg, s, t, x, y);
-  if (row.has(parting)) {
-    const at = y(parting) - ROW / 2;
+  for (const when of rows) {
+    if (!partings.has(when)) continue;
+    const at = y(when) - ROW / 2;
     make('line', { class: 'parting', x1: 0, x2: width, y1: at, y2: at }, svg);
   }
   if (rows.length) {

@@ -1,18 +1,6 @@
 // What both runs and the stepping use: moments, times and texts as they are shown, drawing.
 const NOT = -1; // a time that has not come, an agent that is nobody
 
-// The number of elements of a sorted list that are not after t.
-function until(list, t, key) {
-  let low = 0;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (key(list[middle]) <= t) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 function time(ps) {
   const units = [
     [1e9, 'ms'],

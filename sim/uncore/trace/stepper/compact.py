@@ -3,7 +3,8 @@
     compact(document) -> dict     tables by column, ways by their routes
 
 A column of whole numbers is written as differences, each from the one before, because times and
-numbers of requests ascend; a way as the number of its route and the time that each link took.
+numbers of requests ascend; a way as the number of its route, the time that each link took, and the
+wait for it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ def _ways(ways: Sequence[Sequence[Sequence[int]]]) -> dict[str, Any]:
     """A message leaves when it is sent, so the first of its times is not written."""
     numbers: dict[tuple[int, ...], int] = {}
     return {
-        "of": [numbers.setdefault(tuple(stops), len(numbers)) for stops, _ in ways],
+        "of": [numbers.setdefault(tuple(stops), len(numbers)) for stops, _, _ in ways],
         "routes": list(numbers),
-        "took": [b - a for _, times in ways for a, b in pairwise(times)],
+        "took": [b - a for _, times, _ in ways for a, b in pairwise(times)],
+        "waited": [wait for _, _, waits in ways for wait in waits],
     }

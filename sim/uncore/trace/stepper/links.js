@@ -1,17 +1,23 @@
-// The busiest links over time: how many messages, about any line, are on each, waiting for it or
-// crossing it; the mean of each of so many parts of the run.
+// The busiest links over time: how many messages, about any line, cross each (its use) and wait for
+// it (its queue); the mean of each of so many parts of the run.
 const COLUMNS = 160;
 const MOST_LINKS = 6; // strips
-const linkLoads = new Map(); // "stop-stop" -> mean number of messages in each part
+const linkLoads = new Map(); // "stop-stop" -> { use, queue }, of each part
 for (const m of messages)
-  for (let i = 1; i < m.stops.length; i++) addLoad(m.stops[i - 1], m.stops[i], m.times, i);
+  for (let i = 1; i < m.stops.length; i++) addLoad(m.stops[i - 1], m.stops[i], m, i);
 
-function addLoad(from, to, times, i) {
+function addLoad(from, to, { times, waits }, i) {
   const wire = [from, to].sort((a, b_) => a - b_).join('-');
-  if (!linkLoads.has(wire)) linkLoads.set(wire, new Array(COLUMNS).fill(0));
-  const load = linkLoads.get(wire);
+  const none = () => new Array(COLUMNS).fill(0);
+  if (!linkLoads.has(wire)) linkLoads.set(wire, { use: none(), queue: none() });
+  const { use, queue } = linkLoads.get(wire);
+  const begun = times[i - 1] + waits[i - 1];
+  addTime(queue, times[i - 1], begun);
+  addTime(use, begun, times[i]);
+}
+function addTime(load, from, to) {
   const part = Math.max(1, D.until) / COLUMNS;
-  const [begin, end] = [Math.max(0, times[i - 1]), Math.min(D.until, times[i])];
+  const [begin, end] = [Math.max(0, from), Math.min(D.until, to)];
   for (let n = Math.floor(begin / part); n * part < end && n < COLUMNS; n++)
     load[n] += Math.max(0, Math.min(end, (n + 1) * part) - Math.max(begin, n * part)) / part;
 }
@@ -21,34 +27,35 @@ function stopName(stop) {
 }
 
 const cursors = [];
+const sum = load => load.reduce((a, b_) => a + b_, 0);
 function drawLinks() {
-  const sum = load => load.reduce((a, b_) => a + b_, 0);
-  const busiest = [...linkLoads].sort((a, b_) => sum(b_[1]) - sum(a[1])).slice(0, MOST_LINKS);
-  const most = Math.max(1, ...busiest.flatMap(([, load]) => load));
-  for (const [wire, load] of busiest) {
+  const all = ({ use, queue }) => sum(use) + sum(queue);
+  const busiest = [...linkLoads].sort((a, b_) => all(b_[1]) - all(a[1])).slice(0, MOST_LINKS);
+  const most = Math.max(1, ...busiest.flatMap(([, { use, queue }]) => [...use, ...queue]));
+  for (const [wire, loads] of busiest) {
     const name = wire.split('-').map(Number).map(stopName).join(' – ');
     const row = document.createElement('div');
     row.innerHTML = `<span>${esc(name)}</span>`;
-    row.title = `${name}: ${(sum(load) / COLUMNS).toFixed(2)} messages in the mean`;
-    const strip = {
-      viewBox: `0 0 ${COLUMNS} 1`,
-      preserveAspectRatio: 'none',
-      'aria-hidden': 'true',
-    };
-    const svg = make('svg', strip, row);
-    load.forEach((value, x) => {
-      const height = value / most;
-      if (value) make('rect', { x, y: 1 - height, width: 1, height, fill: 'currentColor' }, svg);
-    });
-    cursors.push(make('rect', { class: 'now', y: 0, width: 0.5, height: 1 }, svg));
-    make('title', {}, svg, row.title);
-    svg.addEventListener('click', event => {
-      const { left, width } = svg.getBoundingClientRect();
-      run.asked(((event.clientX - left) / width) * D.until);
-    });
-    row.append(`${Math.max(...load).toFixed(1)} at most`);
+    for (const [what, load] of Object.entries(loads)) drawStrip(row, name, what, load, most);
     $('links').append(row);
   }
+}
+function drawStrip(row, name, what, load, most) {
+  const box = { viewBox: `0 0 ${COLUMNS} 1`, preserveAspectRatio: 'none', 'aria-hidden': 'true' };
+  const svg = make('svg', { class: what, ...box }, row);
+  load.forEach((value, x) => {
+    const height = value / most;
+    if (value) make('rect', { x, y: 1 - height, width: 1, height, fill: 'currentColor' }, svg);
+  });
+  cursors.push(make('rect', { class: 'now', y: 0, width: 0.5, height: 1 }, svg));
+  make('title', {}, svg, `${name}, ${what}: ${(sum(load) / COLUMNS).toFixed(2)} in the mean`);
+  svg.addEventListener('click', event => {
+    const { left, width } = svg.getBoundingClientRect();
+    run.asked(((event.clientX - left) / width) * D.until);
+  });
+  const words = document.createElement('small');
+  words.textContent = `${what} ${Math.max(...load).toFixed(1)} at most`;
+  row.append(words);
 }
 function showLinks(t) {
   for (const cursor of cursors) cursor.setAttribute('x', (t / Math.max(1, D.until)) * COLUMNS);

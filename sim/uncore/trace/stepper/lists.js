@@ -29,7 +29,7 @@ function eventsOf(line) {
 function showLog(line, t, go, parts) {
   const log = eventsOf(line);
   const list = $('log');
-  const here = until(log, t, s => s[0]) - 1;
+  const here = notAfter(log, t, s => s[0]) - 1;
   const first = Math.max(0, here - LOG);
   const items = log.slice(first, here + LOG).map(([when, , say], i) => {
     const item = document.createElement('li');
@@ -38,7 +38,7 @@ function showLog(line, t, go, parts) {
     item.className =
       (when === t || n === here ? 'now' : n > here ? 'later' : '') +
       (Math.abs(n - here) < 12 ? ' near' : '') +
-      (n === parts ? ' parts' : '');
+      (parts.includes(n) ? ' parts' : '');
     if (n === here) item.setAttribute('aria-current', 'step');
     item.addEventListener('click', () => go(when));
     return item;

@@ -59,12 +59,14 @@ function step(unit, by) {
   saveAddress();
 }
 
-// ---- the line, in both runs the one of a name; and where they part
+// ---- the line, in both runs the one of a name, or else of an object; and where they part
 function choose(run, address) {
   run.choose(address);
-  const name = run.D.lines.find(([l]) => l === address)?.[1];
+  const [name, root] = [run.lineName(), run.lineName().split(/\W/)[0]];
   for (const other of runs) {
-    const same = other.D.lines.find(([, n]) => n === name);
+    const { lines } = other.D;
+    const like = ([, n]) => n.split(/\W/)[0] === root;
+    const same = lines.find(([, n]) => n === name) ?? lines.find(like);
     if (other !== run && same) other.choose(same[0]);
   }
   part();
@@ -77,33 +79,40 @@ function turnLine(by) {
   for (const run of runs) run.show();
   saveAddress();
 }
-let parted = null; // the index of the first event that is not the same
+let partings = []; // where the runs are not alike: an event of each, by its index
+let shown = 0; // which of them is told
 function part() {
   if (!second) return;
   const [a, b] = runs.map(run => run.events());
-  const many = Math.min(a.length, b.length);
-  let at = 0;
-  while (at < many && a[at][3] === b[at][3]) at++;
-  parted = at < many ? at : null;
-  for (const run of runs) run.part(parted);
-  $('there').hidden = parted === null;
-  $('parting').innerHTML =
-    parted === null
-      ? `Alike: the ${many} events of this line that both have.`
-      : [`The first ${at} events of this line are alike. Then they part.`]
-          .concat(
-            runs.map(run => {
-              const [t, , say] = run.events()[at];
-              return `<b>${esc(run.D.name)}</b> ${time(t)}: ${say()}`;
-            }),
-          )
-          .map(words => `<span>${words}</span>`)
-          .join(' ');
+  const [one, other] = runs.map(run => run.lineName());
+  partings = one === other ? partingsOf(a, b) : [];
+  for (const [n, run] of runs.entries()) run.part(partings.map(both => both[n]));
+  $('there').hidden = !partings.length;
+  shown = 0;
+  if (one === other) tellParting(Math.min(a.length, b.length));
+  else $('parting').innerHTML = `Two lines: <b>${esc(one)}</b> and <b>${esc(other)}</b>.`;
 }
-function goApart() {
-  if (parted === null) return;
+function tellParting(many) {
+  const at = partings[shown];
+  const words = at
+    ? [
+        `The first ${partings[0][0]} events of this line are alike; the runs part ` +
+          `${partings.length} time${partings.length > 1 ? 's' : ''}. Parting ${shown + 1}:`,
+        ...runs.map((run, n) => {
+          const [t, , say] = run.events()[at[n]];
+          return `<b>${esc(run.D.name)}</b> ${time(t)}: ${say()}`;
+        }),
+      ]
+    : [`Alike: the ${many} events of this line that both have.`];
+  $('parting').innerHTML = words.map(text => `<span>${text}</span>`).join(' ');
+}
+function goApart(by = 1) {
+  if (!partings.length) return;
   stop();
-  for (const run of runs) run.go(run.events()[parted][0]);
+  const isThere = runs.every((run, n) => run.events()[partings[shown][n]][0] === run.now);
+  if (isThere) shown = (shown + by + partings.length) % partings.length;
+  for (const [n, run] of runs.entries()) run.go(run.events()[partings[shown][n]][0]);
+  tellParting();
   showTime(first.now);
   saveAddress();
 }
@@ -124,8 +133,8 @@ function drawDensity() {
       const y = n === 0 ? 1 - height : 1;
       if (count) make('rect', { x, y, width: 0.8, height, fill: 'currentColor' }, svg);
     });
-    if (parted !== null) {
-      const x = (run.events()[parted][0] / end()) * columns;
+    for (const both of partings) {
+      const x = (run.events()[both[n]][0] / end()) * columns;
       make('rect', { class: 'parting', x, y: n, width: 0.8, height: 1 }, svg);
     }
   }
@@ -182,7 +191,8 @@ const KEYS = {
   s: () => runs.map(run => run.turnCore()),
   c: () => runs.map(run => run.crop()),
   d: () => theme(!isDark()),
-  p: goApart,
+  p: () => goApart(),
+  P: () => goApart(-1),
   b: () => second && together(byTime() ? 'operation' : 'time'),
   '?': help,
 };
@@ -202,7 +212,7 @@ function fromAddress() {
   choose(first, first.D.lines.some(([l]) => l === chosen) ? chosen : first.line);
   const t = Number(address.get('t') ?? NaN);
   if (!Number.isNaN(t)) goWith(first, t);
-  else if (parted !== null) goApart();
+  else if (partings.length) goApart();
   else goWith(first, first.now);
 }
 
@@ -223,7 +233,7 @@ for (const run of runs) {
   };
 }
 $('together').addEventListener('change', event => together(event.target.value));
-$('there').addEventListener('click', goApart);
+$('there').addEventListener('click', () => goApart());
 $('time').addEventListener('input', event => {
   stop();
   goWith(first, Number(event.target.value));
@@ -245,5 +255,5 @@ addEventListener('resize', () => {
   }
 });
 fromAddress();
-window.stepper = { __proto__: first, data: first.D, go, runs };
+window.stepper = { __proto__: first, data: first.D, go, partings: () => partings, runs };
 $('runs').removeAttribute('aria-busy');

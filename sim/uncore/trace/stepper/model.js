@@ -15,7 +15,7 @@ function table(name) {
 
 const messages = table('messages');
 messages.forEach((m, i) => {
-  [m.stops, m.times] = D.ways[i];
+  [m.stops, m.times, m.waits] = D.ways[i];
   m.index = i;
   m.isRegister = ['write', 'read', 'value'].includes(m.kind);
 });
@@ -99,8 +99,8 @@ const hartAccesses = grouped(accesses, a => a.hart);
 function hartAt(hart, t) {
   const events = hartRows.get(hart) || [];
   const done = hartAccesses.get(hart) || [];
-  const event = events[until(events, t, e => e.at) - 1];
-  const access = done[until(done, t, a => a.at) - 1];
+  const event = events[notAfter(events, t, e => e.at) - 1];
+  const access = done[notAfter(done, t, a => a.at) - 1];
   const does = !event || ['goes on', 'wakes', 'returns'].includes(event.what) ? 'runs' : event.what;
   const later =
     event && (!access || event.at >= access.at) && event.source ? event : access || event;
@@ -124,10 +124,7 @@ function way(from, to) {
 }
 // The position of a message between two stops, as a point of the drawing.
 function position(m, t) {
-  const next = Math.max(
-    1,
-    until(m.times, t, x => x),
-  );
+  const next = Math.max(1, notAfter(m.times, t));
   if (next >= m.stops.length) return D.machine.stops[m.stops[m.stops.length - 1]];
   const points = way(m.stops[next - 1], m.stops[next]);
   const [from, to] = [m.times[next - 1], m.times[next]];

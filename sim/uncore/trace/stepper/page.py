@@ -20,7 +20,7 @@ from uncore.trace.stepper.data import document
 from uncore.trace.stepper.pair import apart
 
 HERE = Path(__file__).parent
-COMMON = ("common.js", "labels.js", "unpack.js")
+COMMON = ("common.js", "labels.js", "unpack.js", "partings.js")
 OF_RUN = (
     "model.js",
     "sentences.js",
@@ -55,9 +55,8 @@ def empty() -> str:
 
 def script() -> str:
     """The scripts of a run are the body of a function, so that two of them share no state."""
-    return f"{_text(COMMON)}\nfunction runOf(D, $) {{\n{_text(OF_RUN)}\nreturn run;\n}}\n" + _text(
-        ("main.js",)
-    )
+    of_run = f"function runOf(D, $) {{\n{_text(OF_RUN)}\nreturn run;\n}}"
+    return "\n".join([standalone.shared("sorted.js"), _text(COMMON), of_run, _text(("main.js",))])
 
 
 def _text(names: Sequence[str]) -> str:

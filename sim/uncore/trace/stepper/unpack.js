@@ -11,9 +11,10 @@ function whole({ tables, ways, columns, ...rest }) {
   let next = 0;
   const timed = ways.of.map((route, n) => {
     const stops = ways.routes[route];
-    const took = ways.took.slice(next, next + stops.length - 1);
+    const ofWay = all => all.slice(next, next + stops.length - 1);
+    const [took, waited] = [ways.took, ways.waited].map(ofWay);
     next += took.length;
-    return [stops, sums([rows.messages[n][sent], ...took])];
+    return [stops, sums([rows.messages[n][sent], ...took]), waited];
   });
   return { tables: rows, ways: timed, columns, ...rest };
 }

@@ -2,12 +2,12 @@
 let line = D.lines.length ? D.lines[0][0] : 0;
 let now = contended(line);
 let moving = 0;
-let parts = null; // the first event of the log that the run beside this one has not, by its index
+let parts = []; // events of the log at which the runs part, by their indices
 
 function show() {
   $('now').textContent = time(now);
   showMachine(line, now);
-  showChart(line, now, run.asked, parts === null ? NOT : events()[parts][0]);
+  showChart(line, now, run.asked, new Set(parts.map(n => events()[n][0])));
   showDiagram(line, now);
   showHarts(now);
   showLinks(now);
@@ -47,17 +47,14 @@ function steps(unit) {
 // The unit's next moment, or the one before; none: undefined.
 function step(unit, by) {
   const all = steps(unit);
-  const n = until(all, now, x => x);
+  const n = notAfter(all, now);
   return by > 0 ? all[n] : all[all[n - 1] === now ? n - 2 : n - 1];
 }
 
 // How many operations have ended, with the part of the time to the next; and the moment of that.
 function progress(t) {
   const ends = [0, ...steps('operation'), D.until];
-  const n = Math.min(
-    until(ends, t, x => x),
-    ends.length - 1,
-  );
+  const n = Math.min(notAfter(ends, t), ends.length - 1);
   return n - 1 + (t - ends[n - 1]) / Math.max(1, ends[n] - ends[n - 1]);
 }
 function momentOf(share) {
@@ -111,9 +108,10 @@ const run = {
   crop,
   turnCore,
   messages: () => of('messages', line),
-  part: index => {
-    parts = index;
+  part: indices => {
+    parts = indices;
   },
+  lineName: () => lineName.get(line) ?? '',
   get now() {
     return now;
   },

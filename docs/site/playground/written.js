@@ -1,0 +1,328 @@
+// A workload that is written in the page, in a small language of operations, one a line:
+//
+//   line NAME...       words that threads share, on one line of 64 bytes
+//   each NAME...       the same for every thread: NAME is its own, NAME[WHOSE] another's
+//   VALUE = load NAME | add NAME SUM | swap NAME SUM | cas NAME EXPECTED to NEW (1: done)
+//   VALUE = SUM        numbers, values, me, threads, turns, joined by + - *; at most seven VALUEs
+//   store NAME SUM     load.acquire, store.release and fence order accesses; else they are relaxed
+//   wait NAME == SUM   looks, pausing, until it holds
+//   if SUM == SUM, loop, break, end, pause; check SUM == SUM fails the run where it does not hold
+//   at end             what thread 0 does when all have returned
+//
+// Comparisons: == != < >= of unsigned numbers. The text is a turn, which each thread takes again and
+// again.
+//
+//   await writtenProgram(frame, text)    the program of written.c with the text's instructions, lines and
+//                                  names; an error names the line
+const WORDS_OF_LINE = 8;
+const MOST_THREADS = 64;
+const VALUES = [14, 15, 16, 17, 29, 30, 31]; // registers: a4 to a7, t4 to t6
+const FIXED = { me: 10, threads: 11, turns: 13 };
+const [T0, T1, T2, T3, RA, ZERO, WORDS] = [5, 6, 7, 28, 1, 0, 12];
+
+// ---- RISC-V
+const rType = (op, f3, f7, rd, a, b) =>
+  (f7 << 25) | (b << 20) | (a << 15) | (f3 << 12) | (rd << 7) | op;
+const iType = (op, f3, rd, a, imm) =>
+  ((imm & 0xfff) << 20) | (a << 15) | (f3 << 12) | (rd << 7) | op;
+const addi = (rd, a, imm) => iType(0x13, 0, rd, a, imm);
+const add = (rd, a, b) => rType(0x33, 0, 0, rd, a, b);
+const atomic = (f5, rd, at, value) => rType(0x2f, 3, (f5 << 2) | 3, rd, at, value);
+const LOAD = (rd, at) => iType(0x03, 3, rd, at, 0);
+const STORE = (value, at) => rType(0x23, 3, 0, 0, at, value);
+const PAUSE = 0x0100000f;
+const FENCE = { all: 0x0330000f, acquire: 0x0230000f, release: 0x0310000f };
+const BRANCH = { '==': 0, '!=': 1, '<': 6, '>=': 7 };
+const OTHERWISE = { '==': '!=', '!=': '==', '<': '>=', '>=': '<' };
+
+class Text {
+  constructor() {
+    this.places = new Map(); // name -> { at: its offset in bytes, each, line }
+    this.size = 0; // lines of memory
+    this.values = new Map();
+    this.open = []; // loops and ifs: { kind, begin, leaves: branches to its end }
+    this.code = []; // instructions; a branch is { from, f3, a, b } until its target is known
+    this.from = []; // of each instruction the line of the text
+    this.number = 0;
+  }
+  wrong(what) {
+    return new Error(`line ${this.number}: ${what}`);
+  }
+  put(...instructions) {
+    for (const instruction of instructions) {
+      this.code.push(instruction);
+      this.from.push(this.number);
+    }
+  }
+  declare(kind, names) {
+    if (!names.length || names.length > WORDS_OF_LINE)
+      throw this.wrong(`${kind}: expected one to ${WORDS_OF_LINE} names`);
+    for (const [n, name] of names.entries()) {
+      if (!/^[a-z_]\w*$/i.test(name) || this.places.has(name) || name in FIXED)
+        throw this.wrong(`'${name}' is no new name`);
+      const at = this.size * 64 + n * 8;
+      this.places.set(name, { at, each: kind === 'each' });
+    }
+    this.size += kind === 'each' ? MOST_THREADS : 1;
+    if (this.size > 1024) throw this.wrong('more than 1,024 lines of memory');
+  }
+  register(name, isNew = false) {
+    if (name in FIXED) return FIXED[name];
+    if (!this.values.has(name)) {
+      if (!isNew) throw this.wrong(`'${name}' has no value yet`);
+      if (this.places.has(name)) throw this.wrong(`'${name}' is in memory: store ${name} ...`);
+      if (this.values.size === VALUES.length) throw this.wrong(`more than ${VALUES.length} values`);
+      this.values.set(name, VALUES[this.values.size]);
+    }
+    return this.values.get(name);
+  }
+  constant(rd, number) {
+    if (number >= 2 ** 31 - 2048) throw this.wrong(`${number} is too large`);
+    const low = (number << 20) >> 20;
+    const high = (number - low) >>> 12;
+    if (high) this.put((high << 12) | (rd << 7) | 0x37);
+    this.put(addi(rd, high ? rd : ZERO, low));
+  }
+  // A sum of products in the register `rd`.
+  sum(words, rd) {
+    let at = 0;
+    const operand = to => {
+      const word = words[at++];
+      if (word === undefined) throw this.wrong('expected a number or a value');
+      if (/^\d+$/.test(word)) this.constant(to, Number(word));
+      else this.put(addi(to, this.register(word), 0));
+    };
+    const product = to => {
+      operand(to);
+      while (words[at] === '*') {
+        at++;
+        operand(T2);
+        this.put(rType(0x33, 0, 1, to, to, T2)); // mul
+      }
+    };
+    product(rd);
+    while (at < words.length) {
+      const sign = words[at++];
+      if (sign !== '+' && sign !== '-') throw this.wrong(`'${sign}': expected + - *`);
+      product(T3);
+      this.put(rType(0x33, 0, sign === '+' ? 0 : 0x20, rd, rd, T3));
+    }
+  }
+  // The address of NAME or NAME[WHOSE] in T0.
+  address(words) {
+    const name = words.shift();
+    const place = this.places.get(name);
+    if (!place) throw this.wrong(`'${name ?? ''}' is no shared word: line ${name ?? 'NAME'}`);
+    let whose = place.each ? ['me'] : undefined;
+    if (words[0] === '[') {
+      if (!place.each) throw this.wrong(`'${name}' is one word: declare it with each`);
+      if (!words.includes(']')) throw this.wrong(`${name}[: expected ]`);
+      whose = words.splice(0, words.indexOf(']') + 1).slice(1, -1);
+    }
+    if (whose) {
+      this.sum(whose, T1);
+      this.put(iType(0x13, 1, T1, T1, 6), add(T1, T1, WORDS));
+    }
+    this.constant(T0, place.at);
+    this.put(add(T0, T0, whose ? T1 : WORDS));
+  }
+  // Splits at a comparison: the words before, its branch, the words behind.
+  compared(words) {
+    const at = words.findIndex(word => word in BRANCH);
+    if (at < 1 || at === words.length - 1) throw this.wrong('expected a comparison: == != < >=');
+    return [words.slice(0, at), words[at], words.slice(at + 1)];
+  }
+  branch(how, a, b) {
+    const branch = { f3: BRANCH[how], a, b };
+    this.put(branch);
+    return branch;
+  }
+  land(branches) {
+    for (const branch of branches) branch.to = this.code.length;
+  }
+  finished() {
+    if (this.open.length) throw this.wrong(`${this.open.at(-1).kind}: its end is missing`);
+    this.put(addi(10, ZERO, 0), iType(0x67, 0, ZERO, RA, 0));
+    return this.code.map((one, at) => (typeof one === 'number' ? one : encoded(one, at)));
+  }
+}
+function encoded({ f3, a, b, to }, at) {
+  const by = (to - at) * 4;
+  const high = (((by >> 12) & 1) << 31) | (((by >> 5) & 0x3f) << 25);
+  return (
+    high |
+    (b << 20) |
+    (a << 15) |
+    (f3 << 12) |
+    (((by >> 1) & 0xf) << 8) |
+    (((by >> 11) & 1) << 7) |
+    0x63
+  );
+}
+
+// ---- statements, by their first word
+const STATEMENTS = {
+  line: (text, words) => text.declare('line', words),
+  each: (text, words) => text.declare('each', words),
+  fence: text => text.put(FENCE.all),
+  pause: text => text.put(PAUSE),
+  store: (text, words) => stores(text, words),
+  'store.release': (text, words) => stores(text, words, FENCE.release),
+  loop: text => text.open.push({ kind: 'loop', begin: text.code.length, leaves: [] }),
+  if: (text, words) => {
+    const [left, how, right] = text.compared(words);
+    text.sum(left, T0);
+    text.sum(right, T1);
+    text.open.push({ kind: 'if', leaves: [text.branch(OTHERWISE[how], T0, T1)] });
+  },
+  check: (text, words) => {
+    STATEMENTS.if(
+      text,
+      words.map(word => OTHERWISE[word] ?? word),
+    );
+    text.constant(10, text.number);
+    text.put(iType(0x67, 0, ZERO, RA, 0));
+    STATEMENTS.end(text);
+  },
+  break: text => {
+    const loop = text.open.findLast(({ kind }) => kind === 'loop');
+    if (!loop) throw text.wrong('break stands in no loop');
+    loop.leaves.push(text.branch('==', ZERO, ZERO));
+  },
+  end: text => {
+    const closed = text.open.pop();
+    if (!closed) throw text.wrong('end of nothing');
+    if (closed.kind === 'loop') text.branch('==', ZERO, ZERO).to = closed.begin;
+    text.land(closed.leaves);
+  },
+  wait: (text, words) => {
+    text.address(words);
+    const [, how, right] = text.compared(['it', ...words]);
+    text.put(addi(T1, T0, 0));
+    text.sum(right, T0);
+    const begin = text.code.length;
+    text.put(LOAD(T2, T1), FENCE.acquire);
+    const leaves = text.branch(how, T2, T0);
+    text.put(PAUSE);
+    text.branch('==', ZERO, ZERO).to = begin;
+    text.land([leaves]);
+  },
+};
+function stores(text, words, before) {
+  text.address(words);
+  text.put(addi(T1, T0, 0));
+  text.sum(words, T0);
+  if (before) text.put(before);
+  text.put(STORE(T0, T1));
+}
+const GIVES = {
+  load: (text, rd) => text.put(LOAD(rd, T0)),
+  'load.acquire': (text, rd) => text.put(LOAD(rd, T0), FENCE.acquire),
+  add: (text, rd, words) => exchanged(text, rd, words, 0),
+  swap: (text, rd, words) => exchanged(text, rd, words, 1),
+  cas: (text, rd, words) => {
+    const to = words.indexOf('to');
+    if (to < 1) throw text.wrong('expected cas NAME EXPECTED to NEW');
+    text.put(addi(T1, T0, 0));
+    text.sum(words.slice(to + 1), T0);
+    text.sum(words.slice(0, to), rd);
+    const begin = text.code.length;
+    text.put(atomic(2, T2, T1, ZERO)); // lr.d
+    const other = text.branch('!=', T2, rd);
+    text.put(atomic(3, T2, T1, T0)); // sc.d
+    text.branch('!=', T2, ZERO).to = begin;
+    text.put(addi(rd, ZERO, 1));
+    const done = text.branch('==', ZERO, ZERO);
+    text.land([other]);
+    text.put(addi(rd, ZERO, 0));
+    text.land([done]);
+  },
+};
+function exchanged(text, rd, words, f5) {
+  text.put(addi(T1, T0, 0));
+  text.sum(words, T0);
+  text.put(atomic(f5, rd, T1, T0));
+}
+function assign(text, name, words) {
+  const gives = GIVES[words[0]];
+  if (!gives) {
+    text.sum(words, T0);
+    return text.put(addi(text.register(name, true), T0, 0));
+  }
+  words.shift();
+  text.address(words);
+  const rd = text.register(name, true);
+  if (rd === FIXED.me || rd === FIXED.threads || rd === FIXED.turns)
+    throw text.wrong(`${name} is given`);
+  gives(text, rd, words);
+}
+
+// The instructions of a turn and of the end, with what they share.
+function assembled(source) {
+  const turn = new Text();
+  const last = new Text();
+  last.places = turn.places;
+  let text = turn;
+  for (const [n, written] of source.split('\n').entries()) {
+    text.number = n + 1;
+    const words = written.replace(/#.*/, '').match(/[\w.]+|[=!]=|>=|\S/g) ?? [];
+    if (!words.length) continue;
+    if (words.join(' ') === 'at end') {
+      text = last;
+      continue;
+    }
+    const [first, ...rest] = words;
+    if (rest[0] === '=') assign(text, first, rest.slice(1));
+    else if (STATEMENTS[first]) STATEMENTS[first](text, rest);
+    else throw text.wrong(`'${first}': expected NAME = ..., ${Object.keys(STATEMENTS).join(', ')}`);
+  }
+  return { turn, last, codes: { written: turn.finished(), written_end: last.finished() } };
+}
+
+async function writtenProgram(frame, source) {
+  const { turn, last, codes } = assembled(source);
+  const segments = frame.segments.map(([at, bytes]) => [at, bytes.slice()]);
+  const lines = [];
+  for (const [name, code] of Object.entries(codes)) {
+    const [, address, size] = frame.symbols.find(([label]) => label === name);
+    if (code.length * 4 > size) throw new Error(`${code.length} instructions are too many`);
+    const [at, bytes] = segments.find(([a, b]) => a <= address && address < a + b.length);
+    const view = new DataView(bytes.buffer, bytes.byteOffset + address - at);
+    const { from } = name === 'written' ? turn : last;
+    for (const [n, instruction] of code.entries()) {
+      view.setUint32(4 * n, instruction, true);
+      lines.push([address + 4 * n, `written:${from[n]}`]);
+    }
+    lines.push([address + size, '']);
+  }
+  const own = ([address]) => lines.every(([at]) => at !== address);
+  const [, base] = frame.symbols.find(([label]) => label === 'written_words');
+  const named = [...turn.places].flatMap(([name, { at, each }]) =>
+    each
+      ? Array.from({ length: MOST_THREADS }, (_, n) => [`${name}[${n}]`, base + at + 64 * n])
+      : [[name, base + at]],
+  );
+  const of = 'written_words';
+  const kind = frame.types[frame.variables.find(([, name]) => name === of)[2]].element;
+  const isOther = name => name !== of;
+  const symbols = [
+    ...frame.symbols.filter(([name]) => isOther(name)),
+    ...named.map(([n, a]) => [n, a, 8]),
+  ];
+  return {
+    ...frame,
+    name: 'written',
+    sha256: await digestOf(source),
+    segments,
+    symbols: symbols.sort((a, b) => a[1] - b[1]),
+    variables: [
+      ...frame.variables.filter(([, name]) => isOther(name)),
+      ...named.map(([name, address]) => [address, name, kind]),
+    ],
+    lines: [...frame.lines.filter(own), ...lines].sort((a, b) => a[0] - b[0]),
+    sources: {
+      ...frame.sources,
+      ...Object.fromEntries(source.split('\n').map((t, n) => [`written:${n + 1}`, t.trim()])),
+    },
+  };
+}

@@ -1,0 +1,86 @@
+"""Does README.md lead a stranger to an answer in at most ten commands, and are the pages good?
+
+Each sitting (sittings.toml) is typed as it stands.  Its pages are also left as pictures in
+build/sittings, for eyes; a fifth sitting, in a browser, is tests/site/test_student.py.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from tests.trace.browser import check_page
+
+from uncore.support.paths import CHECKOUT
+
+assert CHECKOUT
+README = (CHECKOUT / "README.md").read_text()
+SITTINGS = tomllib.loads(Path(__file__).with_name("sittings.toml").read_text())["sitting"]
+MOST = 10
+COMPILED = "author of a C++ library"  # with C++'s library, which takes a minute and a half once
+
+
+class Sat(NamedTuple):
+    """A sitting that was typed: its folder, and what each command printed."""
+
+    told: dict[str, Any]
+    folder: Path
+    printed: list[str]
+
+
+def typed(command: str, folder: Path) -> str:
+    words = [sys.executable, "-m", *shlex.split(command)]
+    surroundings = os.environ | {"COLUMNS": "100"}
+    done = subprocess.run(words, capture_output=True, text=True, cwd=folder, env=surroundings)
+    assert done.returncode == 0, f"{command}: {done.stderr}"
+    return done.stdout + done.stderr
+
+
+SAT = [
+    pytest.param(told, marks=pytest.mark.long if told["who"] == COMPILED else (), id=told["who"])
+    for told in SITTINGS
+]
+
+
+@pytest.fixture(scope="module", params=SAT)
+def sat(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Sat:
+    told, folder = request.param, tmp_path_factory.mktemp("sitting")
+    for name, text in told.get("files", {}).items():
+        (folder / name).write_text(text.lstrip())
+    return Sat(told, folder, [typed(command, folder) for command in told["commands"]])
+
+
+def test_a_question_is_answered_in_ten_commands(sat: Sat) -> None:
+    assert len(sat.told["commands"]) <= MOST
+    printed = " ".join(" ".join(sat.printed).split())
+    missing = [text for text in sat.told["answers"] if not re.search(text, printed)]
+    assert missing == []
+
+
+def test_what_is_typed_was_read_before(sat: Sat) -> None:
+    """Commands and options stand in README.md, or were printed by a command before."""
+    read = README
+    for command, printed in zip(sat.told["commands"], sat.printed, strict=True):
+        words = shlex.split(command.partition(" -- ")[0])
+        assert re.search(rf"(uncore|scripts/run) {words[1]}\b", read), command
+        flags = [word.partition("=")[0] for word in words if word.startswith("--")]
+        assert [flag for flag in flags if flag not in (*read.split(), "--help")] == [], command
+        read += " " + re.sub(r"[,()│]", " ", printed)
+
+
+WIDTHS = (1280, 1920, 390)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_pages_are_whole_on_every_screen(sat: Sat, width: int, dark: bool) -> None:
+    for name in sat.told["pages"]:
+        check_page(sat.folder / name, width, dark)
