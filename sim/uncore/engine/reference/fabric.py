@@ -1,6 +1,6 @@
 """F. The fabric: stops joined by links, routes of least latency, channels with bandwidth.
 
-Interface: `send` a message, `latency` of one alone on its way, `route`, and `nearest`, the least
+Interface: `send` a message, `latency` of one alone on its way, `route`, `least_latencies`, the least
 time in which anything reaches a stop.
 Invariant: a message takes each channel of its route when its head reaches it (F3.1), so the order
 of messages on a channel is the order of arrival at it, whatever their senders promised.
@@ -55,11 +55,10 @@ class Fabric:
         head: int = sum(getattr(link, size) for link in route)
         return head + self.slowest(route, size)
 
-    def nearest(self, stops: Iterable[int], target: int) -> int | None:
-        """The least time from any of the stops but the target itself, by the fastest size."""
+    def least_latencies(self, target: int) -> list[int]:
+        """By stop, the least time from there to the target, by the fastest size."""
         weights = numpy.array([min(x.control, x.data, x.snoop) for x in self.links])
-        far = self._distances(target, weights)
-        return min((int(far[stop]) for stop in stops if stop != target), default=None)
+        return [int(far) for far in self._distances(target, weights)]
 
     def _route(self, source: int, target: int) -> Route:
         """F1: from stop to stop by the links that lead on."""
