@@ -116,7 +116,7 @@ void Engine::make_resolvers() {
 
 void Engine::make_cores() {
   std::vector<Lookahead> ahead =
-      job.free.empty() ? lookaheads(machine, agents, fabric) : lookaheads_at_once(agents);
+      job.free.empty() ? lookaheads(machine, agents) : lookaheads_at_once(agents);
   end.set_reach(std::ranges::max_element(ahead, {}, &Lookahead::farthest)->farthest);
   for (std::size_t c = 0; c < agents.cores(); ++c)
     cores.push_back(

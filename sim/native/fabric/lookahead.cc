@@ -22,6 +22,20 @@ std::vector<int> standing_at(const MachineSpec& machine) {
   return standing;
 }
 
+// The links, and those that take no time, around the slices of each resolver.
+std::vector<LinkSpec> with_resolvers(const MachineSpec& machine) {
+  std::vector<LinkSpec> links = machine.links;
+  for (const ResolverSpec& r : machine.resolvers)
+    for (std::size_t s = 0; s < r.slices.size(); ++s) {
+      LinkSpec link{};
+      link.source = r.slices[s];
+      link.target = r.slices[(s + 1) % r.slices.size()];
+      link.channel = -1;
+      links.push_back(link);
+    }
+  return links;
+}
+
 std::vector<Time> of_subtrees(const std::vector<Time>& stops, const std::vector<int32_t>& core_stops,
                               const std::vector<bool>& used, std::size_t core) {
   std::vector<Time> subtrees(Runs::levels(core_stops.size()), kNever);
@@ -36,7 +50,8 @@ std::vector<Time> of_subtrees(const std::vector<Time>& stops, const std::vector<
 
 }  // namespace
 
-std::vector<Lookahead> lookaheads(const MachineSpec& machine, const Agents& agents, const Fabric& fabric) {
+std::vector<Lookahead> lookaheads(const MachineSpec& machine, const Agents& agents) {
+  const Fabric ways(machine.stop_count, with_resolvers(machine));
   const std::vector<int> standing = standing_at(machine);
   const std::vector<bool> used = with_threads(agents);
   std::vector<Lookahead> all(agents.cores());
@@ -44,7 +59,7 @@ std::vector<Lookahead> lookaheads(const MachineSpec& machine, const Agents& agen
     if (!used[core]) continue;
     Lookahead& ahead = all[core];
     const int32_t here = machine.core_stops[core];
-    ahead.stops = fabric.least_latencies(here);
+    ahead.stops = ways.least_latencies(here);
     Time least = kNever;
     for (std::size_t stop = 0; stop < standing.size(); ++stop) {
       ahead.stops[stop] = std::max<Time>(1, ahead.stops[stop]);

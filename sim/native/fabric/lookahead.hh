@@ -2,7 +2,8 @@
 //
 // Whatever one core or resolver does can concern another only by messages, perhaps over several
 // agents; and no chain of messages is faster than the links between the stops where it begins and
-// ends. So it takes at least the least latency of a way between these stops.
+// ends. So it takes at least the least latency of a way between these stops. From one slice of a
+// resolver to another it takes no time: a line that needs room may recall one of another slice.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,7 @@ struct Lookahead {
 };
 
 // By core.
-std::vector<Lookahead> lookaheads(const MachineSpec& machine, const Agents& agents, const Fabric& fabric);
+std::vector<Lookahead> lookaheads(const MachineSpec& machine, const Agents& agents);
 // The same where some messages take no time, so that nothing but their order is known.
 std::vector<Lookahead> lookaheads_at_once(const Agents& agents);
 
