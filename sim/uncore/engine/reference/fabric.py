@@ -57,8 +57,8 @@ class Fabric:
         return head + self.slowest(route, size)
 
     def least_latencies(self, target: int) -> list[int]:
-        """S2: by stop, the least time from there to the target, by the fastest size; between slices
-        of one resolver it is none."""
+        """By stop, the least time from there to the target, by the fastest size; between slices of
+        one resolver it is none."""
         weights = [min(x.control, x.data, x.snoop) for x in self.links]
         rings = [slices for slices in self.slices if len(slices) > 1]
         sources = [stop for slices in rings for stop in slices]
