@@ -21,7 +21,7 @@ std::unique_ptr<Stores> make_stores(Core& core) {
 
 }  // namespace
 
-Core::Core(const CoreSurroundings& s, Agent a, Time reach)
+Core::Core(const CoreSurroundings& s, Agent a, Lookahead ahead)
     : around(s),
       agent(a),
       spec(s.machine.each_core[static_cast<std::size_t>(a)]),
@@ -29,7 +29,7 @@ Core::Core(const CoreSurroundings& s, Agent a, Time reach)
             s.job.moves.empty() && spec.order == CoreSpec::Order::tso, s.job.boot.present,
             s.attribution != nullptr),
       observed(s.attribution, s.trace, s.unwinding, agent, s.protocol),
-      turns(*this, reach),
+      turns(*this, std::move(ahead)),
       stores(make_stores(*this)),
       caches(*this, spec, s.job, agent) {}
 

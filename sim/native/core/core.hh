@@ -31,7 +31,7 @@ namespace uncore {
 
 class Core {
  public:
-  Core(const CoreSurroundings& around, Agent agent, Time reach);
+  Core(const CoreSurroundings& around, Agent agent, Lookahead ahead);
 
   const CoreSurroundings& around;  // shared by all cores
   const Agent agent;

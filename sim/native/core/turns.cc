@@ -28,18 +28,41 @@ void Turns::schedule_next() {
 // How far the core may run at `now` without missing a message (rule S2), or a timer of its harts.
 Time Turns::horizon(Time now) const {
   const Time slice = now + std::min(core_.around.job.lookahead, kLongestSlice);
-  // The order of events decides who touches a page first: no core may run ahead then.
-  const Time latency = core_.around.map.first_touch() ? 0 : reach_;
-  const bool expects = core_.around.network.in_flight(core_.agent) > 0;
-  const Time by_message =
-      expects ? core_.around.queue.next_message(static_cast<uint64_t>(core_.agent), latency)
-              : later(core_.around.queue.next_message(), latency);
-  const Time by_run = later(core_.around.queue.next_run(), latency);
   Time due = kNever;
   if (core_.around.interrupts.any_due())
     for (const auto& t : core_.threads) due = std::min(due, core_.around.interrupts.due(t->id));
-  const Time next_event = std::min(by_message, by_run);
-  return std::min({next_event == 0 ? 0 : next_event - 1, due - 1, slice, core_.around.end.time()});
+  const Time next = next_to_come();
+  return std::min({next == 0 ? 0 : next - 1, due - 1, slice, core_.around.end.time()});
+}
+
+// When what is pending, or another core, can have reached this one, at the earliest.
+Time Turns::next_to_come() const {
+  const EventQueue& queue = core_.around.queue;
+  // The order of events decides who touches a page first: no core may run ahead then.
+  if (core_.around.map.first_touch()) return std::min(queue.next_message(), queue.next_run());
+  const bool expects = core_.around.network.in_flight(core_.agent) > 0;
+  const Time by_message = queue.next_message(expects ? 0 : ahead_.least,
+                                             [this](const Event& e) { return apart(e); });
+  return std::min(by_message,
+                  queue.next_run(static_cast<uint32_t>(core_.agent), ahead_.subtrees));
+}
+
+// How long after an event what follows from it can be here, at the earliest.
+Time Turns::apart(const Event& event) const {
+  const auto receiver = static_cast<Agent>(event.place >> 44);
+  if (receiver == core_.agent) return 0;
+  switch (event.action()) {
+    case Action::hop:
+    case Action::arrive:
+    case Action::act:
+    case Action::retry:
+    case Action::reach: {
+      const int32_t goal = Packet::of(event.subject()).goal;
+      return goal == Packet::kSeveral ? 0 : ahead_.from(goal);
+    }
+    default:
+      return ahead_.least;
+  }
 }
 
 // H6.4: the lowest clock first, the lower hart on ties; its turn ends at the next hart's clock.

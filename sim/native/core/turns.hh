@@ -10,13 +10,13 @@
 
 #include "core/surroundings.hh"
 #include "core/thread.hh"
+#include "fabric/lookahead.hh"
 
 namespace uncore {
 
 class Turns {
  public:
-  // `reach`: the least time any message takes to get here.
-  Turns(Core& core, Time reach) : core_(core), reach_(reach) {}
+  Turns(Core& core, Lookahead ahead) : core_(core), ahead_(std::move(ahead)) {}
 
   void schedule_next();
   void begin(Time now) { horizon_ = std::max(now, horizon(now)); }
@@ -57,7 +57,7 @@ class Turns {
   // Something may reach this core at `then`: no hart of it may pass that time.
   void shorten(Time then);
   // Something leaves the core at `when`, and may come back.
-  void sent(Time when) { shorten(when + reach_ - 1); }
+  void sent(Time when) { shorten(when + ahead_.least - 1); }
   // The hart may execute from its clock on; the turn of the hart that executes now ends there.
   void may_run(const Thread& thread);
   // `alone` at the present share of the issue width (rules H6.1, I2).
@@ -68,9 +68,11 @@ class Turns {
  private:
   Stopped alternate(const Turn& turn);
   Time horizon(Time now) const;
+  Time next_to_come() const;
+  Time apart(const Event& event) const;
 
   Core& core_;
-  const Time reach_;
+  const Lookahead ahead_;
   Time horizon_ = 0;             // how far the harts may go in this run
   Thread* executing_ = nullptr;  // null: the core does something for a message
   uint64_t disturbances_ = 1;    // calls of disturb()

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/report.hh"
-#include "fabric/reach.hh"
+#include "fabric/lookahead.hh"
 
 namespace uncore {
 namespace {
@@ -115,11 +115,12 @@ void Engine::make_resolvers() {
 }
 
 void Engine::make_cores() {
-  std::vector<Time> reach = reaches(machine, agents, fabric);
-  if (!job.free.empty()) std::ranges::fill(reach, 1);  // what messages about free lines take
-  end.set_reach(*std::ranges::max_element(reach));
+  std::vector<Lookahead> ahead =
+      job.free.empty() ? lookaheads(machine, agents) : lookaheads_at_once(agents);
+  end.set_reach(std::ranges::max_element(ahead, {}, &Lookahead::farthest)->farthest);
   for (std::size_t c = 0; c < agents.cores(); ++c)
-    cores.push_back(std::make_unique<Core>(around_cores, static_cast<Agent>(c), reach[c]));
+    cores.push_back(
+        std::make_unique<Core>(around_cores, static_cast<Agent>(c), std::move(ahead[c])));
 }
 
 void Engine::place_threads() {

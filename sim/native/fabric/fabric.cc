@@ -28,10 +28,9 @@ Fabric::Fabric(uint32_t stops, const std::vector<LinkSpec>& links)
   channels.resize(static_cast<std::size_t>(last + 1));
 }
 
-// Dijkstra from the target against the links: the least summed weight of every stop's path there,
-// up to the first stop that is `enough`.
-template <class Weight, class Enough>
-std::vector<Time> Fabric::distances(int32_t target, Weight weight, Enough enough) const {
+// Dijkstra from the target against the links: the least summed weight of every stop's path there.
+template <class Weight>
+std::vector<Time> Fabric::distances(int32_t target, Weight weight) const {
   std::vector<Time> distance(leaving_.size(), kNever);
   using Reached = std::pair<Time, int32_t>;
   std::priority_queue<Reached, std::vector<Reached>, std::greater<>> open;
@@ -41,7 +40,6 @@ std::vector<Time> Fabric::distances(int32_t target, Weight weight, Enough enough
     const auto [far, stop] = open.top();
     open.pop();
     if (far > distance[stop]) continue;
-    if (enough(stop, far)) break;
     for (int32_t l : entering_[stop]) {
       const Time through = far + weight(links_[l]);
       if (through >= distance[links_[l].source]) continue;
@@ -64,7 +62,7 @@ int32_t Fabric::next(int32_t stop, int32_t target) {
 const std::vector<int32_t>& Fabric::toward(int32_t target) {
   std::vector<int32_t>& next = toward_[target];
   if (!next.empty()) return next;
-  const std::vector<Time> distance = distances(target, weight, [](int32_t, Time) { return false; });
+  const std::vector<Time> distance = distances(target, weight);
   next.assign(leaving_.size(), -1);
   for (std::size_t stop = 0; stop < leaving_.size(); ++stop)
     for (int32_t l : leaving_[stop]) {
@@ -125,17 +123,9 @@ Time Fabric::latency(int32_t source, int32_t target, Size size) {
   return total + tail;
 }
 
-Time Fabric::nearest(const std::vector<bool>& sources, int32_t target) const {
-  Time least = kNever;
-  const auto least_latency = [](const LinkSpec& link) {
-    return std::min({link.control, link.data, link.snoop});
-  };
-  distances(target, least_latency, [&](int32_t stop, Time far) {
-    const bool is_source = sources[stop] && stop != target;
-    if (is_source) least = far;
-    return is_source;
-  });
-  return least;
+std::vector<Time> Fabric::least_latencies(int32_t target) const {
+  return distances(
+      target, [](const LinkSpec& link) { return std::min({link.control, link.data, link.snoop}); });
 }
 
 }  // namespace uncore

@@ -63,14 +63,14 @@ class Fabric {
   const Leg* beyond(int32_t link, int32_t target);
   // Latency of a message alone on its way.
   Time latency(int32_t source, int32_t target, Size size);
-  // A lower bound on the latency of any message to `target` from a stop marked in `sources`.
-  Time nearest(const std::vector<bool>& sources, int32_t target) const;
+  // By stop, a lower bound on the latency of any way from there to `target`; kNever: there is none.
+  std::vector<Time> least_latencies(int32_t target) const;
 
   std::vector<Channel> channels;
 
  private:
-  template <class Weight, class Enough>
-  std::vector<Time> distances(int32_t target, Weight weight, Enough enough) const;
+  template <class Weight>
+  std::vector<Time> distances(int32_t target, Weight weight) const;
   const std::vector<int32_t>& toward(int32_t target);  // the same, of every stop
   const Leg* learn(int32_t source, int32_t target);
   const Leg* make(int32_t stop, int32_t target, const Costs& behind);

@@ -43,7 +43,8 @@ void Network::send(const Message<Bytes>& m, Time when, Agent origin) {
   p.device = Device::none;
   p.size = size_of(m);
   p.origin = origin;
-  p.leg = fabric_.route(places_.stop(m.from, m.line), places_.stop(m.to, m.line));
+  p.goal = places_.stop(m.to, m.line);
+  p.leg = fabric_.route(places_.stop(m.from, m.line), p.goal);
   p.tail = 0;
   p.retry = 0;
   p.place = event_place(static_cast<uint64_t>(m.to), class_of(m.kind), m.line);
@@ -66,7 +67,8 @@ void Network::send_register(Device device, Register target, uint64_t value, Agen
   p.target = target;
   p.value = value;
   p.reader = reader;
-  p.leg = fabric_.route(places_.stop(from, 0), places_.stop(to, 0));
+  p.goal = places_.stop(to, 0);
+  p.leg = fabric_.route(places_.stop(from, 0), p.goal);
   p.tail = 0;
   p.place = register_rank(to, target.hart());
   p.sender = event_sender(static_cast<uint64_t>(from), next_sent(from));
@@ -137,6 +139,7 @@ void Network::fork(Packet& whole, Time head, int32_t crossed) {
     p.message.to = agents_.core_of(first);
     p.target = {Register::Kind::msip, first};
     p.others.assign(together.begin() + 1, together.end());
+    p.goal = p.others.empty() ? places_.stop(p.message.to, 0) : Packet::kSeveral;
     p.place = register_rank(p.message.to, first);
     observer_.sent_register(p.number, static_cast<unsigned>(p.device), p.message, first, head);
     go(p, head);

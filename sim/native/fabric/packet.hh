@@ -19,6 +19,8 @@ enum class Device : uint8_t { none, write, read, value };
 
 // In one line of the host what every channel needs, then the message, then what few have.
 struct alignas(64) Packet {
+  static constexpr int32_t kSeveral = -1;
+
   const Leg* leg = nullptr;        // on which it is
   Time tail = 0;                   // of the slowest channel so far
   uint64_t place = 0, sender = 0;  // its keys among events of equal time
@@ -28,6 +30,7 @@ struct alignas(64) Packet {
   Size size = Size::control;
   Device device = Device::none;
   bool live = false;
+  int32_t goal = kSeveral;  // the stop where it is to arrive
   bool delayed = false;  // it has waited for a lookup or a turn at its resolver
   Message<Bytes> message;
   Register target{};             // the register of a device packet

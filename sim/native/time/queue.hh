@@ -73,16 +73,21 @@ class EventQueue {
 
   Time next_run() const { return runs_.next_time(); }            // of a core
   Time next_message() const { return near_[near_count_].time; }  // of anything else
-  // When a message, or anything else but a run, concerns this receiver, or could `apart` after it
-  // concerns another one; at the earliest.
-  Time next_message(uint64_t receiver, Time apart) const {
-    Time least = far_;
+  // When what follows from anything but a run can have reached somebody, at the earliest: apart(e)
+  // after an event e, but never less than `nearest`.
+  template <class Apart>
+  Time next_message(Time nearest, Apart apart) const {
+    Time least = later(far_, nearest);
     for (std::size_t i = near_count_; i > 0; --i) {
       const Event& e = near_[i];
-      if (e.time >= least) break;
-      least = std::min(least, e.place >> 44 == receiver ? e.time : e.time + apart);
+      if (later(e.time, nearest) >= least) break;
+      least = std::min(least, later(e.time, apart(e)));
     }
     return least;
+  }
+  // The same of what another core does that runs: see Runs.
+  Time next_run(uint32_t core, const std::vector<Time>& apart) const {
+    return runs_.next_time(core, apart);
   }
   // The next event is the present one from now on: what happens, and to whom.
   struct Next {

@@ -18,7 +18,7 @@ namespace uncore {
 class Runs {
  public:
   explicit Runs(std::size_t cores)
-      : first_(std::bit_ceil(std::max<std::size_t>(cores, 2))), earliest_(2 * first_, kNever) {}
+      : first_(first_leaf(cores)), earliest_(2 * first_, kNever) {}
 
   Time next_time() const { return earliest_[1]; }
   Time at(uint32_t core) const { return earliest_[first_ + core]; }
@@ -26,6 +26,21 @@ class Runs {
     std::size_t node = 1;
     while (node < first_) node = 2 * node + (earliest_[2 * node + 1] < earliest_[2 * node]);
     return static_cast<uint32_t>(node - first_);
+  }
+  // Of a tree of so many cores: a core's ancestors that have a sibling, itself among them.
+  static std::size_t levels(std::size_t cores) {
+    return static_cast<std::size_t>(std::countr_zero(first_leaf(cores)));
+  }
+  // When what any other core does can have reached this one, at the earliest, if from those below
+  // the sibling of its l-th ancestor it takes apart[l].
+  Time next_time(uint32_t core, const std::vector<Time>& apart) const {
+    Time least = kNever;
+    std::size_t node = first_ + core;
+    for (const Time far : apart) {
+      least = std::min(least, later(earliest_[node ^ 1], far));
+      node /= 2;
+    }
+    return least;
   }
   // kNever: it does not.
   void set(uint32_t core, Time when) {
@@ -41,6 +56,10 @@ class Runs {
   }
 
  private:
+  static std::size_t first_leaf(std::size_t cores) {
+    return std::bit_ceil(std::max<std::size_t>(cores, 2));
+  }
+
   std::size_t first_;  // leaf
   std::vector<Time> earliest_;
 };

@@ -30,17 +30,21 @@ class Ending:
         hart.mode = "stopped"
         when = int(hart.isa.clock)
         self.claims.append((when, hart.core.agent, hart.index, how, reason, code))
-        ends = when + max(self.least_latency(core) for core in self.system.cores)
+        ends = when + max(self.longest(core) for core in self.system.cores)
         self.system.clock.call(ends, LAST, self.first)
 
-    def least_latency(self, core: Core) -> int:
-        """T4.1: until something from any other core or resolver can reach this one (S2)."""
+    def longest(self, core: Core) -> int:
+        """T4.1: until what any other core does, or the nearest resolver, can have reached this."""
         machine, here = self.system.machine, core.stop(0)
-        stops = [*machine.core_stops]
-        stops += [stop for resolver in machine.resolvers for stop in resolver.slices]
-        if not core.harts or stops.count(here) > 1:
+        if not core.harts:
             return 1
-        return max(1, self.system.fabric.nearest(stops, here) or 1)
+        latencies = self.system.fabric.least_latencies(here)
+        standing = [*machine.core_stops]
+        standing += [stop for resolver in machine.resolvers for stop in resolver.slices]
+        standing.remove(here)
+        nearest = min((latencies[stop] for stop in standing), default=1)
+        others = [other.stop(0) for other in self.system.cores if other.harts and other is not core]
+        return max(1, nearest, *(latencies[stop] for stop in others))
 
     def first(self) -> None:
         """T4.2: of several harts the first in time ends the run, on ties the lower."""

@@ -1,6 +1,6 @@
 """F. The fabric: stops joined by links, routes of least latency, channels with bandwidth.
 
-Interface: `send` a message, `latency` of one alone on its way, `route`, and `nearest`, the least
+Interface: `send` a message, `latency` of one alone on its way, `route`, `least_latencies`, the least
 time in which anything reaches a stop.
 Invariant: a message takes each channel of its route when its head reaches it (F3.1), so the order
 of messages on a channel is the order of arrival at it, whatever their senders promised.
@@ -45,6 +45,7 @@ class Fabric:
         self.stops = len(machine.stops)
         self.sources = numpy.array([link.source for link in self.links], dtype=numpy.int64)
         self.targets = numpy.array([link.target for link in self.links], dtype=numpy.int64)
+        self.slices = [resolver.slices for resolver in machine.resolvers]
         self.channels = self._channels()
         self.route = cache(self._route)
         self._next = cache(self._next_links)
@@ -55,11 +56,21 @@ class Fabric:
         head: int = sum(getattr(link, size) for link in route)
         return head + self.slowest(route, size)
 
-    def nearest(self, stops: Iterable[int], target: int) -> int | None:
-        """The least time from any of the stops but the target itself, by the fastest size."""
-        weights = numpy.array([min(x.control, x.data, x.snoop) for x in self.links])
-        far = self._distances(target, weights)
-        return min((int(far[stop]) for stop in stops if stop != target), default=None)
+    def least_latencies(self, target: int) -> list[int]:
+        """By stop, the least time from there to the target, by the fastest size; between slices of
+        one resolver it is none."""
+        weights = [min(x.control, x.data, x.snoop) for x in self.links]
+        rings = [slices for slices in self.slices if len(slices) > 1]
+        sources = [stop for slices in rings for stop in slices]
+        targets = [stop for slices in rings for stop in (*slices[1:], slices[0])]
+        far = _distances(
+            self.stops,
+            target,
+            numpy.concatenate([self.sources, numpy.array(sources, dtype=numpy.int64)]),
+            numpy.concatenate([self.targets, numpy.array(targets, dtype=numpy.int64)]),
+            numpy.array(weights + [0] * len(sources)),
+        )
+        return [int(time) for time in far]
 
     def _route(self, source: int, target: int) -> Route:
         """F1: from stop to stop by the links that lead on."""
@@ -74,23 +85,12 @@ class Fabric:
         """F1: at each stop the link of least control latency to the target, then of fewest links,
         then the lowest-numbered."""
         weights = numpy.array([link.control * FEWEST + 1 for link in self.links])
-        far = self._distances(target, weights)
+        far = _distances(self.stops, target, self.sources, self.targets, weights)
         best = far[self.sources] == far[self.targets] + weights
         chosen: dict[int, Link] = {}
         for number in numpy.flatnonzero(best):
             chosen.setdefault(int(self.sources[number]), self.links[number])
         return chosen
-
-    def _distances(self, target: int, weights: numpy.ndarray) -> numpy.ndarray:
-        """From every stop to the target (Bellman and Ford)."""
-        far = numpy.full(self.stops, numpy.iinfo(numpy.int64).max // 2)
-        far[target] = 0
-        while True:
-            shorter = far.copy()
-            numpy.minimum.at(shorter, self.sources, far[self.targets] + weights)
-            if (shorter == far).all():
-                return far
-            far = shorter
 
     def take(self, link: Link, size: str, head: int) -> int:
         """F3.1: when the head that reaches a link now goes on: those before it have the channel."""
@@ -130,3 +130,21 @@ class Fabric:
         `arrived(time)` is told, at the last link, when it will be there.
         """
         self.clock.process(self._travel(size, self.route(source, target), leaves, rank, arrived))
+
+
+def _distances(
+    stops: int,
+    target: int,
+    sources: numpy.ndarray,
+    targets: numpy.ndarray,
+    weights: numpy.ndarray,
+) -> numpy.ndarray:
+    """From every stop to the target (Bellman and Ford), by links from and to stops."""
+    far = numpy.full(stops, numpy.iinfo(numpy.int64).max // 2)
+    far[target] = 0
+    while True:
+        shorter = far.copy()
+        numpy.minimum.at(shorter, sources, far[targets] + weights)
+        if (shorter == far).all():
+            return far
+        far = shorter

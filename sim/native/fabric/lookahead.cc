@@ -1,0 +1,85 @@
+#include "fabric/lookahead.hh"
+
+#include <algorithm>
+
+#include "time/runs.hh"
+
+namespace uncore {
+namespace {
+
+std::vector<bool> with_threads(const Agents& agents) {
+  std::vector<bool> used(agents.cores());
+  for (uint32_t h = 0; h < agents.harts(); ++h) used[agents.core_of(h)] = true;
+  return used;
+}
+
+// How many cores and resolvers stand at each stop.
+std::vector<int> standing_at(const MachineSpec& machine) {
+  std::vector<int> standing(machine.stop_count, 0);
+  for (const int32_t stop : machine.core_stops) ++standing[stop];
+  for (const ResolverSpec& r : machine.resolvers)
+    for (const int32_t stop : r.slices) ++standing[stop];
+  return standing;
+}
+
+// The links, and those that take no time, around the slices of each resolver.
+std::vector<LinkSpec> with_resolvers(const MachineSpec& machine) {
+  std::vector<LinkSpec> links = machine.links;
+  for (const ResolverSpec& r : machine.resolvers)
+    for (std::size_t s = 0; s < r.slices.size(); ++s) {
+      LinkSpec link{};
+      link.source = r.slices[s];
+      link.target = r.slices[(s + 1) % r.slices.size()];
+      link.channel = -1;
+      links.push_back(link);
+    }
+  return links;
+}
+
+std::vector<Time> of_subtrees(const std::vector<Time>& stops, const std::vector<int32_t>& core_stops,
+                              const std::vector<bool>& used, std::size_t core) {
+  std::vector<Time> subtrees(Runs::levels(core_stops.size()), kNever);
+  for (std::size_t level = 0; level < subtrees.size(); ++level) {
+    const std::size_t first = (core >> level ^ 1) << level;
+    const std::size_t end = std::min(first + (std::size_t{1} << level), core_stops.size());
+    for (std::size_t other = first; other < end; ++other)
+      if (used[other]) subtrees[level] = std::min(subtrees[level], stops[core_stops[other]]);
+  }
+  return subtrees;
+}
+
+}  // namespace
+
+std::vector<Lookahead> lookaheads(const MachineSpec& machine, const Agents& agents) {
+  const Fabric ways(machine.stop_count, with_resolvers(machine));
+  const std::vector<int> standing = standing_at(machine);
+  const std::vector<bool> used = with_threads(agents);
+  std::vector<Lookahead> all(agents.cores());
+  for (std::size_t core = 0; core < all.size(); ++core) {
+    if (!used[core]) continue;
+    Lookahead& ahead = all[core];
+    const int32_t here = machine.core_stops[core];
+    ahead.stops = ways.least_latencies(here);
+    Time least = kNever;
+    for (std::size_t stop = 0; stop < standing.size(); ++stop) {
+      ahead.stops[stop] = std::max<Time>(1, ahead.stops[stop]);
+      const int others = standing[stop] - (static_cast<int32_t>(stop) == here);
+      if (others > 0) least = std::min(least, ahead.stops[stop]);
+    }
+    if (least != kNever) ahead.least = least;
+    ahead.farthest = ahead.least;
+    for (std::size_t other = 0; other < all.size(); ++other)
+      if (used[other] && other != core)
+        ahead.farthest = std::max(ahead.farthest, ahead.stops[machine.core_stops[other]]);
+    ahead.subtrees = of_subtrees(ahead.stops, machine.core_stops, used, core);
+  }
+  return all;
+}
+
+std::vector<Lookahead> lookaheads_at_once(const Agents& agents) {
+  Lookahead ahead;
+  ahead.subtrees.assign(Runs::levels(agents.cores()), ahead.least);
+  return std::vector<Lookahead>(agents.cores(), ahead);
+}
+
+}  // namespace uncore
