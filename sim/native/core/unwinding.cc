@@ -1,7 +1,8 @@
 #include "core/unwinding.hh"
 
+#include <tsl/robin_map.h>
+
 #include <cstring>
-#include <unordered_set>
 
 namespace uncore {
 namespace {
@@ -26,14 +27,14 @@ const unwinding::Exit& Unwinding::exit_of(uint64_t pc, bool innermost) {
 // Behind a call, ra is no longer what the function was given.
 unwinding::Exit Unwinding::find_exit(uint64_t pc, bool innermost) const {
   std::vector<Path> paths{{.pc = pc, .exit = {}, .ra_lost = !innermost}};
-  std::unordered_set<uint64_t> been;  // with what is known there
+  tsl::robin_map<uint64_t, bool> been;  // with what is known there
   const auto state = [](const Path& path) {
     return path.pc << 16 ^ static_cast<uint64_t>(path.exit.sp.offset) << 1 ^ path.ra_lost;
   };
   while (!paths.empty()) {
     Path path = paths.back();
     paths.pop_back();
-    while (been.size() < kMostSteps && been.insert(state(path)).second) {
+    while (been.size() < kMostSteps && been.try_emplace(state(path), true).second) {
       const auto in = at(path.pc);
       if (!in) break;
       const Next next = follow(path, *in, paths);
