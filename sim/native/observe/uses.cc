@@ -3,11 +3,13 @@
 namespace uncore {
 namespace {
 
+// Instructions that follow each other stay together: they often touch one line, such as the stack's.
 uint64_t hash(const Use& u) {
-  const uint64_t where = (u.line << 6 ^ u.pc) * 0x9E3779B97F4A7C15u;
+  constexpr unsigned kTogether = 4;  // as a power of two
+  const uint64_t where = (u.line << 6 ^ u.pc >> (kTogether + 1)) * 0x9E3779B97F4A7C15u;
   const uint64_t who = static_cast<uint64_t>(u.kind) << 40 ^ uint64_t { u.hart } << 24;
   const uint64_t hash = (where ^ who ^ u.callers) * 0xD6E8FEB86659FD93u;
-  return hash ^ hash >> 32;
+  return (hash ^ hash >> 32) << kTogether | (u.pc >> 1 & ((1u << kTogether) - 1));
 }
 
 bool same(const Use& a, const Use& b) {
