@@ -12,7 +12,7 @@ together.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -71,7 +71,7 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
             }
             for address in costliest
         ],
-        "others": {name: int(uses[name][~kept].sum()) for name in COUNTED}
+        "others": {n: int(uses[n].sum()) - int(uses[n][kept].sum()) for n in COUNTED}
         | {
             "lines": len(away),
             "transfers": _transfers(job, _pairs(_of(passed, ~shown))),
@@ -94,7 +94,8 @@ def _objects(fields: Fields, sites: Sites, uses: Columns) -> list[Row]:
     numbers = {name: number for number, name in enumerate(found)}
     objects_of = np.array([numbers[general[run.name]] for run in runs_], int)
     object_of = np.repeat(objects_of, [run.count for run in runs_])[part_of]
-    counts = {name: _sums(object_of, inside[name], len(found)) for name in COUNTED}
+    sums = _summing(object_of, len(found))
+    counts = {name: sums(inside[name]) for name in COUNTED}
     dearest = _dearest(sites, object_of, inside, len(found))
     lines = _distinct(object_of * (1 << 40) + inside["line"] // LINE) >> 40  # on each, once
     on = np.bincount(lines, minlength=len(found)).tolist()
@@ -103,7 +104,7 @@ def _objects(fields: Fields, sites: Sites, uses: Columns) -> list[Row]:
             "name": name,
             "at": sorted(set(chain(*(run.parts for run in same))))[:MOST_PARTS],
             "lines": on[number],
-            **{counted: sums[number] for counted, sums in counts.items()},
+            **{counted: of[number] for counted, of in counts.items()},
             **dearest[number]._asdict(),
         }
         for number, (name, same) in enumerate(found.items())
@@ -162,9 +163,8 @@ def _dearest(sites: Sites, objects: Any, uses: Columns, count: int) -> list[Site
     most = int(uses["callers"].max(initial=0)) + 1
     keys = (objects[waits] * len(pcs) + pc_of) * most + uses["callers"][waits]
     ways, way_of = np.unique(keys, return_inverse=True)
-    critical, waited = (
-        _sums(way_of, uses[name][waits], len(ways)) for name in ("critical_ps", "waited_ps")
-    )
+    sums = _summing(way_of, len(ways))
+    critical, waited = (sums(uses[name][waits]) for name in ("critical_ps", "waited_ps"))
     costs: dict[tuple[int, Site], tuple[int, int]] = defaultdict(lambda: (0, 0))
     for key, c, w in zip(ways.tolist(), critical, waited, strict=True):
         place, callers = divmod(key, most)
@@ -177,11 +177,17 @@ def _dearest(sites: Sites, objects: Any, uses: Columns, count: int) -> list[Site
     return dearest
 
 
-def _sums(groups: Any, values: Any, count: int) -> list[int]:
-    """Of each group, exactly."""
-    sums = np.zeros(count, np.int64)
-    np.add.at(sums, groups, values)
-    return sums.tolist()
+def _summing(groups: Any, count: int) -> Callable[[Any], list[int]]:
+    """What sums values by their group, exactly."""
+    order = np.argsort(groups, kind="stable")
+    present, first_ = np.unique(groups[order], return_index=True)
+
+    def sums(values: Any) -> list[int]:
+        found = np.zeros(count, np.int64)
+        found[present] = np.add.reduceat(values[order], first_)
+        return found.tolist()
+
+    return sums
 
 
 def shared(job: Job, run: Run) -> list[Row]:
@@ -224,7 +230,7 @@ def _pairs(passed: Columns) -> list[Row]:
     """Transfers of all lines together, by source and target."""
     names = ("source", "target")
     pairs, pair_of = np.unique(np.stack([passed[n] for n in names]), axis=1, return_inverse=True)
-    times = _sums(pair_of.ravel(), passed["times"], pairs.shape[1])
+    times = _summing(pair_of.ravel(), pairs.shape[1])(passed["times"])
     return [dict(zip(("times", *names), row, strict=True)) for row in zip(times, *pairs.tolist())]
 
 
