@@ -9,7 +9,8 @@ from tests.linux.programs import program, ran
 from tests.linux.test_elsewhere import QEMU, on_qemu
 
 WORDS = {
-    "asks": "missing futex_ops real_time pending masked_waits queued reserved remaps times_on_harts",
+    "asks": "missing futex_ops real_time pending masked_waits queued remaps times_on_harts"
+    " reserved",
     "waits": "pipes long_writes broken_pipes closed_pipes epolls edges once nested pool masked"
     " timers signal_files selects",
     "talks": "pairs datagrams over_loopback refused unix_names shut_down echoes nowhere_to",

@@ -3,7 +3,8 @@
 namespace uncore {
 namespace {
 
-// Instructions that follow each other stay together: they often touch one line, such as the stack's.
+// Instructions that follow each other stay together: they often touch one line, such as the
+// stack's.
 uint64_t hash(const Use& u) {
   constexpr unsigned kTogether = 4;  // as a power of two
   const uint64_t where = (u.line << 6 ^ u.pc >> (kTogether + 1)) * 0x9E3779B97F4A7C15u;
@@ -47,7 +48,8 @@ void Uses::grow() {
   table_.assign(4 * table_.size(), {});
   for (std::size_t row = first_; row < rows_.size(); ++row) {
     const uint64_t hashed = hash(rows_[row]);
-    place(rows_[row], hashed) = {static_cast<uint32_t>(row + 1), static_cast<uint32_t>(hashed >> 32)};
+    place(rows_[row], hashed) = {static_cast<uint32_t>(row + 1),
+                                 static_cast<uint32_t>(hashed >> 32)};
   }
 }
 

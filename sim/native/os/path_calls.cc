@@ -185,6 +185,7 @@ Work tell_file_system(Linux& os, Task& t, uint64_t to) {
   static_assert(sizeof about == 120);
   about.blocks = os.around.room / kPage;
   about.free = about.available = (os.around.room - os.memory.space.touched()) / kPage;
+  about.files = about.blocks, about.free_files = about.free;  // an empty one takes a page at most
   co_return co_await os.memory.write(t, about, to);
 }
 

@@ -1,7 +1,7 @@
 """DWARF's abbreviations, read one by one as they are asked for.
 
-pyelftools reads a unit's whole table before its first entry, which of Rust's library takes a second;
-who skips a unit by its language needs one line of it.  Imported where pyelftools is.
+pyelftools reads a unit's whole table before its first entry, which of Rust's library takes a
+second; who skips a unit by its language needs one line of it.  Imported where pyelftools is.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ class Abbreviations(AbbrevTable):
     """A table of which only the lines that are asked for are read."""
 
     def _parse_abbrev_table(self) -> dict[int, AbbrevDecl]:
-        self._bytes = self.stream.getbuffer()
+        self.stream.seek(0)
+        self._bytes = self.stream.read()
         self._places: dict[int, int] = {}  # by code
         self._behind = self.offset
         return {}

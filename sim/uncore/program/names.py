@@ -68,9 +68,9 @@ class Names:
 
     def edges(self) -> set[int]:
         """Where another name may begin, beside those of pages."""
-        known = (*self.program.symbols, *self.program.segments)
-        spans = [(k.address, k.address + max(k.size, 1)) for k in known]
-        spans += [(start, end) for start, end, _ in self.places]
+        spans = [(start, end) for start, end, _ in self.places]
+        spans += [(s.address, s.address + max(s.size, 1)) for s in self.program.symbols]
+        spans += [(s.address, s.address + s.size) for s in self.program.segments]
         return {edge for span in spans for edge in span}
 
     def _unnamed(self, address: int) -> str:

@@ -93,7 +93,7 @@ def _objects(fields: Fields, sites: Sites, uses: Columns) -> list[Row]:
         found[general[run.name]].append(run)
     numbers = {name: number for number, name in enumerate(found)}
     objects_of = np.array([numbers[general[run.name]] for run in runs_], int)
-    object_of = np.repeat(objects_of, [run.count for run in runs_])[part_of]
+    object_of = np.repeat(objects_of, [run.times for run in runs_])[part_of]
     sums = _summing(object_of, len(found))
     counts = {name: sums(inside[name]) for name in COUNTED}
     dearest = _dearest(sites, object_of, inside, len(found))
@@ -116,7 +116,7 @@ class Alike(NamedTuple):
     """Addresses that go by one name, one behind the other."""
 
     name: str
-    count: int
+    times: int
     parts: list[tuple[int, int]]  # start and size of each, of MOST_PARTS
 
 
@@ -185,7 +185,8 @@ def _summing(groups: Any, count: int) -> Callable[[Any], list[int]]:
     def sums(values: Any) -> list[int]:
         found = np.zeros(count, np.int64)
         found[present] = np.add.reduceat(values[order], first_)
-        return found.tolist()
+        each: list[int] = found.tolist()
+        return each
 
     return sums
 
@@ -231,7 +232,8 @@ def _pairs(passed: Columns) -> list[Row]:
     names = ("source", "target")
     pairs, pair_of = np.unique(np.stack([passed[n] for n in names]), axis=1, return_inverse=True)
     times = _summing(pair_of.ravel(), pairs.shape[1])(passed["times"])
-    return [dict(zip(("times", *names), row, strict=True)) for row in zip(times, *pairs.tolist())]
+    rows = zip(times, *pairs.tolist(), strict=True)
+    return [dict(zip(("times", *names), row, strict=True)) for row in rows]
 
 
 def _transfers(job: Job, passed: Iterable[Row]) -> dict[str, int]:
