@@ -118,6 +118,31 @@ static int queued(void) {
   return 0;
 }
 
+// C7: an LR of another thread lets no SC succeed that the thread left its hart before.
+static volatile u32 counted;
+static void count(void) {
+  u32 now, failed;
+  __asm__ volatile("lr.w %0, (%1)" : "=r"(now) : "r"(&counted) : "memory");
+  call(N_sched_yield);
+  __asm__ volatile("sc.w %0, %1, (%2)" : "=r"(failed) : "r"(now + 1), "r"(&counted) : "memory");
+  if (failed) __atomic_fetch_add(&counted, 1, __ATOMIC_RELAXED);
+}
+static long counts_and_reserves(long times) {
+  for (u32 now; times; --times) {
+    __atomic_fetch_add(&counted, 1, __ATOMIC_RELAXED);
+    __asm__ volatile("lr.w %0, (%1)" : "=r"(now) : "r"(&counted) : "memory");
+    call(N_sched_yield);
+  }
+  return 0;
+}
+static int reserved(void) {
+  static struct thread other;
+  start(&other, counts_and_reserves, 300);
+  for (int i = 0; i < 300; ++i) count();
+  join(&other);
+  return counted == 600 ? 0 : 1;
+}
+
 static int remaps(void) {
   const u64 page = 4096;
   char* at = (char*)call(N_mmap, 0, 8 * page, 3, 0x22, -1, 0);
@@ -189,6 +214,7 @@ int run(int count, char** words) {
   if (same(what, "pending")) return pending();
   if (same(what, "masked_waits")) return masked_waits();
   if (same(what, "queued")) return queued();
+  if (same(what, "reserved")) return reserved();
   if (same(what, "remaps")) return remaps();
   if (same(what, "times_on_harts")) return times_on_harts();
   if (same(what, "executes")) return executes();

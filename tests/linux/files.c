@@ -48,6 +48,18 @@ static int written(void) {
   return call(N_unlinkat, HERE, "/tmp/uc-a", 0) == 0 ? 0 : 16;
 }
 
+// tmpfs, whose free blocks become fewer as files grow.
+static int told(void) {
+  unsigned long before[15], after[15];
+  if (call(N_statfs, "/tmp", before) || before[0] != 0x01021994 || before[8] != 255) return 1;
+  const long file = open_at("/tmp/uc-t", WRITE | CREATE);
+  if (call(N_ftruncate, file, 0) || call(N_write, file, other, 4096) != 4096) return 2;
+  if (call(N_fstatfs, file, after) || after[1] != 4096 || after[2] != before[2]) return 3;
+  if (after[3] >= before[3] || after[3] > after[2]) return 4;
+  if (call(N_statfs, "/tmp/none", after) != -2 || call(N_fstatfs, 99, after) != -9) return 5;
+  return call(N_unlinkat, HERE, "/tmp/uc-t", 0) == 0 ? 0 : 6;
+}
+
 static int named(void) {
   char at[64];
   if (call(N_mkdirat, HERE, "/tmp/uc-d", 0755) || call(N_mkdirat, HERE, "/tmp/uc-d", 0755) != -17)
@@ -209,6 +221,7 @@ static int shows(const char* path) {
 int run(int count, char** words) {
   const char* const what = count > 1 ? words[1] : "";
   if (same(what, "written")) return written();
+  if (same(what, "told")) return told();
   if (same(what, "named")) return named();
   if (same(what, "devices")) return devices();
   if (same(what, "mapped")) return mapped();

@@ -8,7 +8,7 @@ typedef unsigned int u32;
 enum {
   N_getcwd = 17, N_eventfd2 = 19, N_epoll_create1 = 20, N_epoll_ctl = 21, N_epoll_pwait = 22,
   N_dup = 23, N_dup3 = 24, N_fcntl = 25, N_flock = 32, N_mkdirat = 34, N_unlinkat = 35,
-  N_symlinkat = 36, N_linkat = 37, N_truncate = 45, N_ftruncate = 46, N_chdir = 49, N_openat = 56,
+  N_symlinkat = 36, N_linkat = 37, N_statfs = 43, N_fstatfs = 44, N_truncate = 45, N_ftruncate = 46, N_chdir = 49, N_openat = 56,
   N_close = 57, N_pipe2 = 59, N_getdents64 = 61, N_lseek = 62, N_read = 63, N_write = 64,
   N_pread64 = 67, N_pwrite64 = 68, N_pselect6 = 72, N_ppoll = 73, N_signalfd4 = 74,
   N_readlinkat = 78, N_newfstatat = 79, N_fstat = 80, N_timerfd_create = 85,

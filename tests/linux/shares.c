@@ -192,7 +192,10 @@ static int parts_that_wrap(void) {
   parts[2].at = (void*)-16;
   if (call(N_sendmsg, ends[0], of(4), 0) != -EFAULT) return 1;
   parts[2] = (struct part){text, 1UL << 63};
-  return call(N_writev, ends[0], parts, 4) == -EINVAL ? 0 : 2;
+  if (call(N_writev, ends[0], parts, 4) != -EINVAL) return 2;
+  call(N_pipe2, ends, 0);  // nothing is written where a part is wrong
+  if (call(N_writev, ends[1], parts, 4) != -EINVAL) return 3;
+  return call(N_write, ends[1], "x", 1) == 1 && call(N_read, ends[0], text, 9) == 1 ? 0 : 4;
 }
 static int streams(void) { return sent_in_parts(STREAM); }
 static int sequences(void) { return sent_in_parts(SEQUENCE); }

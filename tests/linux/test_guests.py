@@ -9,7 +9,8 @@ from tests.linux.programs import program, ran
 from tests.linux.test_elsewhere import QEMU, on_qemu
 
 WORDS = {
-    "asks": "missing futex_ops real_time pending masked_waits queued remaps times_on_harts",
+    "asks": "missing futex_ops real_time pending masked_waits queued remaps times_on_harts"
+    " reserved",
     "waits": "pipes long_writes broken_pipes closed_pipes epolls edges once nested pool masked"
     " timers signal_files selects",
     "talks": "pairs datagrams over_loopback refused unix_names shut_down echoes nowhere_to",
@@ -19,7 +20,10 @@ WORDS = {
 }
 EACH = [(guest, word) for guest, words in WORDS.items() for word in words.split()]
 # There it depends on who asks, and on what else the computer does.
-HERE_ALONE = [("asks", "priorities"), ("asks", "real_time"), ("shares", "parts_that_wrap")]
+HERE_ALONE = [
+    *(("asks", word) for word in ("priorities", "real_time")),
+    *(("shares", "parts_that_wrap"), ("files", "told")),
+]
 ALONE_ON_A_HART = "the_most_urgent_first an_urgent_one_runs_at_once the_most_urgent_is_woken_first"
 ALONE_ON_A_HART += " turns_by_policy yields_to_its_like children_begin_anew_if_asked"
 RANKS = [(word, harts) for word in ALONE_ON_A_HART.split() for harts in (1, 4)]

@@ -1,7 +1,8 @@
 #include "core/unwinding.hh"
 
+#include <tsl/robin_map.h>
+
 #include <cstring>
-#include <unordered_set>
 
 namespace uncore {
 namespace {
@@ -17,29 +18,43 @@ bool branches(Op op) {
 }  // namespace
 
 const unwinding::Exit& Unwinding::exit_of(uint64_t pc, bool innermost) {
-  const uint64_t key = pc << 1 | innermost;
-  const auto known = exits_.find(key);
-  return known != exits_.end() ? known->second
-                               : exits_.try_emplace(key, find_exit(pc, innermost)).first->second;
+  const auto known = exits_.find(key(pc, innermost));
+  if (known != exits_.end()) return known->second;
+  const Exit exit = find_exit(pc, innermost);
+  return exits_.try_emplace(key(pc, innermost), exit).first->second;
 }
 
-// Behind a call, ra is no longer what the function was given.
-unwinding::Exit Unwinding::find_exit(uint64_t pc, bool innermost) const {
-  std::vector<Path> paths{{.pc = pc, .exit = {}, .ra_lost = !innermost}};
-  std::unordered_set<uint64_t> been;  // with what is known there
+// Behind a call, ra is no longer what the function was given. Where none of the three registers has
+// changed on the way, the exit is that of each instruction passed.
+unwinding::Exit Unwinding::find_exit(uint64_t pc, bool innermost) {
+  Path same{.pc = pc, .exit = {}, .ra_lost = !innermost};
+  std::vector<Path> paths{same};
+  std::vector<uint64_t> passed;
+  const auto leads_to = [&](const Exit& exit) {
+    for (const uint64_t at : passed) exits_.try_emplace(key(at, innermost), exit);
+    return exit;
+  };
+  tsl::robin_map<uint64_t, bool> been;  // with what is known there
   const auto state = [](const Path& path) {
-    return path.pc << 16 ^ static_cast<uint64_t>(path.exit.sp.offset) << 1 ^ path.ra_lost;
+    const uint64_t spread = path.pc * 0x9E3779B97F4A7C15u;
+    return spread ^ static_cast<uint64_t>(path.exit.sp.offset) << 1 ^ path.ra_lost;
   };
   while (!paths.empty()) {
     Path path = paths.back();
     paths.pop_back();
-    while (been.size() < kMostSteps && been.insert(state(path)).second) {
+    while (been.size() < kMostSteps && been.try_emplace(state(path), true).second) {
+      same.pc = path.pc;
+      if (path == same) {
+        const auto known = exits_.find(key(path.pc, innermost));
+        if (known != exits_.end() && known->second.found) return leads_to(Exit(known->second));
+        passed.push_back(path.pc);
+      }
       const auto in = at(path.pc);
       if (!in) break;
       const Next next = follow(path, *in, paths);
       if (next == Next::returns) {
         path.exit.found = true;
-        return path.exit;
+        return leads_to(path.exit);
       }
       if (next == Next::ends) break;
     }

@@ -33,12 +33,14 @@ struct Place {
 struct Source {
   bool loaded = false;  // from there; else the register has kept it
   Place from;
+  bool operator==(const Source&) const = default;
 };
 
 struct Exit {
   bool found = false, fp_lost = false;
   Place sp;
   Source ra, fp;
+  bool operator==(const Exit&) const = default;
 };
 
 // What is known of the three registers on the way to an exit.
@@ -47,6 +49,7 @@ struct Path {
   Exit exit;
   bool ra_lost;
   std::optional<Place> ra_saved{}, fp_saved{};  // on this path
+  bool operator==(const Path&) const = default;
 };
 
 }  // namespace unwinding
@@ -87,8 +90,9 @@ class Unwinding {
   bool is_code(uint64_t address) const {
     return address - job_.text_begin < job_.text_size && address % 2 == 0;
   }
+  static uint64_t key(uint64_t pc, bool innermost) { return pc << 1 | innermost; }
   const Exit& exit_of(uint64_t pc, bool innermost);
-  Exit find_exit(uint64_t pc, bool innermost) const;
+  Exit find_exit(uint64_t pc, bool innermost);
   std::optional<Instruction> at(uint64_t pc) const;
   Next follow(Path& path, const Instruction& in, std::vector<Path>& others) const;
   static Next jump(Path& path, const Instruction& in);

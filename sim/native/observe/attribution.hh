@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "coherence/message.hh"
@@ -118,7 +117,7 @@ class Attribution {
     int64_t kind = kOutside;
     bool missing = false, recording = false;
     uint64_t instructions = 0;
-    std::deque<Buffered> stores;
+    std::vector<Buffered> stores;  // the oldest first
     std::vector<Turn> turn;
   };
 

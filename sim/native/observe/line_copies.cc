@@ -22,7 +22,7 @@ void ObservedLine::Recent::note(Agent by, uint64_t now) {
 
 ObservedLine& LineCopies::line(uint64_t number) {
   ObservedLine*& line = lines_[number];
-  if (!line) line = &all_lines_.emplace_back();
+  if (!line) line = &all_lines_.emplace_back(ObservedLine{.number = number});
   return *line;
 }
 
@@ -61,8 +61,12 @@ void LineCopies::note(HeldLine& held, const Accessed& access) {
 }
 
 void LineCopies::transferred(uint64_t number, Agent from, Agent to) {
-  const auto pair = static_cast<uint64_t>(static_cast<uint32_t>(from)) << 32;
-  ++line(number).passed[pair | static_cast<uint32_t>(to)];
+  auto& passed = held(to, number).passed;
+  const auto before = std::ranges::find(passed, from, &std::pair<Agent, uint64_t>::first);
+  if (before == passed.end())
+    passed.emplace_back(from, 1);
+  else
+    ++before->second;
 }
 
 void LineCopies::probed(Agent core, uint64_t number, bool invalidates, Loss loss) {
@@ -103,7 +107,7 @@ void LineCopies::evicted(Agent core, uint64_t number) {
   HeldLine* const held = find(core, number);
   if (!held) return;
   condemn(*held);
-  if (held->line->history) *held = {.line = held->line, .core = core};
+  if (held->line->history) held->forget();
 }
 
 // The copy goes, and no value came with it.
@@ -121,16 +125,16 @@ void LineCopies::finish() {
 
 std::vector<LineCopies::Passed> LineCopies::passed() const {
   std::vector<Passed> all;
-  for (const auto& [line, observed] : lines_)
-    for (const auto& [pair, times] : observed->passed)
-      all.push_back({line, static_cast<Agent>(pair >> 32), static_cast<Agent>(pair), times});
+  for (const HeldLine& held : all_held_)
+    for (const auto& [from, times] : held.passed)
+      all.push_back({held.line->number, from, held.core, times});
   return all;
 }
 
 std::vector<std::pair<uint64_t, uint64_t>> LineCopies::invalidations() const {
   std::vector<std::pair<uint64_t, uint64_t>> all;
-  for (const auto& [line, observed] : lines_)
-    if (observed->invalidations) all.emplace_back(line, observed->invalidations);
+  for (const ObservedLine& line : all_lines_)
+    if (line.invalidations) all.emplace_back(line.number, line.invalidations);
   return all;
 }
 

@@ -18,6 +18,7 @@
 #include "coherence/message.hh"
 #include "observe/critical_path.hh"
 #include "observe/uses.hh"
+#include "storage/line_map.hh"
 
 namespace uncore {
 
@@ -41,6 +42,10 @@ struct HeldLine {
   uint64_t copy_lost = 0, right_lost = 0;
   uint64_t written = 0, touched = 0;  // by others while it was away
   std::vector<Suspect> suspects = {};
+  std::vector<std::pair<Agent, uint64_t>> passed = {};  // who passed it to the core, how often
+
+  // The copy leaves the caches: what was known of it does not matter any more.
+  void forget() { *this = {.line = line, .core = core, .passed = std::move(passed)}; }
 };
 
 struct ObservedLine {
@@ -56,11 +61,11 @@ struct ObservedLine {
     uint64_t ever_touched = 0, ever_written = 0;  // bytes, a bit each
   };
 
+  uint64_t number;
   uint64_t since = 0;  // when somebody last lost it; 0: there is no history
-  CriticalPath::Write last_write;
+  CriticalPath::Write last_write = {};
   uint64_t invalidations = 0;
-  std::unique_ptr<History> history;           // since a copy was first taken away
-  tsl::robin_map<uint64_t, uint64_t> passed;  // from << 32 | to
+  std::unique_ptr<History> history = {};  // since a copy was first taken away
 };
 
 class LineCopies {
@@ -126,7 +131,7 @@ class LineCopies {
   Uses& uses_;
   std::deque<ObservedLine> all_lines_;
   std::deque<HeldLine> all_held_;
-  tsl::robin_map<uint64_t, ObservedLine*> lines_;
+  LineMap<ObservedLine*> lines_;
   tsl::robin_map<Key, HeldLine*, Hash> held_;
   uint64_t clock_ = 1;  // counts losses
 };

@@ -53,13 +53,17 @@ class Uses {
     return (pc >> 1 ^ line ^ callers * uint64_t{97}) % std::tuple_size_v<Recalls>;
   }
 
-  uint32_t& place(const Use& named);
+  // A row's number and 1, where it is known by its hash; 0: none. What is another row is seldom
+  // looked at, which may be far away.
+  struct Slot {
+    uint32_t number = 0, hash = 0;
+  };
+  Slot& place(const Use& named, uint64_t hash);
   void grow();
 
   std::vector<Recalls> recalls_;  // by hart
   std::vector<Use> rows_;
-  // A row's number and 1, by what names it; 0: none. At least half of them are 0.
-  std::vector<uint32_t> table_ = std::vector<uint32_t>(1 << 10);
+  std::vector<Slot> table_ = std::vector<Slot>(1 << 10);  // at least half of them are none
   std::size_t first_ = 0;  // row that is there: those before it have been renamed
 };
 

@@ -10,15 +10,14 @@
 namespace uncore::calls {
 namespace {
 
-// The parts of a vector in turn, as far as they go; `transfer` does one.
+// The parts of the vector that the call names, in turn, as far as they go; `transfer` does one.
 template <class Transfer>
 Work each(Linux& os, Task& t, Transfer transfer) {
+  UserBuffers parts;
+  const int64_t failed = co_await read_parts(os, t, t.args[1], t.args[2], parts);
+  if (failed < 0) co_return failed;
   int64_t done = 0;
-  if (t.args[2] > kMostParts) co_return -EINVAL;
-  for (uint64_t i = 0; i < t.args[2]; ++i) {
-    UserBuffer part{};  // struct iovec
-    const int64_t failed = co_await os.memory.read(t, t.args[1] + i * sizeof part, part);
-    if (failed < 0) co_return failed;
+  for (const UserBuffer& part : parts) {
     if (part.size == 0) continue;
     const int64_t moved = co_await transfer(part);
     if (moved < 0) co_return done ? done : moved;
@@ -38,6 +37,7 @@ Work at_place(Linux& os, Task& t, OpenFileRef& file) {
 
 }  // namespace
 
+// All of them are looked at before any is used.
 Work read_parts(Linux& os, Task& t, uint64_t from, uint64_t many, UserBuffers& parts) {
   if (many > kMostParts) co_return -EINVAL;
   for (uint64_t i = 0; i < many; ++i) {

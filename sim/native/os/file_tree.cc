@@ -11,7 +11,6 @@ namespace {
 
 constexpr uint32_t kFile = 0644, kDirectory = 0755, kShared = 01777, kTold = 0444, kDevice = 0666;
 constexpr unsigned kMostLinks = 40;  // MAXSYMLINKS
-constexpr std::size_t kLongestName = 255;
 
 // The first part of a path, and the rest of it.
 std::pair<std::string_view, std::string_view> first_part(std::string_view path) {

@@ -18,6 +18,8 @@ namespace uncore {
 
 class FileTree {
  public:
+  static constexpr std::size_t kLongestName = 255;
+
   static constexpr std::string_view kWorkingDirectory = "/files";  // the folder that --files names
 
   struct Found {

@@ -147,6 +147,7 @@ bool Linux::goes_on() {
 }
 
 void Linux::trapped(Thread& thread) {
+  thread.core.locks.end_attempt(thread, thread.hart.clock);  // C7
   thread.hart.woken();
   thread.in_kernel = true;
   thread.kernel_read = 0;

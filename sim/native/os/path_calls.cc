@@ -171,6 +171,36 @@ Work newfstatat(Linux& os, Task& t) {
   co_return co_await os.memory.write(t, s, t.args[2]);
 }
 
+namespace {
+
+// All files are in the machine's memory, which programs know from /dev/shm.
+Work tell_file_system(Linux& os, Task& t, uint64_t to) {
+  constexpr uint64_t kPage = AddressSpace::kPage;
+  struct {  // struct statfs
+    uint64_t type = 0x01021994, block = kPage, blocks = 0, free = 0, available = 0;  // of tmpfs
+    uint64_t files = 0, free_files = 0, id = 0;
+    uint64_t longest_name = FileTree::kLongestName, fragment = kPage;
+    uint64_t flags = 0, spare[4] = {};
+  } about;
+  static_assert(sizeof about == 120);
+  about.blocks = os.around.room / kPage;
+  about.free = about.available = (os.around.room - os.memory.space.touched()) / kPage;
+  about.files = about.blocks, about.free_files = about.free;  // an empty one takes a page at most
+  co_return co_await os.memory.write(t, about, to);
+}
+
+}  // namespace
+
+Work statfs(Linux& os, Task& t) {
+  Found found;
+  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], true, found);
+  co_return failed < 0 ? failed : co_await tell_file_system(os, t, t.args[1]);
+}
+
+Work fstatfs(Linux& os, Task& t) {
+  co_return os.files.at(t.args[0]) ? co_await tell_file_system(os, t, t.args[1]) : -EBADF;
+}
+
 // Refused as by a kernel that does not know it; C libraries ask newfstatat then.
 Work statx(Linux&, Task&) { co_return -ENOSYS; }
 

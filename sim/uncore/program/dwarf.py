@@ -15,8 +15,11 @@ from typing import Any
 def units(data: bytes) -> tuple[Any, list[Any]]:
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415 (slow to load)
 
+    from uncore.program.abbreviations import read_as_asked  # noqa: PLC0415
+
     file = ELFFile(io.BytesIO(data))
     if not file.has_dwarf_info():
         return None, []
     dwarf = file.get_dwarf_info()
+    read_as_asked(dwarf)
     return dwarf, list(dwarf.iter_CUs())

@@ -106,12 +106,22 @@ class Fields:
 
     def at(self, address: int) -> Part:
         """The innermost field there; a word of memory that nothing leads to."""
+        if object_ := self.object_at(address):
+            return object_.at(address)
+        word = address - address % abi.WORD
+        return Part(word, abi.WORD, self.names.at(word))
+
+    def object_at(self, address: int) -> Object | None:
+        """The innermost object there."""
         first = bisect.bisect_right(self.objects, address, key=lambda o: o.start) - 1
         for index in range(first, max(first - NESTED, -1), -1):
             if address < self.objects[index].end:
-                return self.objects[index].at(address)
-        word = address - address % abi.WORD
-        return Part(word, abi.WORD, self.names.at(word))
+                return self.objects[index]
+        return None
+
+    def edges(self) -> set[int]:
+        """Where objects begin and end."""
+        return {edge for o in self.objects for edge in (o.start, o.end)}
 
     def addresses(self, name: str) -> list[int]:
         """Where objects and fields of this name begin; of a pointer also what it leads to."""

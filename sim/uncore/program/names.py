@@ -19,7 +19,7 @@ from uncore.program.program import Program
 Place = tuple[int, int, str]  # first address, end, name
 # Addresses of Linux: the first thread's stack, the kernel's own (sim/native/os).
 _KERNEL = 1 << 38
-_PAGE = 4096
+PAGE = 4096
 SYSTEM: tuple[Place, ...] = (
     (_KERNEL - (1 << 24), _KERNEL, "stack of the first thread"),
     (_KERNEL, _KERNEL + (1 << 32), "kernel: queues of harts"),
@@ -66,6 +66,13 @@ class Names:
             return name
         return name + (f"+{address - start:#x}" if address > start else "")
 
+    def edges(self) -> set[int]:
+        """Where another name may begin, beside those of pages."""
+        spans = [(start, end) for start, end, _ in self.places]
+        spans += [(s.address, s.address + max(s.size, 1)) for s in self.program.symbols]
+        spans += [(s.address, s.address + s.size) for s in self.program.segments]
+        return {edge for span in spans for edge in span}
+
     def _unnamed(self, address: int) -> str:
         """A program of Linux has constants without a name, and pages that nobody has named."""
         if not self.program.linux:
@@ -73,7 +80,7 @@ class Names:
         if segment := next((s for s in self.program.segments if address in s), None):
             name, start = ("data" if segment.rights & 2 else "constants"), segment.address
         else:
-            start = address // _PAGE * _PAGE
+            start = address // PAGE * PAGE
             name = f"page {start:#x}"
         return name + (f"+{address - start:#x}" if address > start else "")
 

@@ -309,6 +309,8 @@ class Program:
     @cached_property
     def variables(self) -> list[tuple[int, str, types.Type]]:
         """Address, name and type of every variable, if the debug information knows them."""
+        if self._go:  # named by symbols alone
+            return []
         moved = self._elf.moved
         return [(at + moved, name, kind) for at, name, kind in types.variables(self.data)]
 

@@ -18,8 +18,7 @@ from uncore.program.dwarf import units
 
 ADDRESS_OP, OFFSET_OP = 3, 0x23  # DW_OP_addr, DW_OP_plus_uconst: where a variable is
 TRANSPARENT = ("typedef", "const_type", "volatile_type", "atomic_type", "restrict_type")
-# DW_LANG_Go, DW_LANG_Rust: their variables are named by symbols alone, and to read their libraries
-# takes a second.
+# DW_LANG_Go, DW_LANG_Rust: their variables are named by symbols alone.
 BY_SYMBOL = (0x16, 0x1C)
 MOST_ELEMENTS = 4096  # of an array that are searched for pointers
 

@@ -17,7 +17,8 @@ def alike(names: Iterable[str]) -> dict[str, str]:
     """Maps each name to that of the array, heap or stacks that it is part of, or to itself."""
     generals = {name: _element(name) for name in names}
     arrays = {name for name in generals.values() if "[]" in name}
-    return {name: _first_of(general, arrays) for name, general in generals.items()}
+    bases = {name[: at.start()] for name in arrays for at in re.finditer(r"\[\]", name)}
+    return {name: _first_of(general, arrays, bases) for name, general in generals.items()}
 
 
 def _element(name: str) -> str:
@@ -28,10 +29,10 @@ def _element(name: str) -> str:
     return re.sub(r"\[\d+\]", "[]", re.sub(r"\+0x[0-9a-f]+$", "", name))
 
 
-def _first_of(name: str, arrays: set[str]) -> str:
+def _first_of(name: str, arrays: set[str], bases: set[str]) -> str:
     """An array's element 0 goes by its pointer alone: `nodes->next`, `*nodes`."""
     base = name.removeprefix("*").partition("->")[0]
-    if name not in arrays and any(array.startswith(f"{base}[]") for array in arrays):
+    if name not in arrays and base in bases:
         if name.startswith("*"):
             return f"{base}[]"
         return name.replace("->", "[].", 1)

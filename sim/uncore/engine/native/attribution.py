@@ -12,13 +12,16 @@ together.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from uncore.engine.native.sites import Site, Sites, with_callers
+from uncore.engine.native.sites import NO_END, Site, Sites, with_callers
+from uncore.program.abi import WORD
 from uncore.program.fields import Fields
+from uncore.program.names import PAGE
 from uncore.result.objects import alike
 
 if TYPE_CHECKING:
@@ -35,20 +38,21 @@ COUNTED = (
 )
 
 Row = dict[str, Any]
+Columns = dict[str, Any]  # of NumPy, by name
 
 
 def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
     """The fields of an Observed; `most` lines are kept."""
     seen, harts = run.lines(), job.threads[0]
     sites = Sites(job.program, seen["callers"])
-    uses, passed = with_callers(seen["uses"]), _by_line(seen["passed"])
-    taken = dict(zip(*(column.tolist() for column in seen["invalidations"].values()), strict=True))
+    uses, passed, invalidated = with_callers(seen["uses"]), seen["passed"], seen["invalidations"]
     costliest = _costliest(uses, passed, most)
     fields = Fields.of(job.program, run.read, harts, sites.heap(seen["allocations"]))
-    kept = np.isin(uses["line"], costliest)
-    rows = _by_line({name: column[kept] for name, column in uses.items()})
-    rest = {name: int(uses[name][~kept].sum()) for name in COUNTED}
-    away = {*passed, *np.unique(uses["line"]).tolist()}.difference(costliest)
+    few = np.sort(costliest)
+    kept, shown, known = (_among(of["line"], few) for of in (uses, passed, invalidated))
+    rows, moves = _by_line(_of(uses, kept)), _by_line(_of(passed, shown))
+    taken = dict(zip(*(c.tolist() for c in _of(invalidated, known).values()), strict=True))
+    away = _distinct(np.concatenate([uses["line"][~kept], passed["line"][~shown]]))
     return {
         "threads": harts,
         **({} if job.seed is None else {"seed": job.seed}),
@@ -60,44 +64,47 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
             {
                 "address": address,
                 "fields": list(_fields(fields, address, rows.get(address, []))),
-                "transfers": _transfers(job, passed.get(address, [])),
-                "taken": _taken(job, passed.get(address, [])),
+                "transfers": _transfers(job, moves.get(address, [])),
+                "taken": _taken(job, moves.get(address, [])),
                 "invalidations": taken.get(address, 0),
                 "uses": _uses(job, sites, rows.get(address, [])),
             }
             for address in costliest
         ],
-        "others": rest
+        "others": {n: int(uses[n].sum()) - int(uses[n][kept].sum()) for n in COUNTED}
         | {
             "lines": len(away),
-            "transfers": _transfers(job, [p for a in away for p in passed.get(a, [])]),
-            "invalidations": sum(taken.get(a, 0) for a in away),
+            "transfers": _transfers(job, _pairs(_of(passed, ~shown))),
+            "invalidations": int(invalidated["times"][_among(invalidated["line"], away)].sum()),
         },
     }
 
 
-def _objects(fields: Fields, sites: Sites, uses: dict[str, Any]) -> list[Row]:
+def _objects(fields: Fields, sites: Sites, uses: Columns) -> list[Row]:
     """The fields of an Object for each that was touched in the region of interest."""
     selected = (uses["kind"] > OUTSIDE) | (uses["critical_ps"] > 0)
-    inside = {name: column[selected] for name, column in uses.items()}
+    inside = _of(uses, selected)
     addresses = inside["line"] + first(inside["read"] | inside["written"])
     distinct, part_of = np.unique(addresses, return_inverse=True)
-    parts = [fields.at(address) for address in distinct.tolist()]
-    general = alike({part.name for part in parts})
-    found: dict[str, list[int]] = defaultdict(list)
-    for number, part in enumerate(parts):
-        found[general[part.name]].append(number)
+    runs_ = list(_alike(fields, distinct))
+    general = alike({run.name for run in runs_})
+    found: dict[str, list[Alike]] = defaultdict(list)
+    for run in runs_:
+        found[general[run.name]].append(run)
     numbers = {name: number for number, name in enumerate(found)}
-    object_of = np.array([numbers[general[part.name]] for part in parts], int)[part_of]
-    counts = {name: _sums(object_of, inside[name], len(found)) for name in COUNTED}
+    objects_of = np.array([numbers[general[run.name]] for run in runs_], int)
+    object_of = np.repeat(objects_of, [run.times for run in runs_])[part_of]
+    sums = _summing(object_of, len(found))
+    counts = {name: sums(inside[name]) for name in COUNTED}
     dearest = _dearest(sites, object_of, inside, len(found))
-    lines = np.unique(object_of * (1 << 40) + inside["line"] // LINE) >> 40  # on each, once
+    lines = _distinct(object_of * (1 << 40) + inside["line"] // LINE) >> 40  # on each, once
+    on = np.bincount(lines, minlength=len(found)).tolist()
     objects = [
         {
             "name": name,
-            "at": sorted({(parts[n].start, parts[n].size) for n in same})[:MOST_PARTS],
-            "lines": int(np.count_nonzero(lines == number)),
-            **{counted: sums[number] for counted, sums in counts.items()},
+            "at": sorted(set(chain(*(run.parts for run in same))))[:MOST_PARTS],
+            "lines": on[number],
+            **{counted: of[number] for counted, of in counts.items()},
             **dearest[number]._asdict(),
         }
         for number, (name, same) in enumerate(found.items())
@@ -105,16 +112,59 @@ def _objects(fields: Fields, sites: Sites, uses: dict[str, Any]) -> list[Row]:
     return sorted(objects, key=lambda o: (-o["critical_ps"], -o["waited_ps"], o["name"]))
 
 
-def _dearest(sites: Sites, objects: Any, uses: dict[str, Any], count: int) -> list[Site]:
+class Alike(NamedTuple):
+    """Addresses that go by one name, one behind the other."""
+
+    name: str
+    times: int
+    parts: list[tuple[int, int]]  # start and size of each, of MOST_PARTS
+
+
+def _alike(fields: Fields, addresses: Any) -> Iterator[Alike]:
+    """What is at the addresses, which rise: field by field in objects; elsewhere a name stands for
+    all up to an edge."""
+    words = addresses - addresses % WORD
+    bounds = (
+        np.searchsorted(_sorted(fields.edges()), addresses, "right"),
+        np.searchsorted(_sorted(fields.names.edges()), words, "right"),
+        words // PAGE,
+    )
+    begins = np.flatnonzero(np.any([np.diff(bound, prepend=-1) != 0 for bound in bounds], axis=0))
+    for begin, end in pairwise([*begins.tolist(), len(addresses)]):
+        address = int(addresses[begin])
+        if object_ := fields.object_at(address):
+            for part in map(object_.at, addresses[begin:end].tolist()):
+                yield Alike(part.name, 1, [(part.start, part.size)])
+        else:
+            starts = _distinct(words[begin:end])[:MOST_PARTS].tolist()
+            parts = [(start, WORD) for start in starts]
+            yield Alike(fields.names.at(int(words[begin])), end - begin, parts)
+
+
+def _sorted(addresses: Iterable[int]) -> Any:
+    return np.array(sorted(min(address, NO_END) for address in addresses), np.int64)
+
+
+def _distinct(values: Any) -> Any:
+    """Sorts them, each once: np.unique hashes, and of a million misses the cache."""
+    values = np.sort(values)
+    return values[np.diff(values, prepend=-1) != 0]
+
+
+def _among(values: Any, some: Any) -> Any:
+    """Whether each is one of some, which rise."""
+    return np.searchsorted(some, values, "right") > np.searchsorted(some, values, "left")
+
+
+def _dearest(sites: Sites, objects: Any, uses: Columns, count: int) -> list[Site]:
     """Of each object, the site that costs most."""
     waits = (uses["critical_ps"] > 0) | (uses["waited_ps"] > 0)
     pcs, pc_of = np.unique(uses["pc"][waits], return_inverse=True)
     most = int(uses["callers"].max(initial=0)) + 1
     keys = (objects[waits] * len(pcs) + pc_of) * most + uses["callers"][waits]
     ways, way_of = np.unique(keys, return_inverse=True)
-    critical, waited = (
-        _sums(way_of, uses[name][waits], len(ways)) for name in ("critical_ps", "waited_ps")
-    )
+    sums = _summing(way_of, len(ways))
+    critical, waited = (sums(uses[name][waits]) for name in ("critical_ps", "waited_ps"))
     costs: dict[tuple[int, Site], tuple[int, int]] = defaultdict(lambda: (0, 0))
     for key, c, w in zip(ways.tolist(), critical, waited, strict=True):
         place, callers = divmod(key, most)
@@ -127,11 +177,18 @@ def _dearest(sites: Sites, objects: Any, uses: dict[str, Any], count: int) -> li
     return dearest
 
 
-def _sums(groups: Any, values: Any, count: int) -> list[int]:
-    """Of each group, exactly."""
-    sums = np.zeros(count, np.int64)
-    np.add.at(sums, groups, values)
-    return sums.tolist()
+def _summing(groups: Any, count: int) -> Callable[[Any], list[int]]:
+    """What sums values by their group, exactly."""
+    order = np.argsort(groups, kind="stable")
+    present, first_ = np.unique(groups[order], return_index=True)
+
+    def sums(values: Any) -> list[int]:
+        found = np.zeros(count, np.int64)
+        found[present] = np.add.reduceat(values[order], first_)
+        each: list[int] = found.tolist()
+        return each
+
+    return sums
 
 
 def shared(job: Job, run: Run) -> list[Row]:
@@ -139,7 +196,7 @@ def shared(job: Job, run: Run) -> list[Row]:
     seen = run.lines()
     uses, sites = with_callers(seen["uses"]), Sites(job.program, seen["callers"])
     inside = uses["kind"] > OUTSIDE
-    rows = _by_line({name: column[inside] for name, column in uses.items()})
+    rows = _by_line(_of(uses, inside))
     fields = Fields.of(job.program, run.read, job.threads[0], sites.heap(seen["allocations"]))
     return [
         {"address": a, "fields": list(_fields(fields, a, used)), "uses": _uses(job, sites, used)}
@@ -148,7 +205,11 @@ def shared(job: Job, run: Run) -> list[Row]:
     ]
 
 
-def _by_line(columns: dict[str, Any]) -> dict[int, list[Row]]:
+def _of(columns: Columns, rows: Any) -> Columns:
+    return {name: column[rows] for name, column in columns.items()}
+
+
+def _by_line(columns: Columns) -> dict[int, list[Row]]:
     rows: dict[int, list[Row]] = defaultdict(list)
     for values in zip(*(column.tolist() for column in columns.values()), strict=True):
         row = dict(zip(columns, values, strict=True))
@@ -156,13 +217,23 @@ def _by_line(columns: dict[str, Any]) -> dict[int, list[Row]]:
     return rows
 
 
-def _costliest(uses: dict[str, Any], passed: dict[int, list[Row]], most: int) -> list[int]:
+def _costliest(uses: Columns, passed: Columns, most: int) -> list[int]:
     """Addresses of lines, longest waited for first, then most often passed on."""
     addresses, index = np.unique(uses["line"], return_inverse=True)
     waited = np.bincount(index, weights=uses["waited_ps"], minlength=len(addresses))
-    moved = {address: sum(row["times"] for row in rows) for address, rows in passed.items()}
-    cost = [(-w, -moved.get(a, 0), a) for a, w in zip(addresses.tolist(), waited, strict=True)]
-    return [address for _, _, address in sorted(cost)[:most]]
+    moving = _among(passed["line"], addresses)
+    at = np.searchsorted(addresses, passed["line"][moving])
+    moved = np.bincount(at, weights=passed["times"][moving], minlength=len(addresses))
+    return addresses[np.lexsort((addresses, -moved, -waited))[:most]].tolist()
+
+
+def _pairs(passed: Columns) -> list[Row]:
+    """Transfers of all lines together, by source and target."""
+    names = ("source", "target")
+    pairs, pair_of = np.unique(np.stack([passed[n] for n in names]), axis=1, return_inverse=True)
+    times = _summing(pair_of.ravel(), pairs.shape[1])(passed["times"])
+    rows = zip(times, *pairs.tolist(), strict=True)
+    return [dict(zip(("times", *names), row, strict=True)) for row in rows]
 
 
 def _transfers(job: Job, passed: Iterable[Row]) -> dict[str, int]:

@@ -35,12 +35,16 @@ class Sites:
         self._program = program
         self._chains = np.stack([*callers.values()], axis=1).tolist()
         self.at = cache(self._at)
-        self._called = cache(self._called_by)
 
     def _at(self, pc: int, number: int) -> Site:
         if not self._program.linux:
             return Site(self._program.source_line(pc) or "")
-        return _site((*self._frames(pc), *self._called(number)))
+        frames = self._frames(pc)
+        for back in self._chains[number]:  # as far as the user's own files
+            if not back or any(own(frame.path) for frame in frames):
+                break
+            frames += self._frames(back - _WITHIN_CALL)
+        return _site(frames)
 
     def heap(self, allocations: dict[str, Column]) -> list[tuple[int, int, str]]:
         """First address, end and name of what was allocated last at each address, by address."""
@@ -53,7 +57,7 @@ class Sites:
         return list(zip(starts.tolist(), ends.tolist(), named, strict=True))
 
     def _allocated_by(self, number: int) -> str:
-        frames = self._called(number) or (Frame("somewhere", "", 0),)
+        frames = self._called_by(number) or (Frame("somewhere", "", 0),)
         if not any(own(frame.path) for frame in frames):  # a runtime, for itself: who asked it
             frames = tuple(f for f in frames if f.path != frames[0].path) or frames
         site = _site(frames)
