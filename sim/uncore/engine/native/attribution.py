@@ -224,7 +224,8 @@ def _costliest(uses: Columns, passed: Columns, most: int) -> list[int]:
     moving = _among(passed["line"], addresses)
     at = np.searchsorted(addresses, passed["line"][moving])
     moved = np.bincount(at, weights=passed["times"][moving], minlength=len(addresses))
-    return addresses[np.lexsort((addresses, -moved, -waited))[:most]].tolist()
+    costly: list[int] = addresses[np.lexsort((addresses, -moved, -waited))[:most]].tolist()
+    return costly
 
 
 def _pairs(passed: Columns) -> list[Row]:
