@@ -22,6 +22,7 @@ void Turns::schedule_next() {
   Time next = kNever;
   for (const auto& t : core_.threads)
     if (t->mode == Thread::Mode::running) next = std::min(next, t->hart.clock);
+  held_up_ = next != kNever;
   core_.around.queue.schedule(static_cast<uint32_t>(core_.agent), next);
 }
 
@@ -35,22 +36,27 @@ Time Turns::horizon(Time now) const {
   return std::min({next == 0 ? 0 : next - 1, due - 1, slice, core_.around.end.time()});
 }
 
-// When what is pending, or another core, can have reached this one, at the earliest.
+// When what is pending, or another core, can have reached this one, at the earliest: by distances
+// where it pays to know that, else by what is nearest.
 Time Turns::next_to_come() const {
   const EventQueue& queue = core_.around.queue;
   // The order of events decides who touches a page first: no core may run ahead then.
   if (core_.around.map.first_touch()) return std::min(queue.next_message(), queue.next_run());
-  const bool expects = core_.around.network.in_flight(core_.agent) > 0;
-  const Time by_message = queue.next_message(expects ? 0 : ahead_.least,
-                                             [this](const Event& e) { return apart(e); });
+  if (core_.around.network.in_flight(core_.agent) > 0) {
+    const auto here = static_cast<uint64_t>(core_.agent);
+    const Time by_message = queue.next_message(
+        0, [&](const Event& e) { return e.place >> 44 == here ? 0 : ahead_.least; });
+    return std::min(by_message, later(queue.next_run(), ahead_.least));
+  }
+  if (!held_up_) return later(std::min(queue.next_message(), queue.next_run()), ahead_.least);
+  const Time by_message =
+      queue.next_message(ahead_.least, [this](const Event& e) { return apart(e); });
   return std::min(by_message,
                   queue.next_run(static_cast<uint32_t>(core_.agent), ahead_.subtrees));
 }
 
 // How long after an event what follows from it can be here, at the earliest.
 Time Turns::apart(const Event& event) const {
-  const auto receiver = static_cast<Agent>(event.place >> 44);
-  if (receiver == core_.agent) return 0;
   switch (event.action()) {
     case Action::hop:
     case Action::arrive:
@@ -58,7 +64,7 @@ Time Turns::apart(const Event& event) const {
     case Action::retry:
     case Action::reach: {
       const int32_t goal = Packet::of(event.subject()).goal;
-      return goal == Packet::kSeveral ? 0 : ahead_.from(goal);
+      return goal == Packet::kSeveral ? ahead_.least : ahead_.from(goal);
     }
     default:
       return ahead_.least;

@@ -74,6 +74,7 @@ class Turns {
   Core& core_;
   const Lookahead ahead_;
   Time horizon_ = 0;             // how far the harts may go in this run
+  bool held_up_ = false;         // it ended the last run: it pays to know it exactly
   Thread* executing_ = nullptr;  // null: the core does something for a message
   uint64_t disturbances_ = 1;    // calls of disturb()
   int active_ = -1;              // harts that share the issue width; -1: not yet counted

@@ -74,16 +74,17 @@ class EventQueue {
   Time next_run() const { return runs_.next_time(); }            // of a core
   Time next_message() const { return near_[near_count_].time; }  // of anything else
   // When what follows from anything but a run can have reached somebody, at the earliest: apart(e)
-  // after an event e, but never less than `nearest`.
+  // after an event e, but never less than `nearest`, which is taken for all but the next few.
   template <class Apart>
   Time next_message(Time nearest, Apart apart) const {
-    Time least = later(far_, nearest);
-    for (std::size_t i = near_count_; i > 0; --i) {
-      const Event& e = near_[i];
-      if (later(e.time, nearest) >= least) break;
+    Time least = kNever;
+    std::size_t at = near_count_;
+    for (const std::size_t end = at - std::min(at, kAsked); at > end; --at) {
+      const Event& e = near_[at];
+      if (later(e.time, nearest) >= least) return least;
       least = std::min(least, later(e.time, apart(e)));
     }
-    return least;
+    return std::min(least, later(at > 0 ? near_[at].time : far_, nearest));
   }
   // The same of what another core does that runs: see Runs.
   Time next_run(uint32_t core, const std::vector<Time>& apart) const {
@@ -131,7 +132,7 @@ class EventQueue {
   }
 
  private:
-  static constexpr std::size_t kArity = 4, kFew = 16, kNear = 256;
+  static constexpr std::size_t kArity = 4, kAsked = 4, kFew = 16, kNear = 256;
   static constexpr Event kNothing{kNever, ~uint64_t{0}, ~uint64_t{0},
                                   Event::task_of(Action::nothing, 0)};
 
