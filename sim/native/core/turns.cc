@@ -51,8 +51,7 @@ Time Turns::next_to_come() const {
   if (!held_up_) return later(std::min(queue.next_message(), queue.next_run()), ahead_.least);
   const Time by_message =
       queue.next_message(ahead_.least, [this](const Event& e) { return apart(e); });
-  return std::min(by_message,
-                  queue.next_run(static_cast<uint32_t>(core_.agent), ahead_.subtrees));
+  return std::min(by_message, queue.next_run(static_cast<uint32_t>(core_.agent), ahead_.subtrees));
 }
 
 // How long after an event what follows from it can be here, at the earliest.

@@ -36,8 +36,9 @@ std::vector<LinkSpec> with_resolvers(const MachineSpec& machine) {
   return links;
 }
 
-std::vector<Time> of_subtrees(const std::vector<Time>& stops, const std::vector<int32_t>& core_stops,
-                              const std::vector<bool>& used, std::size_t core) {
+std::vector<Time> of_subtrees(const std::vector<Time>& stops,
+                              const std::vector<int32_t>& core_stops, const std::vector<bool>& used,
+                              std::size_t core) {
   std::vector<Time> subtrees(Runs::levels(core_stops.size()), kNever);
   for (std::size_t level = 0; level < subtrees.size(); ++level) {
     const std::size_t first = (core >> level ^ 1) << level;

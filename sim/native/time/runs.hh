@@ -17,8 +17,7 @@ namespace uncore {
 
 class Runs {
  public:
-  explicit Runs(std::size_t cores)
-      : first_(first_leaf(cores)), earliest_(2 * first_, kNever) {}
+  explicit Runs(std::size_t cores) : first_(first_leaf(cores)), earliest_(2 * first_, kNever) {}
 
   Time next_time() const { return earliest_[1]; }
   Time at(uint32_t core) const { return earliest_[first_ + core]; }

@@ -1,7 +1,7 @@
 """F. The fabric: stops joined by links, routes of least latency, channels with bandwidth.
 
-Interface: `send` a message, `latency` of one alone on its way, `route`, `least_latencies`, the least
-time in which anything reaches a stop.
+Interface: `send` a message, `latency` of one alone on its way, `route`, `least_latencies`: in which
+time anything reaches a stop.
 Invariant: a message takes each channel of its route when its head reaches it (F3.1), so the order
 of messages on a channel is the order of arrival at it, whatever their senders promised.
 """
