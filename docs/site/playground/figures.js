@@ -73,7 +73,6 @@ function drawCurves(runs) {
       ((top * i) / 4).toPrecision(3),
     );
   }
-  make('text', { x: 8, y: 12 }, svg, 'M/s');
   for (const threads of new Set(flat.map(p => p.threads)))
     if (Number.isInteger(Math.log2(threads)) || flat.length < 12)
       make('text', { x: x(threads), y: 310, 'text-anchor': 'middle' }, svg, threads);
