@@ -114,7 +114,7 @@ def test_a_picture_is_a_page_that_shows_names_as_they_are(tmp_path, kind):
     path = plot.picture(tmp_path / "p.html", PANELS[kind])
     check(path, HOSTILE)
     with opened(path) as page:
-        assert page.evaluate("document.querySelector('.gtitle').textContent") == HOSTILE
+        assert page.evaluate("document.querySelector('h1').textContent") == HOSTILE
 
 
 @pytest.fixture(scope="module")
