@@ -25,6 +25,8 @@ function documentOf(K, job) {
   const { resolvers } = machine;
   if (!resolvers.some(resolver => resolver.pointers))
     for (const resolver of resolvers) delete resolver.pointers;
+  if (resolvers.every(resolver => resolver.overflow === 'broadcast'))
+    for (const resolver of resolvers) delete resolver.overflow;
   delete machine.os;
   const parameters = job.parameters.map(([name, , text]) => [name, text]).sort();
   const program = { name: job.program.name, sha256: job.program.sha256 };
