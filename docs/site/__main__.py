@@ -53,7 +53,8 @@ def main(matrices: Path | None = None) -> None:
         lessons.write(PAGES / f"docs/lessons/{name}.html", name, home="index.html")
         lessons.write_teachers(PAGES / f"docs/lessons/{name}-teacher.html", name)
     (PAGES / "playground.md").write_text(PLAY)
-    shutil.copy(HERE / "offline.css", PAGES)
+    for name in ("offline.css", "scrolls.js"):
+        shutil.copy(HERE / name, PAGES)
     words = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "-f"]
     quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
     subprocess.run([*words, HERE / "mkdocs.yml"], check=True, env=quiet)
