@@ -157,7 +157,9 @@ def test_every_other_command_of_the_readme_does_what_it_says(readers, tmp_path, 
     assert shows, "say in SHOWS what it does"
     for word, text in shows.items():
         file = tmp_path / word
-        assert text in (file.read_text() if word.endswith((".html", ".toml")) else run.out + run.err)
+        assert text in (
+            file.read_text() if word.endswith((".html", ".toml")) else run.out + run.err
+        )
 
 
 @pytest.mark.long

@@ -63,7 +63,8 @@ def test_command_checks_a_file_of_ones_own(tmp_path):
 
 TYPED = re.compile(r"^    uncore ((?:\S+ ?)+)|`uncore (\w+ [^`]+)`", re.MULTILINE)
 FOLDER = CHECKOUT / "docs/lessons"
-COMMANDS = sorted({a or b for page in FOLDER.glob("*.md") for a, b in TYPED.findall(page.read_text())})
+PAGES = [page.read_text() for page in FOLDER.glob("*.md")]
+COMMANDS = sorted({(a or b).strip() for text in PAGES for a, b in TYPED.findall(text)})
 
 
 @pytest.mark.long
