@@ -80,12 +80,12 @@ def manual(pages: Path) -> None:
             shutil.copyfile(source, target)
             continue
         text = source.read_text()
+        if source.parent.name == "lessons":  # whose pages are made, and would be made anew of these
+            text = re.sub(r"\]\((\w+)\.md\)", r"](\1.html)", text)
         links = [(source.parent / link).resolve() for link in LINK.findall(text)]
         up = os.path.relpath(README, source.parent)
         text = text.replace(f"]({up}", f"]({up.replace('README', 'first')}")
         waiting += [link for link in links if TOP in link.parents]
-        if source.parent.name == "lessons":  # whose pages are made
-            text = re.sub(r"\]\((\w+)\.md\)", r"](\1.html)", text)
         text = reference.linked(text, str(source.relative_to(TOP)))
         target.write_text(text.replace(BARS, results.bars()))
 

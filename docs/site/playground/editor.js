@@ -1,7 +1,7 @@
 // The editor of a workload that is written in the page: its lines are numbered, and the one that a
 // message names is marked.
 //
-//   mark(message)     marks "line 3: ..." and puts the cursor there; no line: nothing is marked
+//   mark(message)     marks the line of "line 3: ...", shows the message and puts the cursor there
 //   showText(text)    puts another text there
 const editor = $('text');
 function numberLines() {
@@ -12,6 +12,7 @@ function numberLines() {
 function mark(message = '') {
   const line = Number(/^line (\d+):/.exec(message)?.[1] ?? 0);
   editor.setAttribute('aria-invalid', String(line > 0));
+  $('text-wrong').textContent = line ? message : '';
   if (!line) return;
   const before = editor.value.split('\n').slice(0, line - 1);
   const begin = before.join('\n').length + (line > 1);

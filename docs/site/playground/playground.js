@@ -66,7 +66,7 @@ async function start() {
   runs.push(...newest);
   while (runs.length > COLOURS.length) runs.shift();
   $('hash').textContent = '';
-  $('command').textContent = commandOf('run', jobs, $('threads').value);
+  showCommand(commandOf('run', jobs, $('threads').value));
   const total = newest.length * jobs[0].threads.length * Math.max(1, jobs[0].seeds.length);
   const told = () => `${newest.flatMap(run => run.points).length} of ${total} runs`;
   try {
@@ -80,6 +80,15 @@ async function start() {
   }
   $('hash').textContent = newest.map(run => run.hash).join(' ');
   working(false);
+}
+function showCommand(words) {
+  const [first, ...options] = words.split(' --');
+  const parts = options.map(option => {
+    const part = document.createElement('span');
+    part.textContent = `--${option}`;
+    return part;
+  });
+  $('command').replaceChildren(first, ...parts.flatMap(part => [' ', part]));
 }
 async function runJob(run, told, drawn) {
   const heard = ({ point, done, threads }) => {
@@ -181,7 +190,7 @@ function choice(id, address, usual, there) {
 }
 async function begin() {
   for (const [id, [name, , harts]] of Object.entries(D.machines))
-    $('machine').append(new Option(`${id}: ${name}, ${harts} harts`, id));
+    $('machine').append(new Option(`${name === id ? '' : `${id}: `}${name}, ${harts} harts`, id));
   for (const name in D.workloads)
     for (const id of ['workload', 'other']) $(id).append(new Option(name));
   $('workload').prepend(new Option('written here', WRITTEN));
