@@ -296,6 +296,12 @@ def test_mistake_in_a_text_names_its_line_and_what_to_write(text, says):
     assert says in str(wrong.value)
 
 
+@pytest.mark.long
+def test_more_threads_than_a_text_has_room_for_are_refused():
+    (why,) = written(LOSES, "mesh:16x8", 65)["failures"]
+    assert why.endswith("a text has at most 64 threads; write fewer")
+
+
 MARKED = """text => text.ariaInvalid !== 'true' ? null :
   text.value.slice(text.selectionStart).split('\\n')[0]"""
 

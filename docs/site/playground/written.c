@@ -3,7 +3,7 @@
 #include "loop.h"
 #include "uncore.h"
 
-UC_WORKLOAD("what is written in the page");
+UC_WORKLOAD("A workload of your own, written below");
 
 enum { MOST = 64 };                                              // threads
 uint64_t written_words[8 * 1024] __attribute__((aligned(64)));  // lines that threads share
@@ -33,7 +33,7 @@ static const char* says(unsigned id, uint64_t line, const char* what) {
   return said[id];
 }
 
-void uc_setup(unsigned n) { uc_require(n <= MOST, "a text that is written here has at most 64 threads"); }
+void uc_setup(unsigned n) { uc_require(n <= MOST, "a text has at most 64 threads; write fewer"); }
 
 void uc_main(unsigned id, unsigned n) {
   struct loop loop = loop_begin();
