@@ -5,7 +5,7 @@
 
 UC_WORKLOAD("A workload of your own, written below");
 
-enum { MOST = 64 };                                              // threads
+enum { MOST = 64 };                                             // threads
 uint64_t written_words[8 * 1024] __attribute__((aligned(64)));  // lines that threads share
 static char said[MOST + 1][64];                                 // by each thread, and at the end
 
