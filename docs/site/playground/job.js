@@ -25,6 +25,7 @@ function documentOf(K, job) {
   const { resolvers } = machine;
   if (!resolvers.some(resolver => resolver.pointers))
     for (const resolver of resolvers) delete resolver.pointers;
+  if (machine.line === 64) delete machine.line;
   delete machine.os;
   const parameters = job.parameters.map(([name, , text]) => [name, text]).sort();
   const program = { name: job.program.name, sha256: job.program.sha256 };

@@ -12,26 +12,26 @@ namespace uncore {
 template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::hits(uint64_t address, unsigned size, Time& now,
                                                 uint64_t& value) {
-  const uint64_t number = address >> kLineShift;
+  const uint64_t number = core.lines.size.number(address);
   Line* line = core.lines.recent<kernel>(number);
   if (!line || !buffer.empty() || heeds.any()) [[unlikely]]
     return false;
   LoadsAhead::loaded(*this, number);
   core.lines.touch(*line, now, index + 1);
   now += core.spec.l1_hit;
-  value = line->data.read(address % kLineBytes, size);
+  value = line->data().read(core.lines.size.offset(address), size);
   return true;
 }
 
 template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::stores(uint64_t address, unsigned size, uint64_t value,
                                                   Time now) {
-  Line* line = core.lines.recent<kernel>(address >> kLineShift);
+  Line* line = core.lines.recent<kernel>(core.lines.size.number(address));
   if (!line || !buffer.empty() || !line->plain()) [[unlikely]]
     return false;
   core.lines.touch(*line, now, index + 1);
   core.writes_plain(*line, *this);
-  line->data.write(address % kLineBytes, size, value);
+  line->data().write(core.lines.size.offset(address), size, value);
   return true;
 }
 
@@ -39,12 +39,12 @@ template <bool kernel>
 template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::reserves(uint64_t address, unsigned size, Time& now,
                                                     uint64_t& value) {
-  Line* line = core.lines.recent<kernel>(address >> kLineShift);
+  Line* line = core.lines.recent<kernel>(core.lines.size.number(address));
   if (!line || !buffer.empty() || !line->plain_to_reserve()) return false;
   if (!core.locks.reserve_at_once(*this, *line, now)) return false;
   core.lines.touch(*line, now, index + 1);
   now += core.spec.atomic;
-  value = line->data.read(address % kLineBytes, size);
+  value = line->data().read(core.lines.size.offset(address), size);
   return true;
 }
 
@@ -64,23 +64,24 @@ inline Answer Thread::fence(unsigned predecessor, unsigned successor) {
 inline bool Thread::observed_hit(const Access& a, Outcome& outcome) {
   using K = Access::Kind;
   if ((a.kind != K::load && a.kind != K::store) || !buffer.empty()) return false;
-  Line* const line = core.lines.recent<true>(a.line());
+  Line* const line = core.lines.recent<true>(a.line);
   if (!line || (a.kind == K::load ? heeds.any() : !line->plain())) return false;
   if (!core.observed.hit(*this, a)) return false;
   core.lines.touch(*line, hart.clock, index + 1);
   if (a.kind == K::load) {
     LoadsAhead::loaded(*this, line->number);
     hart.clock += core.spec.l1_hit;
-    outcome.value = line->data.read(a.address % kLineBytes, a.size);
+    outcome.value = line->data().read(a.offset(), a.size);
   } else {
     core.writes_plain(*line, *this);
-    line->data.write(a.address % kLineBytes, a.size, a.value);
+    line->data().write(a.offset(), a.size, a.value);
   }
   return true;
 }
 
 inline Answer Thread::issue(Access&& access, Outcome& outcome) {
   access.address = core.around.map.place(access.address);
+  access.line = core.lines.size.number(access.address);
   if (core.observed && observed_hit(access, outcome)) return Answer::now;
   if (core.lsu.perform(*this, access, hart.clock, outcome)) {
     hart.clock += outcome.cost;
@@ -98,9 +99,10 @@ inline void Thread::told(uint64_t cause) {
 }
 
 inline bool Thread::mapped(uint64_t address, unsigned size) const {
-  const uint64_t number = address >> kLineShift;
+  const LineSize& lines = core.lines.size;
+  const uint64_t number = lines.number(address);
   if (core.observed && core.lines.recent<true>(number) &&
-      (address + size - 1) >> kLineShift == number)
+      lines.number(address + size - 1) == number)
     return true;  // as hits() and stores() take it
   if (core.around.supervisor) return core.around.supervisor->mapped(address, size);
   return core.around.memory.mapped(address, size);
