@@ -52,6 +52,22 @@ void Core::add_thread(Code& code, uint32_t id) {
   thread.late = Draws(Draws::start, job.seed, id, most)(0);
 }
 
+// --- the fast path of wide lines
+
+bool Thread::hits_wide(uint64_t address, unsigned size, Time& now, uint64_t& value) {
+  return load_from<true>(core.lines.size, address, size, now, value);
+}
+
+bool Thread::stores_wide(uint64_t address, unsigned size, uint64_t value, Time now) {
+  return store_to<true>(core.lines.size, address, size, value, now);
+}
+
+bool Thread::reserves_wide(uint64_t address, unsigned size, Time& now, uint64_t& value) {
+  return reserve_on<true>(core.lines.size, address, size, now, value);
+}
+
+// --- a core
+
 void Core::start() {
   turns.share_issue(0, 0);
   turns.schedule_next();

@@ -99,7 +99,8 @@ class Lines {
  public:
   // `fast`: recent() returns lines; without, every access takes the core's slow path. `kernel`:
   // with a larger table of recent lines, because a kernel goes through more than a workload. An
-  // observed run of a workload has its recent lines there too: where its interpreter does not look.
+  // observed run of a workload has its recent lines there too: where its interpreter does not look;
+  // so have wide lines, for which it looks there second.
   Lines(LineSize s, uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_sets, uint32_t l2_ways,
         bool fast, bool kernel, bool observed)
       : size(s),
@@ -107,11 +108,13 @@ class Lines {
         // Without an L2 the L1 is all there is.
         l2_ways_(l2_sets ? l2_ways : l1_ways),
         fast_(fast && !(kernel && observed)),
+        wide_(s.wide() && !kernel && !observed),
         l1_(s, l1_sets),
         l2_(s, l2_sets ? l2_sets : l1_sets),
-        many_(kernel || observed ? new Recent[kMany] : nullptr) {}
+        many_(kernel || observed || s.wide() ? new Recent[kMany] : nullptr) {}
 
   const LineSize size;
+  bool wide() const { return wide_; }
 
   // The line if it is in the L1, was used lately and may be loaded: the path of nearly every
   // access.
@@ -134,7 +137,8 @@ class Lines {
   }
   // The interpreter finds no recent line from now on.
   void observe() {
-    if (many_) fast_ = false;
+    if (many_ && !wide_) fast_ = false;
+    wide_ = false;
     if (!many_) many_.reset(new Recent[kMany]);
     forget_recent();
   }
@@ -263,6 +267,7 @@ class Lines {
 
   uint32_t l1_ways_, l2_ways_;
   bool fast_;
+  bool wide_;  // an interpreter may look for wide lines
   uint64_t clock_ = 0;
   LineMap<Line*> by_number_;
   Sets<Line> l1_, l2_;

@@ -7,45 +7,70 @@
 
 namespace uncore {
 
-// The next three functions are inlined by force: with two copies of the interpreter gcc would call
-// them.
-template <bool kernel>
-[[gnu::always_inline]] inline bool Thread::hits(uint64_t address, unsigned size, Time& now,
-                                                uint64_t& value) {
-  const uint64_t number = core.lines.size.number(address);
-  Line* line = core.lines.recent<kernel>(number);
+// The next functions are inlined by force: with two copies of the interpreter gcc would call them.
+// `size_of`: how an address becomes a line's number; `many`: the table in which recent lines are.
+template <bool many, class Size>
+[[gnu::always_inline]] inline bool Thread::load_from(const Size& size_of, uint64_t address,
+                                                     unsigned size, Time& now, uint64_t& value) {
+  const uint64_t number = size_of.number(address);
+  Line* line = core.lines.recent<many>(number);
   if (!line || !buffer.empty() || heeds.any()) [[unlikely]]
     return false;
   LoadsAhead::loaded(*this, number);
   core.lines.touch(*line, now, index + 1);
   now += core.spec.l1_hit;
-  value = line->data().read(core.lines.size.offset(address), size);
+  value = line->data().read(size_of.offset(address), size);
   return true;
+}
+
+template <bool many, class Size>
+[[gnu::always_inline]] inline bool Thread::store_to(const Size& size_of, uint64_t address,
+                                                    unsigned size, uint64_t value, Time now) {
+  Line* line = core.lines.recent<many>(size_of.number(address));
+  if (!line || !buffer.empty() || !line->plain()) [[unlikely]]
+    return false;
+  core.lines.touch(*line, now, index + 1);
+  core.writes_plain(*line, *this);
+  line->data().write(size_of.offset(address), size, value);
+  return true;
+}
+
+// An LR of a recent line: a hart that waits by compare-and-swap executes several a handoff.
+template <bool many, class Size>
+[[gnu::always_inline]] inline bool Thread::reserve_on(const Size& size_of, uint64_t address,
+                                                      unsigned size, Time& now, uint64_t& value) {
+  Line* line = core.lines.recent<many>(size_of.number(address));
+  if (!line || !buffer.empty() || !line->plain_to_reserve()) return false;
+  if (!core.locks.reserve_at_once(*this, *line, now)) return false;
+  core.lines.touch(*line, now, index + 1);
+  now += core.spec.atomic;
+  value = line->data().read(size_of.offset(address), size);
+  return true;
+}
+
+// Wide lines are looked for second, so that the others pay nothing for them.
+template <bool kernel>
+[[gnu::always_inline]] inline bool Thread::hits(uint64_t address, unsigned size, Time& now,
+                                                uint64_t& value) {
+  if constexpr (kernel) return load_from<true>(core.lines.size, address, size, now, value);
+  if (load_from<false>(UnitLines{}, address, size, now, value)) return true;
+  return core.lines.wide() && hits_wide(address, size, now, value);
 }
 
 template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::stores(uint64_t address, unsigned size, uint64_t value,
                                                   Time now) {
-  Line* line = core.lines.recent<kernel>(core.lines.size.number(address));
-  if (!line || !buffer.empty() || !line->plain()) [[unlikely]]
-    return false;
-  core.lines.touch(*line, now, index + 1);
-  core.writes_plain(*line, *this);
-  line->data().write(core.lines.size.offset(address), size, value);
-  return true;
+  if constexpr (kernel) return store_to<true>(core.lines.size, address, size, value, now);
+  if (store_to<false>(UnitLines{}, address, size, value, now)) return true;
+  return core.lines.wide() && stores_wide(address, size, value, now);
 }
 
-// An LR of a recent line: a hart that waits by compare-and-swap executes several a handoff.
 template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::reserves(uint64_t address, unsigned size, Time& now,
                                                     uint64_t& value) {
-  Line* line = core.lines.recent<kernel>(core.lines.size.number(address));
-  if (!line || !buffer.empty() || !line->plain_to_reserve()) return false;
-  if (!core.locks.reserve_at_once(*this, *line, now)) return false;
-  core.lines.touch(*line, now, index + 1);
-  now += core.spec.atomic;
-  value = line->data().read(core.lines.size.offset(address), size);
-  return true;
+  if constexpr (kernel) return reserve_on<true>(core.lines.size, address, size, now, value);
+  if (reserve_on<false>(UnitLines{}, address, size, now, value)) return true;
+  return core.lines.wide() && reserves_wide(address, size, now, value);
 }
 
 // False: somebody waits for the end of its lock.

@@ -15,6 +15,12 @@ namespace uncore {
 inline constexpr unsigned kUnitBytes = 64;  // of the smallest line
 inline constexpr unsigned kUnitShift = 6;
 
+// Lines of 64 bytes, where the size is known to be that.
+struct UnitLines {
+  static uint64_t number(uint64_t address) { return address >> kUnitShift; }
+  static unsigned offset(uint64_t address) { return address % kUnitBytes; }
+};
+
 class LineSize {
  public:
   explicit LineSize(unsigned bytes)
@@ -23,6 +29,7 @@ class LineSize {
         shift_(static_cast<unsigned>(std::countr_zero(bytes)) - kUnitShift) {}
 
   unsigned bytes() const { return static_cast<unsigned>(within_) + 1; }
+  bool wide() const { return shift_ > 0; }
   uint64_t number(uint64_t address) const { return (address & first_) >> kUnitShift; }
   unsigned offset(uint64_t address) const { return static_cast<unsigned>(address & within_); }
   // How many lines precede this one: neighbours have neighbouring ordinals.
