@@ -338,11 +338,14 @@ def readers() -> Iterator[tuple[str, Case]]:
 def few_pointers() -> Iterator[tuple[str, Case]]:
     """More sharers than a directory can name (R11), at the root and at joins."""
     yield "pointers-ticket", Case("mesh:4x2", "lock/ticket", 6, ("system.resolver.pointers=2",))
-    words = ("system.resolver.pointers=1", "system.resolver.knows=directory")
     parameters = (("ops", 12), ("lines", 6))
-    for protocol in ("mesi", "moesi", "mesif"):
-        chosen = (*words, f"protocol={protocol}")
-        yield f"pointers-{protocol}", Case("ccx:4x2", "random", 8, chosen, parameters, tiny=True)
+    for pointers, overflow in ((1, "broadcast"), (1, "coarse"), (2, "evict")):
+        words = ("knows=directory", f"pointers={pointers}", f"overflow={overflow}")
+        for protocol in ("mesi", "moesi", "mesif"):
+            chosen = (*(f"system.resolver.{word}" for word in words), f"protocol={protocol}")
+            name = f"{overflow}-{protocol}"
+            yield name, Case("ccx:4x2", "random", 8, chosen, parameters, tiny=True)
+            yield f"{name}-flat", Case("mesh:4x2", "random", 8, chosen, parameters, tiny=True)
 
 
 def wide() -> Iterator[tuple[str, Case]]:

@@ -150,6 +150,21 @@ def test_more_sharers_than_pointers_are_all_children(
     assert spans[1].cost == L2 + SERVICE + probe + data + ATOMIC
 
 
+def test_read_without_a_pointer_takes_the_next_copy() -> None:
+    """R11.3: A and H share; B's read ends H's copy, the next one's; then H's ends A's, the first's."""
+    plans = [
+        [at(1000, Do.LOAD), at(3500, Do.LOAD), at(4500, Do.LOAD)],
+        [at(3000, Do.LOAD), at(4200, Do.LOAD)],
+        [at(2000, Do.LOAD), at(4000, Do.LOAD)],
+    ]
+    first, second, third = steps(line(resolver={"pointers": 2, "overflow": "evict"}), plans)
+    taken = {stop: 2 * way("snoop", H, stop) + L2 for stop in (A, H)}
+    assert second[0].cost == fetch(B) + taken[H] + LOAD
+    assert third[1].cost == fetch(H) + taken[A] + LOAD
+    assert [first[1].cost, second[1].cost] == [LOAD, LOAD]
+    assert first[2].cost > fetch(A)
+
+
 # ---- A5: a core's sets ---------------------------------------------------------------------------
 
 

@@ -26,6 +26,8 @@ function documentOf(K, job) {
   if (!resolvers.some(resolver => resolver.pointers))
     for (const resolver of resolvers) delete resolver.pointers;
   if (machine.line === 64) delete machine.line;
+  if (resolvers.every(resolver => resolver.overflow === 'broadcast'))
+    for (const resolver of resolvers) delete resolver.overflow;
   delete machine.os;
   const parameters = job.parameters.map(([name, , text]) => [name, text]).sort();
   const program = { name: job.program.name, sha256: job.program.sha256 };

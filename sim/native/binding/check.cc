@@ -93,7 +93,7 @@ nb::dict trial(const Cells& cells, const check::Tree& tree, int lines, uint64_t 
 }
 
 Policy* policy(bool snoop, bool direct, bool completion, bool keeps_data, bool inclusive,
-               bool forwarder, int grants, int pointers) {
+               bool forwarder, int grants, int pointers, int region, bool evicts) {
   return new Policy{.snoop = snoop,
                     .direct = direct,
                     .completion = completion,
@@ -101,7 +101,9 @@ Policy* policy(bool snoop, bool direct, bool completion, bool keeps_data, bool i
                     .inclusive = inclusive,
                     .forwarder = forwarder,
                     .grants = grants,
-                    .pointers = pointers};
+                    .pointers = pointers,
+                    .region = region,
+                    .evicts = evicts};
 }
 
 }  // namespace
@@ -113,7 +115,7 @@ void bind_check(nb::module_& module) {
   nb::module_ proofs = module.def_submodule("check", "Proofs on the protocol tables.");
   nb::class_<Policy>(proofs, "Policy", "What a resolver is, as far as the protocol is concerned.")
       .def(nb::new_(&policy), nb::kw_only(), "snoop"_a, "direct"_a, "completion"_a, "keeps_data"_a,
-           "inclusive"_a, "forwarder"_a, "grants"_a, "pointers"_a);
+           "inclusive"_a, "forwarder"_a, "grants"_a, "pointers"_a, "region"_a, "evicts"_a);
   nb::class_<check::Tree>(proofs, "Tree", "Cores, joins and a root, for one line.")
       .def(nb::init<const std::vector<std::vector<int>>&, const std::vector<Policy>&,
                     const std::vector<bool>&, int, bool, bool>(),

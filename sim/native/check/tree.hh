@@ -21,6 +21,9 @@ struct Node {
   Agent parent = kNobody;
   Agent first = 0;  // child
   int children = 0;
+
+  // It treats its children by their order (R11.2, R11.3).
+  bool ordered() const { return policy.evicts || policy.region < children; }
 };
 
 struct Tree {

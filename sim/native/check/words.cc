@@ -3,7 +3,8 @@
 
 namespace uncore::check {
 
-// Every order of the cores is tried; it carries over to the resolvers if siblings stay siblings.
+// Every order of the cores is tried; it carries over to the resolvers if siblings stay siblings, in
+// their order where the resolver above tells them apart by it (R11.2, R11.3).
 std::vector<Renaming> renamings(const Tree& tree) {
   std::vector<Agent> order(static_cast<std::size_t>(tree.cores));
   std::iota(order.begin(), order.end(), 0);
@@ -16,7 +17,9 @@ std::vector<Renaming> renamings(const Tree& tree) {
       Agent& parent = to[static_cast<std::size_t>(tree.parent(a))];
       const Agent image = tree.parent(to[static_cast<std::size_t>(a)]);
       fits = fits && (parent == kNobody || parent == image) &&
-             tree.node(tree.parent(a)).children == tree.node(image).children;
+             tree.node(tree.parent(a)).children == tree.node(image).children &&
+             (!tree.node(image).ordered() ||
+              tree.ordinal(a) == tree.ordinal(to[static_cast<std::size_t>(a)]));
       parent = image;
     }
     if (fits) all.emplace_back(tree, to);

@@ -20,7 +20,9 @@ struct Policy {
   bool inclusive = false;   // recalls the copies below when its data are evicted (R7.2)
   bool forwarder = true;    // makes a reader the forwarder, where the protocol has one
   int grants = 0;           // requests served before a waiting probe (J3.1)
-  int pointers = 0;         // sharers that it can name (R11); 0: all
+  int pointers = 0;         // children that it can name (R11); 0: all
+  int region = 1 << 30;     // children that a bit stands for where more share (R11.2); or all
+  bool evicts = false;      // takes a copy away rather than let more share (R11.3)
 
   // The right that a table names, as this resolver gives it (R10).
   State gives(const StateProperties& states, State right) const {

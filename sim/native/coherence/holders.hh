@@ -2,9 +2,11 @@
 //
 // `Set` is a set of ordinals. Invariant: every child that holds a copy is listed, though some that
 // are listed may have dropped theirs silently; a resolver that snoops lists nobody (R3). The owner
-// is not among the sharers. A resolver with few pointers acts as if all children shared, once more
-// do than it can name (R11).
+// is not among the sharers. A resolver with few pointers acts as if whole regions of children
+// shared, once more do than it can name (R11).
 #pragma once
+
+#include <algorithm>
 
 #include "coherence/message.hh"
 
@@ -57,16 +59,39 @@ struct Holders {
     sharers.clear();
     unnamed = false;
   }
-  // Those that may share, of `children`.
+  // Those that may share, of `children`, in regions of so many.
   template <class F>
-  void each_sharer(int children, F f) const {
+  void each_sharer(int children, int region, F f) const {
     if (!unnamed) return sharers.each(f);
-    for (int c = 0; c < children; ++c)
-      if (c != owner) f(c);
+    for (int first = 0; first < children; first += region) {
+      const int end = std::min(first + region, children);
+      if (region < children && !shares_in(first, end)) continue;
+      for (int c = first; c < end; ++c)
+        if (c != owner) f(c);
+    }
+  }
+
+  // Whose copy must go before this child is given one, where no more than `pointers_` may have one
+  // (R11.3): the next sharer after it. kNobody: there is a pointer for the child.
+  int displaced_by(int child) const {
+    const int named = sharers.count() - sharers.has(child) + (owner != kNobody);
+    if (named < pointers_) return kNobody;
+    int first = kNobody, next = kNobody;
+    sharers.each([&](int c) {
+      if (c == child) return;
+      if (first == kNobody) first = c;
+      if (next == kNobody && c > child) next = c;
+    });
+    return next == kNobody ? first : next;
   }
 
  private:
   bool shared() const { return unnamed || sharers.any(); }
+  bool shares_in(int first, int end) const {
+    for (int c = first; c < end; ++c)
+      if (sharers.has(c)) return true;
+    return false;
+  }
 
   int pointers_;  // 0: no limit
 };

@@ -25,10 +25,10 @@ class Probes {
   }
   Cell cell(int requester, Request request) const;
 
-  // Asks the children that a cell of resolver.table or join.table names, except `spared`.
-  // `data_to`: the agent that is to be handed the data; kNobody: this level. Returns the outcome if
-  // no child is asked.
-  TransactionEvent ask(Cell cell, int spared, Agent data_to);
+  // Asks the children that a cell of resolver.table or join.table names, except `spared`, and
+  // takes the copy of `displaced` away. `data_to`: the agent that is to be handed the data; kNobody:
+  // this level. Returns the outcome if no child is asked.
+  TransactionEvent ask(Cell cell, int spared, Agent data_to, int displaced = kNobody);
   void send(Kind kind, int child, Agent data_to, State right);
   // Takes an answer. Returns the outcome if it is the last one.
   TransactionEvent answered(const Msg& answer);
@@ -55,7 +55,7 @@ Cell Probes<Env>::cell(int requester, Request request) const {
 }
 
 template <class Env>
-TransactionEvent Probes<Env>::ask(Cell cell, int spared, Agent data_to) {
+TransactionEvent Probes<Env>::ask(Cell cell, int spared, Agent data_to, int displaced) {
   entry_.poll.waiting = 0;
   if (cell.has(Plan::probeS | Plan::probeM)) {
     const Kind kind = cell.has(Plan::probeS) ? Kind::ProbeS : Kind::ProbeM;
@@ -69,9 +69,13 @@ TransactionEvent Probes<Env>::ask(Cell cell, int spared, Agent data_to) {
     }
   }
   if (cell.has(Plan::inv))
-    entry_.holders.each_sharer(env_.children(), [&](int c) {
+    entry_.holders.each_sharer(env_.children(), env_.policy().region, [&](int c) {
       if (c != spared) ask_child(Kind::Inv, c, data_to, State::I);
     });
+  if (displaced != kNobody) {
+    ask_child(Kind::Inv, displaced, data_to, State::I);
+    entry_.holders.sharers.remove(displaced);
+  }
   return entry_.poll.waiting == 0 ? outcome() : kNoEvent;
 }
 

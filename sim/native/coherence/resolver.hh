@@ -143,12 +143,15 @@ bool Resolver<Env>::start_probe() {
   return true;
 }
 
-// May the request begin now? Not while a transaction is under way, nor, unless it is one more read,
-// while shared grants are to be completed (R2, R5.2).
+// May the request begin now? Not while a transaction is under way, nor, unless it is one more read
+// that takes nobody's copy, while shared grants are to be completed (R2, R5.2, R11.3).
 template <class Env>
 bool Resolver<Env>::may_begin(const Msg& m) const {
   if (entry_.busy()) return false;
-  return entry_.open_reads == 0 || (m.kind == Kind::GetS && !env_.policy().snoop);
+  if (entry_.open_reads == 0) return true;
+  if (m.kind != Kind::GetS || env_.policy().snoop) return false;
+  return !env_.policy().evicts ||
+         entry_.holders.displaced_by(env_.ordinal(m.from)) == kNobody;
 }
 
 }  // namespace uncore

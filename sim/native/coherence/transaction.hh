@@ -174,7 +174,9 @@ inline TransactionEvent Transaction<Env>::poll() {
   if (cell.has(Plan::ask)) return Writeback(env_, entry_).ask_putter();
   const bool direct = granted && env_.policy().direct && !cell.has(Plan::via);
   entry_.poll.flags = cell.has(Plan::take) ? Flag::dirty : 0;
-  return probes.ask(cell, requester, direct ? entry_.request.from : kNobody);
+  const bool displaces = env_.policy().evicts && request == Request::GetS;
+  return probes.ask(cell, requester, direct ? entry_.request.from : kNobody,
+                    displaces ? entry_.holders.displaced_by(requester) : kNobody);
 }
 
 // ---- what the answers mean

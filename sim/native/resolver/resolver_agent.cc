@@ -1,11 +1,21 @@
 #include "resolver/resolver_agent.hh"
 
 #include <algorithm>
+#include <bit>
 
 namespace uncore {
 namespace {
 
+// The pointers' bits as a vector: for how many children each stands (R11.2).
+int region_of(const ResolverSpec& spec) {
+  const std::size_t children = spec.children.size();
+  const auto digits = std::max<std::size_t>(1, std::bit_width(children - 1));
+  const std::size_t bits = spec.pointers * digits;
+  return static_cast<int>((children + bits - 1) / bits);
+}
+
 Policy policy_of(const ResolverSpec& spec) {
+  const auto overflow = spec.overflow;
   return {.root = spec.parents.empty(),
           .snoop = spec.knows == ResolverSpec::Knows::snoop,
           .direct = spec.reply == ResolverSpec::Reply::direct,
@@ -15,7 +25,9 @@ Policy policy_of(const ResolverSpec& spec) {
                        spec.knows == ResolverSpec::Knows::inclusive,
           .forwarder = spec.forwarder,
           .grants = static_cast<int>(spec.grants),
-          .pointers = static_cast<int>(spec.pointers)};
+          .pointers = static_cast<int>(spec.pointers),
+          .region = overflow == ResolverSpec::Overflow::coarse ? region_of(spec) : Policy{}.region,
+          .evicts = overflow == ResolverSpec::Overflow::evict};
 }
 
 }  // namespace

@@ -334,6 +334,7 @@ def _drop_usual(machine: dict[str, Any]) -> None:
     _drop(cores, "far_owned", False)
     _drop(machine["resolvers"], "pointers", 0)
     _drop([machine], "line", LINE)
+    _drop(machine["resolvers"], "overflow", "broadcast")
 
 
 def _drop(cores: Sequence[dict[str, Any]], name: str, usual: Any) -> bool:

@@ -28,6 +28,7 @@ PAIR, TRIPLE, FAR = "2 cores", "3 cores", "2 cores, far atomics"
 JOINED = "2+1 cores, two levels"
 FEW = "3 cores, one pointer"
 TWO_LINES = "2 cores, 2 lines"
+ALL = 1 << 30  # children
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class Level:
     grants: int = 0
     forwarder: bool = True
     pointers: int = 0
+    region: int = 0  # children a bit of its coarse vector stands for
+    evicts: bool = False
 
     @property
     def recalls(self) -> bool:
@@ -62,12 +65,15 @@ class Level:
             forwarder=self.forwarder,
             grants=self.grants,
             pointers=self.pointers,
+            region=self.region or ALL,
+            evicts=self.evicts,
         )
 
     def __str__(self) -> str:
         words = [self.knows, self.reply, self.unblock, self.data]
         words += [f"grants={self.grants}"] * bool(self.grants)
         words += [f"pointers={self.pointers}"] * bool(self.pointers)
+        words += [f"region={self.region}"] * bool(self.region) + ["evict"] * self.evicts
         return " ".join(words + ["forwarder=no"] * (not self.forwarder))
 
 
@@ -112,10 +118,13 @@ def roots() -> list[Level]:
 
 
 def few_pointers() -> list[Level]:
-    """Roots that can name one sharer (R11)."""
+    """Roots that can name fewer than share (R11)."""
+    plain = Level("directory", "direct", "completion", pointers=1)
+    keeps = Level("directory", "via", "response", "inclusive", pointers=1)
+    fewest = {"pointers": 2, "evicts": True}
     return [
-        Level("directory", "direct", "completion", pointers=1),
-        Level("directory", "via", "response", "inclusive", pointers=1),
+        *(plain, keeps),
+        *(replace(plain, region=2), replace(plain, **fewest), replace(keeps, **fewest)),
     ]
 
 

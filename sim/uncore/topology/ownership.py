@@ -177,13 +177,14 @@ def _refuse_dirty_data_without_place(level: Table, table: Table, protocol: str) 
 
 def _refuse_what_contradicts(table: Table, resolver: Resolver) -> None:
     """Only a directory has entries, and pointers in them; if it counts them, in whole sets."""
-    for key in ("entries", "ways", "pointers"):
+    for key in ("entries", "ways", "pointers", "overflow"):
         if key in table and resolver.knows not in ("directory", "inclusive"):
             raise table.wrong(
                 key,
                 f"'{table.key}.{key}': {resolver.knows} has no entries; delete it,"
                 " or write knows = 'directory'",
             )
+    _refuse_overflow(table, resolver)
     if resolver.knows == "inclusive" and resolver.data != "inclusive":
         raise table.wrong(
             "knows",
@@ -198,6 +199,19 @@ def _refuse_what_contradicts(table: Table, resolver: Resolver) -> None:
             "entries",
             f"'{table.key}': {resolver.entries} entries in {resolver.ways} ways are no whole number"
             " of sets; write entries and ways, such as entries = 4096, ways = 16",
+        )
+
+
+def _refuse_overflow(table: Table, resolver: Resolver) -> None:
+    """Without pointers there are never too few; and a read leaves its line with two: the owner that
+    it was, and the reader."""
+    needed = {"broadcast": 0, "coarse": 1, "evict": 2}[resolver.overflow]
+    if resolver.pointers < needed:
+        raise table.wrong(
+            "overflow",
+            f"'{table.key}.overflow = {resolver.overflow}' with"
+            f" {resolver.pointers or 'a pointer for every child'}: expected at least"
+            f" {needed} pointers; write pointers = 4, or delete overflow",
         )
 
 
@@ -264,6 +278,7 @@ class _Reader:
             entries=table.count("entries", lines),
             ways=table.count("ways", data["data_ways"] if lines else 0),
             pointers=table.count("pointers", 0),
+            overflow=table.word("overflow"),
             memory=-1,
             **data,
         )

@@ -35,6 +35,7 @@ UNBLOCKS = ("response", "completion")
 DATA = ("none", "victim", "inclusive")
 ORDERS = ("tso", "weak")
 ATOMICS = ("near", "far", "far-unless-owned")
+OVERFLOWS = ("broadcast", "coarse", "evict")
 PLACES = ("slices", "hub", "home")  # of a resolver
 MOST_GRANTS = 1 << 16
 MOST_WAYS = 1 << 20
@@ -47,6 +48,7 @@ Knows = Annotated[str, one_of(KNOWS)]
 Reply = Annotated[str, one_of(REPLIES)]
 Unblock = Annotated[str, one_of(UNBLOCKS)]
 Data = Annotated[str, one_of(DATA)]
+Overflow = Annotated[str, one_of(OVERFLOWS)]
 Order = Annotated[str, one_of(ORDERS)]
 
 
@@ -213,6 +215,12 @@ class Resolver:
         "sharers of a line that its directory can name; 0: all; more are children it asks all",
         Whole("LEVEL.resolver.pointers", absent="all", low=1),
         default=0,
+    )
+    overflow: Overflow = field(
+        "what it does with more sharers than pointers: asks all children, asks the regions of a"
+        " coarse vector, or takes a copy away",
+        "LEVEL.resolver.overflow",
+        default="broadcast",
     )
     data_repeat: Ps = field(
         "time between two copies of one line of its data",

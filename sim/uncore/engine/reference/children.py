@@ -21,9 +21,16 @@ Waits = Generator[simpy.Event, None, None]
 PROBE = {"probeS": "ProbeS", "probeM": "ProbeM"}  # of an owner, by the table's action
 
 
-def ask(entry: Entry, cell: Cell, spared: int, cause: Message | None, data_to: int) -> Poll:
+def ask(
+    entry: Entry,
+    cell: Cell,
+    spared: int,
+    cause: Message | None,
+    data_to: int,
+    displaced: int = NOBODY,
+) -> Poll:
     """R3: probes the children that a cell names, but for the one to be spared, because of a
-    request, a probe from above, or the need for a place (None)."""
+    request, a probe from above, or the need for a place (None).  `displaced`: R11.3."""
     poll = entry.poll = Poll()
     kind = next((PROBE[action] for action in cell.actions if action in PROBE), None)
     if kind:
@@ -37,6 +44,10 @@ def ask(entry: Entry, cell: Cell, spared: int, cause: Message | None, data_to: i
             if child != spared:
                 send_probe(entry, "Inv", child, "", cause, data_to)
                 poll.waiting += 1
+    if displaced != NOBODY:
+        send_probe(entry, "Inv", displaced, "", cause, data_to)
+        poll.waiting += 1
+        del entry.sharers[displaced]
     return poll
 
 

@@ -141,9 +141,25 @@ class Entry:
     @property
     def may_share(self) -> list[int]:
         """Those whom an invalidation is sent to."""
-        if self.unnamed:
-            return [child for child in self.resolver.spec.children if child != self.owner]
-        return sorted(self.sharers)
+        if not self.unnamed:
+            return sorted(self.sharers)
+        spec, shared = self.resolver.spec, self.sharers.keys()
+        regions = self.resolver.regions() if spec.overflow == "coarse" else [spec.children]
+        return [
+            child
+            for region in regions
+            if len(region) == len(spec.children) or not shared.isdisjoint(region)
+            for child in region
+            if child != self.owner
+        ]
+
+    def displaced_by(self, child: int) -> int:
+        """R11.3: whose copy must go before the child is given one: the next sharer after it."""
+        others = sorted(self.sharers.keys() - {child})
+        named, spec = len(others) + (self.owner != NOBODY), self.resolver.spec
+        if spec.overflow != "evict" or named < spec.pointers:
+            return NOBODY
+        return next((other for other in others if other > child), others[0])
 
     def has_copy(self, child: int) -> bool:
         """Is it known to have one?"""

@@ -7,6 +7,8 @@ Interface: `receive` a message; for its lines `send`, `send_up`, and memory.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from math import ceil
 from typing import TYPE_CHECKING
 
 from uncore.engine.reference import children
@@ -41,6 +43,13 @@ class Resolver:
 
     def slice(self, line: int) -> int:
         return self.system.agents.slice(line, len(self.spec.slices))
+
+    def regions(self) -> Iterator[tuple[int, ...]]:
+        """R11.2: children for whom one bit of the pointers stands, once more share than they name."""
+        children = self.spec.children
+        bits = self.spec.pointers * max(1, (len(children) - 1).bit_length())
+        size = ceil(len(children) / bits)
+        return (children[first : first + size] for first in range(0, len(children), size))
 
     # ---- messages --------------------------------------------------------------------------------
 

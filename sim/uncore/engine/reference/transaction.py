@@ -66,9 +66,10 @@ def ask_children(entry: Entry, transaction: Transaction, request: Message) -> Wa
     transaction.holds = request.kind == "Upg" and holds
     transaction.direct = grants.goes_direct(entry, request, cell)
     data_to = who if transaction.direct else NOBODY
-    poll = yield from writeback.poll(entry, transaction, cell, who, data_to)
-    transaction.says, transaction.source = poll.says, poll.giver
     read = request.kind == "GetS"
+    displaced = entry.displaced_by(who) if read else NOBODY
+    poll = yield from writeback.poll(entry, transaction, cell, who, data_to, displaced)
+    transaction.says, transaction.source = poll.says, poll.giver
     answers = share(entry, transaction, poll) if read else revoke(entry, request, poll)
     transaction.right = entry.gives(entry.protocol.grant(request.kind, answers, entry.line))
 
@@ -112,9 +113,10 @@ def await_unblocks(entry: Entry, transaction: Transaction) -> Waits:
 
 
 def may_start(entry: Entry, passes_probe: bool) -> bool:
-    """R5.2: the request at the head of the queue; shared grants may overlap, where the resolver
-    knows."""
+    """R5.2, R11.3: the request at the head of the queue; shared grants may overlap, where the
+    resolver knows, and takes nobody's copy for one."""
     if not entry.queue or (entry.probe and not passes_probe):
         return False
-    overlaps = entry.queue[0].kind == "GetS" and not entry.resolver.snoops
-    return overlaps or entry.open <= 0
+    first = entry.queue[0]
+    overlaps = first.kind == "GetS" and not entry.resolver.snoops
+    return entry.open <= 0 or (overlaps and entry.displaced_by(first.sender) == NOBODY)

@@ -21,10 +21,15 @@ if TYPE_CHECKING:
 
 
 def poll(
-    entry: Entry, transaction: Transaction, cell: Cell, spared: int, data_to: int
+    entry: Entry,
+    transaction: Transaction,
+    cell: Cell,
+    spared: int,
+    data_to: int,
+    displaced: int = NOBODY,
 ) -> Generator[simpy.Event, None, Poll]:
     """R3: asks children, and waits for what they say."""
-    asked = children.ask(entry, cell, spared, transaction.request, data_to)
+    asked = children.ask(entry, cell, spared, transaction.request, data_to, displaced)
     if transaction.record:
         transaction.record.asked(asked.waiting, entry.clock.now)
     yield from children.answers(entry, asked)

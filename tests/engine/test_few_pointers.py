@@ -1,0 +1,57 @@
+"""How many children does a write ask, by sharers, at directories that name few (R11)?
+
+The figures are those of the literature: Agarwal, Simoni, Hennessy and Horowitz, "An evaluation of
+directory schemes for cache coherence" (ISCA 1988), and Gupta, Weber and Mowry, "Reducing memory and
+traffic requirements for scalable directory-based cache coherence schemes" (ICPP 1990).
+"""
+
+from __future__ import annotations
+
+from math import ceil, log2
+
+import polars
+import pytest
+from tests.support.runs import guest, logged
+
+POINTERS = 4
+START = 1_000_000_000  # ps; programs/readers.c
+
+
+def probes(cores: int, overflow: str, sharers: int) -> list[int]:
+    """Children asked by each read of one line, in turn, and by the write of core 0 after them."""
+    few = {"pointers": POINTERS, "overflow": overflow} if overflow else {}
+    resolver = {"knows": "directory", **few}
+    chosen = {f"system.resolver.{key}": value for key, value in resolver.items()}
+    width = 1 << (cores.bit_length() - 1) // 2
+    mesh = f"mesh:{cores // width}x{width}"
+    table, _ = logged(mesh, guest("readers"), cores, overrides=chosen, readers=sharers)
+    begun = table.filter(polars.col("request") >= START).sort("request")
+    address = begun.filter((polars.col("requester") == 0) & (polars.col("op") == "GetM"))["line"].first()
+    return begun.filter(polars.col("line") == address)["probes"].to_list()
+
+
+def in_regions(cores: int, sharers: int) -> int:
+    size = ceil(cores / (POINTERS * ceil(log2(cores))))
+    asked = {(1 + k * (cores - 1) // sharers) // size for k in range(sharers)}
+    return sum(core // size in asked for core in range(1, cores))
+
+
+@pytest.mark.parametrize("cores", [16, 64, pytest.param(256, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [2, 4, 5, 8, 12])
+def test_write_asks_as_many_as_the_scheme_says(cores: int, count: int) -> None:
+    few = count <= POINTERS
+    expected = {
+        "": count,
+        "broadcast": count if few else cores - 1,
+        "coarse": count if few else in_regions(cores, count),
+        "evict": min(count, POINTERS),
+    }
+    written = {overflow: probes(cores, overflow, count)[-1] for overflow in expected}
+    assert written == expected
+
+
+@pytest.mark.parametrize("count", [4, 9])
+def test_reads_beyond_the_pointers_take_a_copy_each(count: int) -> None:
+    """The first reader was the owner, who is asked by the second."""
+    reads = probes(16, "evict", count)[:-1]
+    assert reads == [0, 1] + [0] * (POINTERS - 2) + [1] * (count - POINTERS)
