@@ -55,15 +55,15 @@ void Core::add_thread(Code& code, uint32_t id) {
 // --- the fast path of wide lines
 
 bool Thread::hits_wide(uint64_t address, unsigned size, Time& now, uint64_t& value) {
-  return load_from<true>(core.lines.size, address, size, now, value);
+  return load_from<true>(*this, core.lines.size, address, size, now, value);
 }
 
 bool Thread::stores_wide(uint64_t address, unsigned size, uint64_t value, Time now) {
-  return store_to<true>(core.lines.size, address, size, value, now);
+  return store_to<true>(*this, core.lines.size, address, size, value, now);
 }
 
 bool Thread::reserves_wide(uint64_t address, unsigned size, Time& now, uint64_t& value) {
-  return reserve_on<true>(core.lines.size, address, size, now, value);
+  return reserve_on<true>(*this, core.lines.size, address, size, now, value);
 }
 
 // --- a core

@@ -106,12 +106,6 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   bool reserves_wide(uint64_t address, unsigned size, Time& now, uint64_t& value);
 
  private:
-  template <bool many, class Size>
-  bool load_from(const Size& size_of, uint64_t address, unsigned size, Time& now, uint64_t& value);
-  template <bool many, class Size>
-  bool store_to(const Size& size_of, uint64_t address, unsigned size, uint64_t value, Time now);
-  template <bool many, class Size>
-  bool reserve_on(const Size& size_of, uint64_t address, unsigned size, Time& now, uint64_t& value);
   void took(uint64_t cause);
   bool observed_hit(const Access& access, Outcome& outcome);
 };

@@ -10,40 +10,40 @@ namespace uncore {
 // The next functions are inlined by force: with two copies of the interpreter gcc would call them.
 // `size_of`: how an address becomes a line's number; `many`: the table in which recent lines are.
 template <bool many, class Size>
-[[gnu::always_inline]] inline bool Thread::load_from(const Size& size_of, uint64_t address,
-                                                     unsigned size, Time& now, uint64_t& value) {
+[[gnu::always_inline]] inline bool load_from(Thread& t, const Size& size_of, uint64_t address,
+                                             unsigned size, Time& now, uint64_t& value) {
   const uint64_t number = size_of.number(address);
-  Line* line = core.lines.recent<many>(number);
-  if (!line || !buffer.empty() || heeds.any()) [[unlikely]]
+  Line* line = t.core.lines.recent<many>(number);
+  if (!line || !t.buffer.empty() || t.heeds.any()) [[unlikely]]
     return false;
-  LoadsAhead::loaded(*this, number);
-  core.lines.touch(*line, now, index + 1);
-  now += core.spec.l1_hit;
+  LoadsAhead::loaded(t, number);
+  t.core.lines.touch(*line, now, t.index + 1);
+  now += t.core.spec.l1_hit;
   value = line->data().read(size_of.offset(address), size);
   return true;
 }
 
 template <bool many, class Size>
-[[gnu::always_inline]] inline bool Thread::store_to(const Size& size_of, uint64_t address,
-                                                    unsigned size, uint64_t value, Time now) {
-  Line* line = core.lines.recent<many>(size_of.number(address));
-  if (!line || !buffer.empty() || !line->plain()) [[unlikely]]
+[[gnu::always_inline]] inline bool store_to(Thread& t, const Size& size_of, uint64_t address,
+                                            unsigned size, uint64_t value, Time now) {
+  Line* line = t.core.lines.recent<many>(size_of.number(address));
+  if (!line || !t.buffer.empty() || !line->plain()) [[unlikely]]
     return false;
-  core.lines.touch(*line, now, index + 1);
-  core.writes_plain(*line, *this);
+  t.core.lines.touch(*line, now, t.index + 1);
+  t.core.writes_plain(*line, t);
   line->data().write(size_of.offset(address), size, value);
   return true;
 }
 
 // An LR of a recent line: a hart that waits by compare-and-swap executes several a handoff.
 template <bool many, class Size>
-[[gnu::always_inline]] inline bool Thread::reserve_on(const Size& size_of, uint64_t address,
-                                                      unsigned size, Time& now, uint64_t& value) {
-  Line* line = core.lines.recent<many>(size_of.number(address));
-  if (!line || !buffer.empty() || !line->plain_to_reserve()) return false;
-  if (!core.locks.reserve_at_once(*this, *line, now)) return false;
-  core.lines.touch(*line, now, index + 1);
-  now += core.spec.atomic;
+[[gnu::always_inline]] inline bool reserve_on(Thread& t, const Size& size_of, uint64_t address,
+                                              unsigned size, Time& now, uint64_t& value) {
+  Line* line = t.core.lines.recent<many>(size_of.number(address));
+  if (!line || !t.buffer.empty() || !line->plain_to_reserve()) return false;
+  if (!t.core.locks.reserve_at_once(t, *line, now)) return false;
+  t.core.lines.touch(*line, now, t.index + 1);
+  now += t.core.spec.atomic;
   value = line->data().read(size_of.offset(address), size);
   return true;
 }
@@ -52,25 +52,35 @@ template <bool many, class Size>
 template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::hits(uint64_t address, unsigned size, Time& now,
                                                 uint64_t& value) {
-  if constexpr (kernel) return load_from<true>(core.lines.size, address, size, now, value);
-  if (load_from<false>(UnitLines{}, address, size, now, value)) return true;
-  return core.lines.wide() && hits_wide(address, size, now, value);
+  if constexpr (kernel) return load_from<true>(*this, core.lines.size, address, size, now, value);
+  if (load_from<false>(*this, UnitLines{}, address, size, now, value)) return true;
+  if (!core.lines.wide()) return false;
+  Time then = now;  // not the interpreter's own, which is to stay in a register
+  uint64_t read = 0;
+  if (!hits_wide(address, size, then, read)) return false;
+  now = then, value = read;
+  return true;
 }
 
 template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::stores(uint64_t address, unsigned size, uint64_t value,
                                                   Time now) {
-  if constexpr (kernel) return store_to<true>(core.lines.size, address, size, value, now);
-  if (store_to<false>(UnitLines{}, address, size, value, now)) return true;
+  if constexpr (kernel) return store_to<true>(*this, core.lines.size, address, size, value, now);
+  if (store_to<false>(*this, UnitLines{}, address, size, value, now)) return true;
   return core.lines.wide() && stores_wide(address, size, value, now);
 }
 
 template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::reserves(uint64_t address, unsigned size, Time& now,
                                                     uint64_t& value) {
-  if constexpr (kernel) return reserve_on<true>(core.lines.size, address, size, now, value);
-  if (reserve_on<false>(UnitLines{}, address, size, now, value)) return true;
-  return core.lines.wide() && reserves_wide(address, size, now, value);
+  if constexpr (kernel) return reserve_on<true>(*this, core.lines.size, address, size, now, value);
+  if (reserve_on<false>(*this, UnitLines{}, address, size, now, value)) return true;
+  if (!core.lines.wide()) return false;
+  Time then = now;
+  uint64_t read = 0;
+  if (!reserves_wide(address, size, then, read)) return false;
+  now = then, value = read;
+  return true;
 }
 
 // False: somebody waits for the end of its lock.

@@ -22,9 +22,7 @@ Engine::Engine(MachineSpec m, JobSpec j)
       protocol(job.protocol),
       log(job.log ? std::make_unique<Log>() : nullptr),
       attribution(job.lines ? std::make_unique<Attribution>(job.placement.size()) : nullptr),
-      trace(job.trace.on
-                ? std::make_unique<Trace>(job.trace, LineSize(machine.line), job.placement.size())
-                : nullptr),
+      trace(job.trace.on ? std::make_unique<Trace>(machine, job) : nullptr),
       unwinding(attribution && job.process.present ? std::make_unique<Unwinding>(job) : nullptr),
       messages(observer(), agents),
       versions(weak(machine) ? std::make_unique<Versions>(job.chance.load) : nullptr),
@@ -36,7 +34,7 @@ Engine::Engine(MachineSpec m, JobSpec j)
       map(machine, job, agents, fabric),
       network(agents, map, fabric, queue, machine.interrupt.accept, messages),
       memories(machine, agents, network),
-      functional(map.line_size(), memories.size(), agents, protocol, job.moves,
+      functional(memories.size(), agents, protocol, job.moves,
                  {cores, threads, resolvers, network, memories}),
       services(agents.harts(), queue, functional),
       interrupts(agents, network, queue, machine.interrupt.multicast, job.boot, services.console),

@@ -24,10 +24,10 @@ class NewestBytes : public FunctionalMemory {
     Memories& memories;
   };
   // `moves`: bytes that are kept elsewhere (docs/whatif.md).
-  NewestBytes(LineSize line, uint64_t size, const Agents& agents, const Protocol& protocol,
+  NewestBytes(uint64_t size, const Agents& agents, const Protocol& protocol,
               const std::vector<MoveSpec>& moves, Holders holders)
       : FunctionalMemory(size),
-        size_(line),
+        size_(holders.memories.line_size()),
         agents_(agents),
         protocol_(protocol),
         moves_(moves),

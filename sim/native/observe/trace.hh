@@ -32,9 +32,12 @@ class Trace {
   static constexpr uint8_t kRegister =
       name::messages.size();  // `kind` of what is about a register: write, read, value
 
-  Trace(const TraceSpec& spec, LineSize size, std::size_t harts)
-      : size_(size), from_(spec.start), until_(spec.until), buffered_(harts) {
-    for (const uint64_t address : spec.lines) lines_.push_back(size.number(address));
+  Trace(const MachineSpec& machine, const JobSpec& job)
+      : size_(machine.line),
+        from_(job.trace.start),
+        until_(job.trace.until),
+        buffered_(job.placement.size()) {
+    for (const uint64_t address : job.trace.lines) lines_.push_back(size_.number(address));
     std::ranges::sort(lines_);
   }
 
