@@ -99,6 +99,8 @@ def test_job_that_an_engine_refuses_has_no_row(compared: Path) -> None:
         (("ring:2", "lock/ticket", "--output", "."), "or --all with its options"),
         (("--all", "--output", "/nowhere"), "a folder for the files: /nowhere"),
         (("--all", "--engines", "sst"), "no SST in /nowhere"),
+        (("--all", "--engines", "native,reference"), "'reference' is not one that --all compares"),
+        (("--all", "--engines", "native"), "expected SST or gem5 here"),
     ],
 )
 def test_comparison_without_jobs_engines_or_folder_is_refused(

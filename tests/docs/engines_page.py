@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from statistics import median
@@ -40,16 +40,16 @@ def states() -> dict[str, dict[str, str]]:
 
 
 def age(now: model_state.Parts) -> str:
-    """A sentence for each engine and day."""
+    """A sentence for each engine, protocol and day."""
     compared = {
-        (row["engine"], row["version"], row["date"], row["model"])
+        (row["engine"], row["version"], row["protocol"], row["date"], row["model"])
         for name in ("engines", "matching")
         for row in on_file(name)
     }
     known = states()
     return "".join(
-        f"* {NAMED[engine]} {version}, {_day(day)}: {_than(known[state], now)}.\n"
-        for engine, version, day, state in sorted(compared, reverse=True)
+        f"* {NAMED[engine]} {version}, {protocol}, {_day(day)}: {_than(known[state], now)}.\n"
+        for engine, version, protocol, day, state in sorted(compared, reverse=True)
     )
 
 
@@ -81,23 +81,32 @@ def matching() -> str:
 
 
 def apart() -> str:
-    """Jobs whose times are apart: by which conventions, and the ratio that is left with them."""
-    table = [
-        ("engine", "protocol", "machine", "workload", "harts", "ratio", "conventions", "then"),
-        ("---",) * 8,
-    ]
+    """Jobs whose times are apart, by the conventions that bring them together."""
+    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for row in on_file("engines"):
         if row["conventions"]:
-            key = (row[name] for name in ("protocol", "machine", "program", "harts", "ratio"))
-            why = (_short(row["conventions"]), row["ratio_then"])
-            table.append((NAMED[row["engine"]], *key, *why))
+            key = (NAMED[row["engine"]], _short(row["conventions"]))
+            found.setdefault(key, []).append((float(row["ratio"]), float(row["ratio_then"])))
+    table = [("engine", "conventions taken on", "jobs", "ratios", "then"), ("---",) * 5]
+    for (engine, conventions), ratios in sorted(found.items()):
+        before, then = (_range(values) for values in zip(*ratios, strict=True))
+        table.append((engine, conventions, str(len(ratios)), before, then))
     return "".join(f"| {' | '.join(cells)} |\n" for cells in table)
 
 
+def _range(values: Sequence[float]) -> str:
+    least, most = f"{min(values):.2f}", f"{max(values):.2f}"
+    return least if least == most else f"{least} to {most}"
+
+
 def _short(conventions: str) -> str:
-    """What is said of each level's resolver, once."""
-    words = [re.sub(r"^\w+\.(resolver)", r"\1", word) for word in conventions.split()]
-    return " ".join(dict.fromkeys(words))
+    """The keys alone, each level's resolver once."""
+    head = re.match(r"[\w ]+: ", conventions)
+    keys = (
+        re.sub(r"^\w+\.(resolver|data)", r"\1", key)
+        for key in re.findall(r"([\w.]+)=", conventions)
+    )
+    return (head[0] if head else "") + " ".join(dict.fromkeys(keys))
 
 
 def page(text: str, now: model_state.Parts) -> str:

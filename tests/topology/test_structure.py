@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.support.small_machines import load_text, with_join
 
+from uncore.errors import UserError
 from uncore.topology import Machine, load
 from uncore.topology.floorplan import grid_of
 from uncore.topology.load import shipped
@@ -73,6 +74,29 @@ def test_rows_and_columns_of_a_torus_close_into_rings(tmp_path: Path) -> None:
     assert rows == [[0, 1, 2, 1], [1, 2, 3, 2], [1, 2, 3, 2]]
     assert len(machine.links) == 2 * (12 + 12)
     assert len(torus("4x2", 8).links) == 2 * (8 + 4)
+
+
+@pytest.mark.parametrize(
+    ("kind", "far", "wires"), [("mesh", [0, 1, 2, 3], 144), ("torus", [0, 1, 2, 1], 192)]
+)
+def test_layers_stand_one_above_the_other(
+    tmp_path: Path, kind: str, far: list[int], wires: int
+) -> None:
+    """4 x 4 x 4: as far as along each axis together; a hop between layers costs `dz`."""
+    join = f'kind = "{kind}"\nsize = "4x4x4"\nlatency = "1ns"\ndz = "100ns"'
+    machine = load_text(tmp_path, with_join(join, "socket:1 core:64 thread:1"))
+    hops = Routes(machine).distances(machine.core_stops[0])
+    at = {(x, y, z): 16 * z + 4 * y + x for x in range(4) for y in range(4) for z in range(4)}
+    for (x, y, z), core in at.items():
+        expected = far[x] + far[y] + 100 * far[z]
+        assert hops[machine.core_stops[core]] == expected * 1000
+    assert len(machine.links) == 2 * wires
+
+
+def test_layers_need_the_time_between_them(tmp_path: Path) -> None:
+    join = 'kind = "mesh"\nsize = "2x2x2"\ndx = "1ns"\ndy = "1ns"'
+    with pytest.raises(UserError, match="expected dz, or latency"):
+        load_text(tmp_path, with_join(join, "socket:1 core:8 thread:1"))
 
 
 def test_a_message_goes_around_a_hole(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from operator import add
 
 from uncore.topology.fabric import Cost, Fabric
 from uncore.topology.floorplan import Floorplan, Spot, grid_of, parse_map, row_of
@@ -42,8 +43,7 @@ def _floorplan(join: Join, group: Group) -> Floorplan:
         if key == "map":
             return parse_map(table.text("map"), members)
         if join.kind in GRIDS:
-            width, height = _size(join, members)
-            return grid_of(members, width, height)
+            return grid_of(members, *_size(join, members))
     except UnitError as error:
         raise join.refuse(key, str(error)) from None
     if join.kind == "two-rings":
@@ -51,18 +51,22 @@ def _floorplan(join: Join, group: Group) -> Floorplan:
     return row_of(members)
 
 
-def _size(join: Join, members: int) -> tuple[int, int]:
+def _size(join: Join, members: int) -> tuple[int, int, int]:
+    """Columns, rows and layers."""
     if join.kind == "quadrants":
-        return 2, 2
+        return 2, 2, 1
     if join.kind == "ladder":
-        return -(-members // 2), 2
+        return -(-members // 2), 2, 1
     text = join.table.text("size")
-    width, _, height = text.partition("x")
-    if not (width.isdecimal() and height.isdecimal() and len(text) < 12):
-        raise UnitError(f"'{text}' is no size; expected WIDTHxHEIGHT, like 6x5")
-    if int(width) * int(height) < members:
+    sides = text.split("x")
+    if len(sides) not in (2, 3) or not all(side.isdecimal() and len(side) < 6 for side in sides):
+        raise UnitError(f"'{text}' is no size; expected WIDTHxHEIGHT, like 6x5, or 4x4x2 in layers")
+    width, height, layers = (*map(int, sides), 1)[:3]
+    if width * height * layers < members:
         raise UnitError(f"{text} has no room for {members} members; expected a larger size")
-    return int(width), int(height)
+    if layers > 1 and "z" not in join.hop:
+        raise UnitError(f"{text} has layers; expected dz, or latency, beside it")
+    return width, height, layers
 
 
 def local(group: Group, name: str) -> str:
@@ -146,29 +150,35 @@ def _rings(join: Join, fabric: Fabric, group: Group) -> Sites:
 
 
 def _grid(join: Join, fabric: Fabric, group: Group) -> Sites:
-    """Every horizontal wire is numbered before any vertical one: x before y."""
+    """Every wire along x is numbered before any along y, and these before those along z."""
     plan = _floorplan(join, group)
     quadrants = join.kind == "quadrants"
-    at = {
-        (x, y): fabric.stop(local(group, f"q{2 * y + x}" if quadrants else f"x{x}y{y}"))
-        for x, y in plan.spots
-    }
     if quadrants and max(max(spot) for spot in plan.spots) > 1:
         raise join.refuse("map", "quadrants are two lines of two words")
-    columns, rows = (1 + max(spot[axis] for spot in plan.spots) for axis in (0, 1))
+    width, height = (1 + max(spot[axis] for spot in plan.spots) for axis in (0, 1))
+    rows = height // plan.layers
 
-    def around(x: int, y: int) -> Spot:
-        """The spot, on a torus beyond its edges too; two stops need no way round."""
-        torus = join.kind == "torus"
-        return x % columns if torus and columns > 2 else x, y % rows if torus and rows > 2 else y
+    def name(x: int, y: int, z: int) -> str:
+        return f"q{2 * y + x}" if quadrants else f"x{x}y{y}" + f"z{z}" * (plan.layers > 1)
 
-    steps = {"x": [(1, 0)], "y": [(0, 1)], "diagonal": [(1, 1), (-1, 1)]}
+    at = {spot: (spot[0], spot[1] % rows, spot[1] // rows) for spot in plan.spots}
+    stops = {where: fabric.stop(local(group, name(*where))) for where in at.values()}
+    steps = {"x": [(1, 0, 0)], "y": [(0, 1, 0)], "z": [(0, 0, 1)]}
+    steps["diagonal"] = [(1, 1, 0), (-1, 1, 0)]
+    # On a torus a step leads beyond the last stop to the first; two stops need no way round.
+    around = [
+        side if join.kind == "torus" and side > 2 else 0 for side in (width, rows, plan.layers)
+    ]
     for hop, cost in join.hop.items():
-        for (x, y), stop in at.items():
-            for dx, dy in steps[hop]:
-                if (beside := around(x + dx, y + dy)) in at:
-                    fabric.wire(stop, at[beside], cost, join.level)
-    return _placed(join, fabric, group, plan, at)
+        for where, stop in stops.items():
+            for step in steps[hop]:
+                sums = map(add, where, step)
+                beside = tuple(
+                    s % side if side else s for s, side in zip(sums, around, strict=True)
+                )
+                if beside in stops:
+                    fabric.wire(stop, stops[beside], cost, join.level)
+    return _placed(join, fabric, group, plan, {spot: stops[where] for spot, where in at.items()})
 
 
 def _ports(join: Join, fabric: Fabric, group: Group) -> Sites:

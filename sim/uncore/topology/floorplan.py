@@ -31,6 +31,7 @@ class Floorplan:
     bridges: dict[str, list[Spot]] = field(default_factory=dict)
     memory: Spot | None = None
     uplink: Spot | None = None
+    layers: int = 1  # of as many rows each, one below the other
 
     def row(self, row: int) -> list[Spot]:
         return [spot for spot in self.spots if spot[1] == row]
@@ -87,11 +88,12 @@ def row_of(members: int) -> Floorplan:
     return grid_of(members, members, 1)
 
 
-def grid_of(members: int, width: int, height: int) -> Floorplan:
+def grid_of(members: int, width: int, height: int, layers: int = 1) -> Floorplan:
     """One member at each crosspoint, row by row; if there are more members, in equal blocks."""
+    height *= layers
     if not 0 < width <= WIDEST**2 or not 0 < height <= WIDEST or width * height > WIDEST**2:
         raise UnitError(f"{width}x{height} is no size: expected at most {WIDEST}x{WIDEST}")
     spots = [(x, y) for y in range(height) for x in range(width)]
     share = -(-members // len(spots))
     places = {m: spots[m // share] for m in range(members)}
-    return Floorplan(spots, places)
+    return Floorplan(spots, places, layers=layers)

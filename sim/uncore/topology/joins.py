@@ -8,12 +8,12 @@ for each group of the level.
     ring        stops in a circle, both directions; ties go clockwise
     two-rings   two rings and the bridges between them
     ladder      a grid of two rows              quadrants   a 2x2 grid, perhaps with diagonals
-    mesh        a grid with holes; ties go x before y
-    torus       a mesh whose rows and columns of more than two stops close into rings
+    mesh        a grid with holes, or layers of one; ties go x before y before z
+    torus       a mesh whose lines of more than two stops close into rings
     all-to-all  a link between any two members  links       the links listed, and no other
 
 Positions come from `map` (see `floorplan.py`), from `size`, or from the order of the members.
-`latency` is one crossing (of one hop); `dx`, `dy`, `diagonal`, `bridge` say where hops differ.
+`latency` is one crossing (of one hop); `dx`, `dy`, `dz`, `diagonal`, `bridge` say where hops differ.
 `control_ratio` scales control messages against data.  `inject` and `eject` are the paths between
 a member and its stop.
 """
@@ -44,7 +44,7 @@ class Join:
     table: Table
     enter: Cost
     leave: Cost
-    hop: dict[str, Cost] = field(default_factory=dict)  # x y diagonal bridge, or "all"
+    hop: dict[str, Cost] = field(default_factory=dict)  # x y z diagonal bridge, or "all"
 
     def refuse(self, key: str, message: str) -> Exception:
         return self.table.wrong(key, f"'{self.table.name(key)}': {message}")
@@ -62,16 +62,18 @@ def read_join(table: Table, level: str, messages: Messages) -> Join:
         if latency is None and hop == "diagonal":
             continue
         latency = common if latency is None else latency
-        if latency is None:
+        if latency is not None:
+            join.hop[hop] = costs.hop(latency)
+        elif hop != "z":  # that a plane has no use for
             raise table.absent(key)
-        join.hop[hop] = costs.hop(latency)
     return join
 
 
 def _hops(kind: str) -> dict[str, str]:
     """The kinds of hop of a join, each with its key."""
     if kind in GRIDS:
-        return {"x": "dx", "y": "dy"} | ({"diagonal": "diagonal"} if kind == "quadrants" else {})
+        third = {"quadrants": {"diagonal": "diagonal"}, "ladder": {}}.get(kind, {"z": "dz"})
+        return {"x": "dx", "y": "dy"} | third
     return {"all": "latency"} | ({"bridge": "bridge"} if kind == "two-rings" else {})
 
 

@@ -16,7 +16,7 @@ from math import ceil, sqrt
 from uncore.topology.machine import Machine
 
 GAP = 1.0
-GRID = re.compile(r"x(\d+)y(\d+)")
+GRID = re.compile(r"x(\d+)y(\d+)(?:z(\d+))?")
 QUADRANT = re.compile(r"q([0-3])")
 Point = tuple[float, float]
 
@@ -140,8 +140,9 @@ def _arranged(cells: list[tuple[str, Box]], free: list[Box], beside: dict[str, s
     boxes = [cell for _, cell in cells]
     spots = [spot for stop, _ in cells if (spot := _spot(stop))]
     if cells and len(spots) == len(cells):
-        columns = 1 + max(x for x, _ in spots)
-        places = (x + columns * y for x, y in spots)
+        width, _, layers = (1 + max(spot[axis] for spot in spots) for axis in range(3))
+        columns = layers * (width + 1) - 1  # layers stand side by side, an empty column between two
+        places = (x + z * (width + 1) + columns * y for x, y, z in spots)
         return _grid(list(zip(places, boxes, strict=True)), columns)
     if cells and re.search(r"\bs\d+$", cells[0][0]):
         tracks = [_racetrack([box for _, box in ring]) for ring in _rings(cells, beside)]
@@ -164,12 +165,12 @@ def _rings(
     return rings
 
 
-def _spot(stop: str) -> tuple[int, int] | None:
+def _spot(stop: str) -> tuple[int, int, int] | None:
     name = stop.split(".")[-1]
     if match := GRID.fullmatch(name):
-        return int(match[1]), int(match[2])
+        return int(match[1]), int(match[2]), int(match[3] or 0)
     if match := QUADRANT.fullmatch(name):
-        return int(match[1]) % 2, int(match[1]) // 2
+        return int(match[1]) % 2, int(match[1]) // 2, 0
     return None
 
 

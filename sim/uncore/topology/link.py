@@ -41,7 +41,11 @@ class Link:
             absent="members in a row",
             joins=PLANNED,
         ),
-        Text("LEVEL.join.size", "columns and rows, `6x5`", joins=("mesh", "torus")),
+        Text(
+            "LEVEL.join.size",
+            "columns and rows, `6x5`; and layers, `4x4x2`",
+            joins=("mesh", "torus"),
+        ),
         Text("LEVEL.join.links", "list of the pairs that are wired", joins=("links",)),
         Text(
             "LEVEL.join.uplink",
@@ -65,6 +69,12 @@ class Link:
         Duration("LEVEL.join.latency", "time of a crossing; in a ring or a grid of a hop"),
         Duration("LEVEL.join.dx", "time of a hop along a row", absent="`latency`", joins=GRIDS),
         Duration("LEVEL.join.dy", "time of a hop between rows", absent="`latency`", joins=GRIDS),
+        Duration(
+            "LEVEL.join.dz",
+            "time of a hop between layers",
+            absent="`latency`",
+            joins=("mesh", "torus"),
+        ),
         Duration(
             "LEVEL.join.diagonal", "time of a hop across", absent="none", joins=("quadrants",)
         ),

@@ -143,8 +143,14 @@ def _crosscheck_all(
     engines: str, output: Path | None, plot: Path | None, options: EngineOptions, json: bool
 ) -> int:
     check_endings({"--plot": plot})
-    named = engines.split(",") if engines else comparison.ENGINES
-    names = [name for name in named if engines or not engine.missing(name, options)]
+    named = [name.strip() for name in engines.split(",")] if engines else comparison.ENGINES
+    if strange := [name for name in named if name not in ("native", *comparison.ENGINES)]:
+        raise UserError(
+            f"--engines {engines}: '{strange[0]}' is not one that --all compares with native;"
+            f" expected {' or '.join(comparison.ENGINES)}"
+        )
+    outside = [name for name in named if name != "native"]
+    names = [name for name in outside if engines or not engine.missing(name, options)]
     for name in names:
         engine.usable(name, engine_options=options)
     folder = output or (paths.CHECKOUT and paths.CHECKOUT / "validation/results")
