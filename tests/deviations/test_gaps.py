@@ -18,8 +18,10 @@ from tests.support.plans import Do, Step, steps
 from tests.support.runs import point
 
 from uncore import program, topology
-from uncore.errors import GuestError, UserError
+from uncore.errors import GuestError
+from uncore.program.abi import CONSTANTS
 from uncore.topology import Machine
+from uncore.topology.schema import LINES
 
 MANY = 16  # lines of a pattern of programs/gaps.c
 L1, L2, SERVICE, MEMORY = 4, 9, 6, 60
@@ -119,11 +121,19 @@ def test_g10_never_refuses_a_message() -> None:
     assert loud == quiet
 
 
-def test_g11_has_lines_of_64_bytes_only(tmp_path: Path) -> None:
-    file = tmp_path / "wide.toml"
-    file.write_text('extends = "ccx"\nname = "wide lines"\n[core]\nline = "128B"\n')
-    with pytest.raises(UserError, match="line"):
-        topology.load(str(file))
+def test_g11_pads_programs_for_lines_of_128_bytes() -> None:
+    """Blocks that follow each other belong to two harts, and are one line of 256 bytes."""
+    mine = [Step(1000, Do.AMO, 1), Step(9000, Do.LOAD, 1)]
+    plans = [mine, [Step(3000, Do.AMO, 0), Step(6000, Do.AMO, 2)]]
+    costs = {
+        size: steps(line(line=size), plans, stride=CONSTANTS["UC_BLOCK"])[0][1].cost
+        for size in LINES
+    }
+    assert costs == {
+        64: L1,
+        128: L1,
+        256: L1 + L2 + way("control", A, H) + SERVICE + way("snoop", H, B) + L2 + way("data", B, A),
+    }
 
 
 @pytest.mark.parametrize(

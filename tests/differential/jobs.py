@@ -129,6 +129,7 @@ def structures(operations: int) -> Iterator[tuple[str, Case]]:
 
 
 FAR, ALWAYS = ("core.atomics=far-unless-owned",), ("core.atomics=far",)  # C8.1
+WEAK = ("core.order=weak",)
 KEPT = "ccx.data=victim 2KiB 2-way 10cy"
 
 
@@ -347,6 +348,27 @@ def few_pointers() -> Iterator[tuple[str, Case]]:
             yield f"{name}-flat", Case("mesh:4x2", "random", 8, chosen, parameters, tiny=True)
 
 
+def wide() -> Iterator[tuple[str, Case]]:
+    """Lines of 128 and 256 bytes (A2): in small caches, across their ends, at slices and homes."""
+    parameters, few = (("ops", 12), ("lines", 12)), (("ops", 6),)
+    spread = (("placement", "0,4,64,80"), ("home", "first-touch"))
+    for size in ("128B", "256B"):
+        words = (f"line={size}",)
+        for machine, more, workload in (
+            ("ring:5", ("system.data=inclusive 4KiB 2-way 10cy",), "random"),
+            ("ccx:2x3", (KEPT, "system.resolver.entries=32", "system.resolver.ways=2"), "random"),
+            ("mesh:3x2", FAR, "operations"),
+            ("mesh:3x2", WEAK, "operations"),
+            ("ccx:2x3", (), "unaligned"),
+        ):
+            given = {"random": parameters, "operations": (("ops", 24),)}.get(workload, ())
+            case = Case(machine, workload, CORES[machine], (*words, *more), given, tiny=True)
+            yield "-".join(("wide", size, machine, workload, *more[:1])), case
+        yield f"wide-{size}-homes", Case("epyc7601x2", "lock/mcs", 4, words, few, spread)
+        many = (("placement", "siblings"), ("seeds", (1,)))
+        yield f"wide-{size}-siblings", Case("power9x2", "lock/ticket", 16, words, few, many)
+
+
 JOBS = dict(
     [
         *structures(8),
@@ -380,9 +402,6 @@ def by_chance() -> Iterator[tuple[str, Case]]:
         yield f"by-chance-{name}", posted._replace(options=(("seeds", (1,)),))
 
 
-WEAK = ("core.order=weak",)
-
-
 def weakly() -> Iterator[tuple[str, Case]]:
     """Weakly ordered cores (H8), by a seed and in lockstep; some of one machine's alone."""
     for name, case in {**JOBS, **OWNED}.items():
@@ -408,6 +427,7 @@ MORE = dict(  # which no earlier version has run
         *readers(),
         *by_chance(),
         *weakly(),
+        *wide(),
     ]
 )
 LONG = dict(structures(100))

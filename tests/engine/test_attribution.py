@@ -109,6 +109,30 @@ def test_a_miss_is_needless_if_no_value_moved(index: int, needless: int) -> None
     assert sum(use["needless"] for use in measured) == needless
 
 
+@pytest.mark.parametrize("size", [128, 256])
+def test_words_of_a_wide_line_are_told_apart(size: int) -> None:
+    """Harts add in turn to words half a line apart, of which two are on one line: each addition
+    misses, none of them for a value, and both words have their places and names."""
+    plans = [
+        [Step(at, Do.AMO, 1) for at in (1000, 4000, 7000)],
+        [Step(at, Do.AMO, place) for at in (2000, 5000) for place in (0, 2)],
+    ]
+    plans[1] = [Step(step.at + 500 * (step.place > 0), step.do, step.place) for step in plans[1]]
+    seen = native.run(
+        job(line(line=size), guest("plan"), 2, **words(plans), stride=size // 2), LINES
+    )
+    every = seen["observed"]["lines"]["lines"]
+    of_places = [e for e in every if any(f[2].startswith("places[") for f in e["fields"])]
+    (shared,) = [e for e in of_places if {h for u in e["uses"] for h in u["harts"]} >= {0, 1}]
+    assert shared["address"] % size == 0
+    bytes_ = [offset for offset, length, _ in shared["fields"] if length == 1]
+    assert bytes_ == [*range(8), *range(size // 2, size // 2 + 8)]
+    adds = [use for use in shared["uses"] if use["written"]]
+    assert {tuple(use["written"]) for use in adds} == {((0, 8),), ((size // 2, 8),)}
+    assert sum(use["misses"] for use in adds) == 5
+    assert sum(use["needless"] for use in adds) == 3
+
+
 def test_a_read_between_does_not_make_a_write_any_less_needless() -> None:
     """Hart 0 loses its right, then its copy, to a hart that uses the next word; its read brings
     back the copy, and its write the right: neither brings a value."""

@@ -26,7 +26,9 @@ def probes(cores: int, overflow: str, sharers: int) -> list[int]:
     mesh = f"mesh:{cores // width}x{width}"
     table, _ = logged(mesh, guest("readers"), cores, overrides=chosen, readers=sharers)
     begun = table.filter(polars.col("request") >= START).sort("request")
-    address = begun.filter((polars.col("requester") == 0) & (polars.col("op") == "GetM"))["line"].first()
+    address = begun.filter((polars.col("requester") == 0) & (polars.col("op") == "GetM"))[
+        "line"
+    ].first()
     return begun.filter(polars.col("line") == address)["probes"].to_list()
 
 

@@ -11,15 +11,16 @@ from typing import Any
 
 import pytest
 from tests.support.line import HOME as RESOLVER
-from tests.support.line import NODE, NS, A, B, H, line, way
-from tests.support.plans import LEAD, START, Do, Plans, Step, words
-from tests.support.rule_costs import MEMORY, SERVICE
+from tests.support.line import NODE, NS, ONE_WAY, A, B, H, line, way
+from tests.support.plans import LEAD, START, Do, Plans, Step, steps, words
+from tests.support.rule_costs import LOAD, MEMORY, SERVICE, fetch, taken
 from tests.support.runs import guest, logged
 
 from uncore.program.abi import CONSTANTS
 from uncore.topology.machine import Machine
+from uncore.topology.schema import LINES as SIZES
 
-PAGE = 4096 // 64  # lines
+PAGE = 4096  # bytes
 L2 = 9
 
 
@@ -31,7 +32,10 @@ def missed(machine: Machine, plans: Plans, **options: Any) -> list[dict[str, Any
     }
     misses = [r for r in table.to_dicts() if (r["requester"], r["request"]) in left]
     assert len(misses) == len(left)
-    return [r | {"line": r["line"] // 64, "took": (r["data"] - r["request"]) // NS} for r in misses]
+    size = machine.line
+    return [
+        r | {"line": r["line"] // size, "took": (r["data"] - r["request"]) // NS} for r in misses
+    ]
 
 
 def fetched(core: int, resolver: int, memory: int) -> int:
@@ -40,16 +44,47 @@ def fetched(core: int, resolver: int, memory: int) -> int:
     return there + MEMORY + way("data", memory, resolver) + way("data", resolver, core)
 
 
+# ---- A2: lines -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("size", "apart", "shared"),
+    [(64, 64, False), (128, 64, True), (128, 128, False), (256, 128, True), (256, 256, False)],
+)
+def test_words_of_one_line_are_taken_together(size: int, apart: int, shared: bool) -> None:
+    """A2: hart 1 adds to the words before and behind hart 0's: one of them is on hart 0's line, or
+    none."""
+    plans = [
+        [Step(1000, Do.AMO, 1), Step(9000, Do.LOAD, 1)],
+        [Step(3000, Do.AMO, 0), Step(6000, Do.AMO, 2)],
+    ]
+    again = steps(line(line=size), plans, stride=apart)[0][1]
+    assert again.cost == LOAD + (taken(A, B) if shared else 0)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_set_of_a_cache_has_lines_of_the_size_of_all_sets(size: int) -> None:
+    """A2, A5.2: in caches of one way only a line as many lines away as there are sets goes in."""
+    sets = ONE_WAY["l2_sets"]
+    for away, left in ((sets, False), (sets - 1, True)):
+        plans = [[Step(1000, Do.LOAD, 0), Step(3000, Do.LOAD, 1), Step(9000, Do.LOAD, 0)]]
+        again = steps(line(line=size, core=ONE_WAY), plans, stride=away * size)[0][2]
+        assert again.cost == LOAD + (0 if left else fetch(A))
+
+
 # ---- A3: slices ----------------------------------------------------------------------------------
 
 SLICES = (B, A, H)  # stops
-LINES = [[Step(1000 * (i + 1), Do.LOAD, index) for i, index in enumerate(range(0, 56, 7))]]
+LINES = [[Step(1000 * (i + 1), Do.LOAD, index) for i, index in enumerate(range(1, 57, 7))]]
 
 
+@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("slices", ["hash", 0, 1, 2])
-def test_a_line_is_served_by_its_slice(slices: int | str) -> None:
+def test_a_line_is_served_by_its_slice(slices: int | str, size: int) -> None:
     """A3: by the hash of the line's number, or all lines at the one that the job names."""
-    records = missed(line(resolver={"slices": SLICES}), LINES, slices=str(slices))
+    records = missed(
+        line(line=size, resolver={"slices": SLICES}), LINES, stride=size, slices=str(slices)
+    )
     served = set()
     for r in records:
         hashed = (r["line"] * 0x9E3779B97F4A7C15 % 2**64 >> 32) % 3
@@ -84,9 +119,11 @@ def expected(home: str, node: int, records: list[dict[str, Any]]) -> list[int]:
     if home.startswith("node"):
         return [int(home[-1])] * len(records)
     if home == "interleave":
-        return [r["line"] // PAGE % 2 for r in records]
+        return [r["line"] * 64 // PAGE % 2 for r in records]
     first: dict[int, int] = {}  # the core at B is at node 0; the nearer one to A and to H is 1
-    return [first.setdefault(r["line"] // PAGE, 0 if r["requester"] == 1 else 1) for r in records]
+    return [
+        first.setdefault(r["line"] * 64 // PAGE, 0 if r["requester"] == 1 else 1) for r in records
+    ]
 
 
 def test_a_node_owns_its_part_of_ram_from_its_first_line_on() -> None:

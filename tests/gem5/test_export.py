@@ -170,13 +170,15 @@ def test_every_address_has_one_home_and_one_bank(protocol: str, home: str) -> No
                 assert owners == [f"{kind}{right[home]}"], (home, hex(address))
 
 
+@pytest.mark.parametrize("size", [64, 128])
 @pytest.mark.parametrize("protocol", ["MOESI_CMP_directory", "CHI"])
-def test_lines_are_dealt_out_to_banks_in_turn(protocol: str) -> None:
-    job = make_job("mesh:4x3", "lock/ticket", [4], engine="gem5")
+def test_lines_are_dealt_out_to_banks_in_turn(protocol: str, size: int) -> None:
+    machine = topology.load("mesh:4x3", [f"line={size}B"])
+    job = make_job(machine, "lock/ticket", [4], engine="gem5")
     objects = system.describe(job, protocol)["objects"]
     banks = [object_ for name, object_ in objects.items() if name.startswith("bank")]
     for line in (0, 1, 2, 7, 8, 21, 1 << 20):
-        owners = [n for n, object_ in enumerate(banks) if _owns(object_, homes.RAM + line * 64)]
+        owners = [n for n, object_ in enumerate(banks) if _owns(object_, homes.RAM + line * size)]
         assert owners == [line % 8]
 
 

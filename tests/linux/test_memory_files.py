@@ -58,10 +58,9 @@ def test_processes_tell_of_tasks_and_of_memory() -> None:
     maps = str(ran("shows", "/proc/1000/maps", guest="files").output).splitlines()
     assert any(line.endswith("[stack]") for line in maps)
     assert [line for line in maps if " r-xp " in line]
-    line = ran(
-        "shows", "/sys/devices/system/cpu/cpu0/cache/index0/coherency_line_size", guest="files"
-    )
-    assert line.output == "64\n"
+    size = "/sys/devices/system/cpu/cpu0/cache/index0/coherency_line_size"
+    for machine, line in (("ccx:2x4", "64\n"), ("power9x2", "128\n")):
+        assert ran("shows", size, guest="files", machine=machine).output == line
     stat = str(ran("shows", "/proc/stat", guest="files", harts=3).output)
     assert [row.split()[0] for row in stat.splitlines()][:4] == ["cpu", "cpu0", "cpu1", "cpu2"]
 

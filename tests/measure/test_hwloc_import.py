@@ -37,7 +37,7 @@ def read(text: str, folder: Path) -> Machine:
 def shared(machine: Machine, level: str) -> list[tuple[int, int]]:
     """Of each cache of a level, its agents and KiB."""
     return [
-        (len(resolver.children), resolver.data_sets * resolver.data_ways * 64 >> 10)
+        (len(resolver.children), resolver.data_sets * resolver.data_ways * machine.line >> 10)
         for resolver in machine.resolvers
         if resolver.level == level
     ]
@@ -157,6 +157,22 @@ def test_the_head_says_what_is_left_out_and_what_is_guessed(tmp_path: Path) -> N
         "# guesses are core.",
     ):
         assert words in text
+
+
+@pytest.mark.parametrize(
+    ("line", "own"), [("128", "128B"), ("256", "256B"), ("64", None), ("-1", None)]
+)
+def test_the_line_is_that_of_the_innermost_cache(
+    line: str, own: str | None, tmp_path: Path
+) -> None:
+    l1 = ("L1Cache", 1, f"{cache(32)} cache_linesize='{line}'")
+    text = described(
+        document(nested(("Package", 1, ""), ("Core", 4, ""), l1, ("PU", 1, ""))), tmp_path
+    )
+    assert tomllib.loads(text).get("line") == own
+    machine = describe.loads(text)
+    assert machine.core.l1_sets * machine.core.l1_ways * machine.line == 32 << 10
+    assert f'cache_linesize="{machine.line}"' in xml(machine)
 
 
 def test_a_family_that_does_not_fit_is_named_with_the_reason(tmp_path: Path) -> None:

@@ -22,7 +22,6 @@ from uncore.topology.machine import Machine
 from uncore.topology.route import nearest_memories
 
 Shown = dict[str, str]
-LINE = 64
 # What a guest is asked for.
 FILES = [
     "node/node*/distance",
@@ -48,13 +47,13 @@ def _caches(machine: Machine, core: int) -> list[tuple[object, int]]:
     costs = machine.each_core[core]
     caches: list[tuple[object, int]] = []
     if costs.l2_sets:
-        caches.append((("core", core), costs.l2_sets * costs.l2_ways * LINE))
+        caches.append((("core", core), costs.l2_sets * costs.l2_ways * machine.line))
     agent = core
     for number, resolver in enumerate(machine.resolvers):
         if agent in resolver.children:
             agent = machine.cores + number
             if resolver.data_sets:
-                caches.append((number, resolver.data_sets * resolver.data_ways * LINE))
+                caches.append((number, resolver.data_sets * resolver.data_ways * machine.line))
     return caches
 
 
@@ -89,7 +88,10 @@ def expected(
 def _cached(machine: Machine, cores: Sequence[int]) -> Shown:
     first = [machine.each_core[core] for core in cores]
     each = [
-        [(("hart", cpu), first[cpu].l1_sets * first[cpu].l1_ways * LINE), *_caches(machine, core)]
+        [
+            (("hart", cpu), first[cpu].l1_sets * first[cpu].l1_ways * machine.line),
+            *_caches(machine, core),
+        ]
         for cpu, core in enumerate(cores)
     ]
     shown: Shown = {}

@@ -239,6 +239,7 @@ def test_a_wrong_override_quotes_itself(setting: str, words: str) -> None:
     ("override", "message"),
     [
         ("ccx.data=none", r"--with ccx.data=none: \[ccx.resolver\].*no data.*MESI.*\"victim"),
+        ("line=32B", r"--with line=32B: .*expected one of 64B, 128B, 256B"),
         ("core.instruction=0ns", r"--with core.instruction=0ns: .*stand still.*at least 1ps"),
     ],
 )

@@ -126,6 +126,18 @@ def test_control_messages_are_scaled_and_wires_are_busy_for_their_bytes(tmp_path
     assert costs == {(6000, 10_000, 1000, 5000), (12_000, 20_000, 1000, 5000)}
 
 
+def test_a_wider_line_has_fewer_sets_and_keeps_wires_and_memory_busy_longer() -> None:
+    usual, wide = (
+        load("ccx:2x2", [f"line={line}B", "ccx.join.width=16B/ns"]) for line in (64, 128)
+    )
+    assert (usual.line, wide.line) == (64, 128)
+    assert wide.core.l1_sets * 2 == usual.core.l1_sets
+    assert wide.resolvers[0].data_sets * 2 == usual.resolvers[0].data_sets
+    assert wide.memories[0].busy == 2 * usual.memories[0].busy > 0
+    busy = (next(link for link in m.links if link.level == "ccx") for m in (usual, wide))
+    assert [(link.control_busy, link.data_busy) for link in busy] == [(1000, 5000), (1000, 9000)]
+
+
 def test_loads_of_the_same_file_are_equal() -> None:
     assert load("epyc7742x2") == load("epyc7742x2")
     assert hash(load("ccx:4x4")) == hash(load("ccx:4x4"))

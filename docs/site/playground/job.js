@@ -25,6 +25,7 @@ function documentOf(K, job) {
   const { resolvers } = machine;
   if (!resolvers.some(resolver => resolver.pointers))
     for (const resolver of resolvers) delete resolver.pointers;
+  if (machine.line === 64) delete machine.line;
   if (resolvers.every(resolver => resolver.overflow === 'broadcast'))
     for (const resolver of resolvers) delete resolver.overflow;
   delete machine.os;

@@ -5,7 +5,7 @@
 //                                                       then traced; job.window = [skip, span] of
 //                                                       it, in ps, behind which no more is run
 const NOT = -1;
-const LINE = 64;
+const NUMBERED = 64; // bytes: a line's number is that of its first ones
 const SLICE = 1e7; // ps between two looks whether enough was run
 const SNOOPS = ['ProbeS', 'ProbeM', 'Inv', 'Answer', 'Unblock'];
 const WHEN = {
@@ -34,7 +34,7 @@ function traceOf(K, job, threads, seed, engine, command) {
   const read = cached((a, n) => engine.read(a, n));
   const fields = fieldsOf(K, program, read, namesOf(K, program, read, threads));
   const protocol = K.protocols[machine.protocol];
-  addNames(tables, protocol.cells, naming(program, fields));
+  addNames(tables, protocol.cells, machine.line, naming(program, fields));
   tables.transactions = tables.transactions.filter(x => x.close >= begun && x.request <= until);
   const used = usedOf(tables.accesses);
   const nameOf = line => (used.get(line) || []).slice(0, 3).join(', ') || fields.at(line);
@@ -70,11 +70,11 @@ function traceOf(K, job, threads, seed, engine, command) {
 }
 
 // Adds the texts of rows: a change's cell, an access's object, an instruction's source line.
-function addNames(tables, cells, named) {
+function addNames(tables, cells, size, named) {
   for (const s of tables.states) s.cell = cells[s.before][s.event];
   for (const a of tables.accesses) {
     a.object = named.part(a.address);
-    a.line = a.address - (a.address % LINE);
+    a.line = a.address - (a.address % size);
   }
   for (const row of [...tables.accesses, ...tables.harts]) row.source = named.source(row.pc);
 }
@@ -92,7 +92,7 @@ function rowsOf(K, tables, texts, start) {
 
 // The stop of each resolver's slice that the line belongs to.
 const slicesOf = (machine, line, engine) =>
-  machine.resolvers.map((_, n) => engine.stop(machine.core_stops.length + n, line / LINE));
+  machine.resolvers.map((_, n) => engine.stop(machine.core_stops.length + n, line / NUMBERED));
 
 const machineHarts = (job, threads) => job.machine.harts[job.placement].slice(0, threads);
 
@@ -252,10 +252,10 @@ function waysOf({ links }, messages, start, engine) {
   };
   return messages.map(m => {
     const size = m.carries ? 'data' : SNOOPS.includes(m.kind) ? 'snoop' : 'control';
-    const stops = [engine.stop(m.sender, m.line / LINE)];
+    const stops = [engine.stop(m.sender, m.line / NUMBERED)];
     const times = [m.sent - start];
     const waits = [];
-    for (const number of path(stops[0], engine.stop(m.receiver, m.line / LINE))) {
+    for (const number of path(stops[0], engine.stop(m.receiver, m.line / NUMBERED))) {
       stops.push(links[number].target);
       waits.push(m.links.get(number) || 0);
       times.push(times[times.length - 1] + waits[waits.length - 1] + links[number][size]);

@@ -21,7 +21,7 @@ class DrainingStores {
     return buffer_.search(load.address, load.size, value);
   }
   void push(const Access& store) {
-    buffer_.push({store.address, store.value, store.size});
+    buffer_.push({store.address, store.line, store.value, store.size});
     drain();
   }
 

@@ -22,13 +22,13 @@ class LinkedAtomics {
 
   // False: it has failed, and nothing was sent.
   bool store_conditional(const Access& sc) {
-    const bool reserved = reservation_ == sc.line();
+    const bool reserved = reservation_ == sc.address >> kUnitShift;
     reservation_.reset();
     if (reserved) memory_.store_conditional(sc.address, sc.size, sc.value);
     return reserved;
   }
 
-  void reserve(const Access& lr) { reservation_ = lr.line(); }
+  void reserve(const Access& lr) { reservation_ = lr.address >> kUnitShift; }
   void forget_reservation() { reservation_.reset(); }
 
   // What an AMO's memory answers. The value that it has read, when it has written.

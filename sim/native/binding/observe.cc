@@ -48,7 +48,7 @@ nb::object line_columns(const Engine& engine) {
   if (!engine.attribution) return nb::none();
   const auto invalidations = engine.attribution->copies.invalidations();
   nb::dict taken;
-  taken["line"] = column(invalidations, [](const auto& i) { return i.first << kLineShift; });
+  taken["line"] = column(invalidations, [](const auto& i) { return i.first << kUnitShift; });
   taken["times"] = column(invalidations, [](const auto& i) { return i.second; });
   nb::dict d;
   d["uses"] = columns(engine.attribution->uses.rows());

@@ -47,14 +47,14 @@ template <class Data>
 struct LevelCopy {
   bool stored = false;  // `data` are valid in the store
   bool dirty = false;   // and differ from the level above
-  Data data{};
+  Kept<Data> data{};
 };
 
 // The data that a transaction has to give: children, the level above or memory have sent them.
 template <class Data>
 struct InHand {
   bool valid = false;
-  Data data{};
+  Kept<Data> data{};
 
   void put(const Data& sent) {
     data = sent;
@@ -83,9 +83,9 @@ struct Entry {
   Holders<typename Env::Set> holders;
   LevelCopy<Data> copy;
 
-  Msg request{};  // of the transaction under way; an eviction has no requester
+  Kept<Msg> request{};  // of the transaction under way; an eviction has no requester
   InHand<Data> in_hand;
-  Msg probe{};  // the probe from above that waits, or that is being answered
+  Msg probe{};  // without data: the probe from above that waits, or that is being answered
 
   bool busy() const { return phase != Phase::idle; }
   // Children are asked on behalf of a probe from above.

@@ -29,6 +29,8 @@ class Grants {
  private:
   [[gnu::always_inline]] void send();
   [[gnu::always_inline]] void record();
+  // In hand, or this level's.
+  Data& data() { return entry_.in_hand.valid ? entry_.in_hand.data : entry_.copy.data; }
 
   Env& env_;
   E& entry_;
@@ -46,7 +48,7 @@ inline void Grants<Env>::send() {
   m.wants_unblock = env_.policy().completes(env_.protocol(), m.right);
   m.contended = env_.contended(entry_);
   m.carries = m.kind == Kind::Data;
-  if (m.carries) m.data = entry_.in_hand.valid ? entry_.in_hand.data : entry_.copy.data;
+  if (m.carries) m.data = data();
   if (m.carries && !entry_.in_hand.valid)
     env_.send_stored(entry_, m);
   else
@@ -88,10 +90,9 @@ TransactionEvent Grants<Env>::await() const {
 template <class Env>
 void Grants<Env>::operate() {
   const bool stored = !entry_.in_hand.valid;
-  Data data = stored ? entry_.copy.data : entry_.in_hand.data;
-  const Msg value = env_.apply(data, entry_.request);
+  const Msg value = env_.apply(data(), entry_.request);
   Above(env_, entry_).modified();
-  if (!Level(env_, entry_).accept_dirty(data))
+  if (!Level(env_, entry_).accept_dirty(data()))
     throw ProtocolError{"a join without data was asked for an atomic operation on them"};
   if (stored)
     env_.send_stored(entry_, value);

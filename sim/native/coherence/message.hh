@@ -81,6 +81,15 @@ struct Header {
 template <class Data>
 struct FarAtomic;
 
+// What keeps data, or a message with what it carries, beyond the present call. Data that only refer
+// to bytes have types of their own for that (fabric/atomic.hh); others are values.
+template <class T>
+struct Keeper {
+  using Type = T;
+};
+template <class T>
+using Kept = typename Keeper<T>::Type;
+
 // A message with what it carries.
 template <class Data>
 struct Message : Header {

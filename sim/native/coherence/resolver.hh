@@ -110,7 +110,7 @@ void Resolver<Env>::probed(const Msg& m) {
 
 template <class Env>
 void Resolver<Env>::recall() {
-  entry_.request = Msg{};
+  entry_.request.assign(Msg{});
   entry_.request.kind = Kind::Inv;
   entry_.request.line = entry_.line;
   entry_.poll.flags = 0;

@@ -18,17 +18,19 @@ struct Access {
   bool posted = false;  // its hart does not wait for it where it is done far away (C8.5)
   uint8_t order = 0;    // kAcquire, kRelease; of a fence: predecessor set << 4 | successor set
   uint64_t address = 0;
+  uint64_t line = 0;                           // its number, when the access has been issued
   uint64_t value = 0, expected = 0;            // operands; of `write`: the register's new value
   uint64_t value_high = 0, expected_high = 0;  // the upper halves, of cas_pair
 
-  uint64_t line() const { return address >> kLineShift; }
+  // In its line.
+  unsigned offset() const { return static_cast<unsigned>(address - (line << kUnitShift)); }
   // Must the store buffer be empty first (H4)? `write` and `read` are of another core's register.
   bool drains() const { return kind >= Kind::amo; }
   bool operates() const { return kind == Kind::amo || kind == Kind::cas_pair; }
   Operation operation() const {
     return {.op = op,
             .of_pair = kind == Kind::cas_pair,
-            .offset = static_cast<uint8_t>(address % kLineBytes),
+            .offset = static_cast<uint8_t>(offset()),
             .size = size,
             .operand = {value, value_high},
             .expected = {expected, expected_high}};

@@ -16,7 +16,12 @@ class AtLine {
   // `line`: null where the core does not have it and a late probe comes (C3.2), or where a far
   // atomic leaves it alone (C8.1).
   AtLine(Core& core, uint64_t number, Line* line, Time now, Time leaves)
-      : core_(core), number_(number), line_(line), now_(now), leaves_(leaves) {}
+      : core_(core),
+        number_(number),
+        line_(line),
+        here_(line ? line->data() : Bytes{}),
+        now_(now),
+        leaves_(leaves) {}
 
   const Protocol& protocol() const { return core_.around.protocol; }
   Agent self() const { return core_.agent; }
@@ -24,10 +29,10 @@ class AtLine {
   Agent above() const { return core_.around.map.resolver_above(core_.agent, number_, core_.agent); }
   uint32_t next_request() { return core_.caches.next_request(); }
   void send(const Message<Bytes>& m) { core_.caches.send(m, leaves_); }
-  const Bytes* data() const { return shares() ? &line_->data : nullptr; }
+  const Bytes* data() const { return shares() ? &here_ : nullptr; }
   bool shares() const { return line_ && protocol().holds_copy(line_->copy.state); }
   bool needs_data() const { return false; }
-  void fill(const Bytes& data) { line_->data = data; }
+  void fill(const Bytes& data) { here_.fill(data); }
   void enters(ClientEvent event, State next) {
     if (core_.observed) [[unlikely]]
       core_.observed.enters(number_, line_ ? line_->copy.state : State::I, event, next, now_);
@@ -43,6 +48,7 @@ class AtLine {
   Core& core_;
   const uint64_t number_;
   Line* const line_;
+  const Bytes here_;
   const Time now_, leaves_;
 };
 

@@ -11,7 +11,7 @@ void ContendedLines::ask_in_turn(uint64_t number, uint32_t holder, Time now) {
     Thread& t = *threads[(holder + i) % threads.size()];
     if (core_.stores->leaves(t, number))
       core_.stores->drain(t, now);
-    else if (t.mode == Thread::Mode::waiting && t.pending.line() == number)
+    else if (t.mode == Thread::Mode::waiting && t.pending.line == number)
       core_.waiting.attempt(t, now);
   }
   core_.turns.schedule_next();

@@ -5,7 +5,7 @@
 //   ask_in_turn(line, holder)                           what the harts do afterwards
 //
 // Invariant: while a line is contended, no hart of the core but its holder gets anything of it that
-// C9.6 does not allow. The state is in LineState: `holder` and Special::contended.
+// C9.6 does not allow. The state is in Line: `holder` and Special::contended.
 #pragma once
 
 #include <optional>

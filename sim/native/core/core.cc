@@ -25,7 +25,7 @@ Core::Core(const CoreSurroundings& s, Agent a, Lookahead ahead)
     : around(s),
       agent(a),
       spec(s.machine.each_core[static_cast<std::size_t>(a)]),
-      lines(spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways,
+      lines(LineSize(s.machine.line), spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways,
             s.job.moves.empty() && spec.order == CoreSpec::Order::tso, s.job.boot.present,
             s.attribution != nullptr),
       observed(s.attribution, s.trace, s.unwinding, agent, s.protocol),
@@ -41,6 +41,7 @@ void Core::add_thread(Code& code, uint32_t id) {
   thread.next = threads.front().get();
   if (threads.size() > 1) threads[threads.size() - 2]->next = &thread;
   thread.hart.spin_enabled = job.sleep;
+  thread.hart.whole = lines.size.bytes();
   if (spec.far_atomics) code.pages.distrust();
   if (spec.order == CoreSpec::Order::weak) {
     thread.hart.whole = kWordBytes;  // H3.4: a load takes a doubleword's bytes of one time
@@ -50,6 +51,22 @@ void Core::add_thread(Code& code, uint32_t id) {
   const Time most = job.chance.start * job.placement.size();
   thread.late = Draws(Draws::start, job.seed, id, most)(0);
 }
+
+// --- the fast path of wide lines
+
+bool Thread::hits_wide(uint64_t address, unsigned size, Time& now, uint64_t& value) {
+  return load_from<true>(*this, core.lines.size, address, size, now, value);
+}
+
+bool Thread::stores_wide(uint64_t address, unsigned size, uint64_t value, Time now) {
+  return store_to<true>(*this, core.lines.size, address, size, value, now);
+}
+
+bool Thread::reserves_wide(uint64_t address, unsigned size, Time& now, uint64_t& value) {
+  return reserve_on<true>(*this, core.lines.size, address, size, now, value);
+}
+
+// --- a core
 
 void Core::start() {
   turns.share_issue(0, 0);

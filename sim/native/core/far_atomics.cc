@@ -6,14 +6,14 @@ namespace uncore {
 
 bool FarAtomics::goes_far(const Access& a) const {
   if (!core_.spec.far_atomics || !a.operates()) return false;
-  Line* line = core_.lines.find(a.line());
-  return CoreClient::goes_far(AtLine(core_, a.line(), line, 0, 0), line ? line->copy : Copy{},
+  Line* line = core_.lines.find(a.line);
+  return CoreClient::goes_far(AtLine(core_, a.line, line, 0, 0), line ? line->copy : Copy{},
                               core_.spec.far_owned);
 }
 
 // Sends the operation. Returns the number of the request.
 uint32_t FarAtomics::ask(const Access& a, Time now) {
-  AtLine at(core_, a.line(), nullptr, now, core_.caches.looked_up(a.line(), now));
+  AtLine at(core_, a.line, nullptr, now, core_.caches.looked_up(a.line, now));
   return CoreClient::ask_far(at, a.operation());
 }
 
@@ -38,7 +38,7 @@ void FarAtomics::answered(const Message<Bytes>& m, Time now) {
 
 // C8.5: a posted AMO goes into the store buffer, as a store does.
 bool FarAtomics::post(Thread& thread, const Access& a, Time now) {
-  if (!core_.stores->enter(thread, {a.address, a.value, a.size, a}, now)) return false;
+  if (!core_.stores->enter(thread, {a.address, a.line, a.value, a.size, a}, now)) return false;
   if (thread.buffer.head().is_atomic()) leave_buffer(thread, now);
   return true;
 }
@@ -54,7 +54,7 @@ bool FarAtomics::leave_buffer(Thread& thread, Time now) {
   Line* line = nullptr;
   if (!oldest.done) {
     Time cost = 0;
-    line = core_.caches.ready(thread, oldest.line(), ClientEvent::Amo, now, cost);
+    line = core_.caches.ready(thread, oldest.line, ClientEvent::Amo, now, cost);
     if (!line) return false;
   }
   make_visible(thread, line, now);
@@ -63,20 +63,20 @@ bool FarAtomics::leave_buffer(Thread& thread, Time now) {
 
 // `line`: null where the atomic has been done far away.
 void FarAtomics::make_visible(Thread& thread, Line* line, Time now) {
-  if (core_.observed) core_.observed.drained(thread, 0, now, line ? &line->data : nullptr);
+  if (core_.observed) core_.observed.drained(thread, 0, now, line ? line->data() : Bytes{});
   if (line) {
     core_.writes(*line, now, thread);
-    thread.buffer.head().atomic.operation().apply(line->data);
+    thread.buffer.head().atomic.operation().apply(line->data());
   }
   thread.buffer.remove(0);
 }
 
 // C8.7: sends the oldest posted atomic, and those for the same line that stand behind it.
 void FarAtomics::send_posted(Thread& thread, Time now) {
-  const uint64_t number = thread.buffer.head().line();
+  const uint64_t number = thread.buffer.head().line;
   for (std::size_t i = 0; i < thread.buffer.size(); ++i) {
     Store& s = thread.buffer[i];
-    if (!s.is_atomic() || s.line() != number || !goes_far(s.atomic)) break;
+    if (!s.is_atomic() || s.line != number || !goes_far(s.atomic)) break;
     if (s.request) continue;
     s.request = ask(s.atomic, now);
     if (core_.observed) core_.observed->missed_store(thread.id, i);

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -41,12 +42,15 @@ enum class Special : uint8_t {
   contended = 8,  // it belongs to its holder (C9)
 };
 
-// What every access reads of a line fits one cache line of the host.
+// What every access reads of a line fits one cache line of the host; the line's bytes follow it.
 //
 // Invariant: where nothing is special about a line, it is `plain`: a store that hits it in the L1
 // only writes bytes. The fast paths ask no more.
-class alignas(64) LineState {
+class alignas(64) Line {
  public:
+  explicit Line(unsigned units) : units_(static_cast<uint8_t>(units)) {}
+  Line(const Line&) = delete;
+
   uint64_t number = 0;
   Copy copy;
   uint32_t holder = 0;    // of a contended line: a hart of the core (C9)
@@ -64,10 +68,15 @@ class alignas(64) LineState {
 
   // As a line that nobody has touched.
   void renew() {
-    const LineState before = *this;
-    *this = {};
-    number = before.number;
-    listed = before.listed;
+    const uint64_t same = number;
+    const bool stays = listed;
+    new (this) Line(units_);
+    number = same;
+    listed = stays;
+  }
+  // Meaningful where the state holds a copy.
+  Bytes data() const {
+    return {reinterpret_cast<uint8_t*>(const_cast<Line*>(this + 1)), units_ * kUnitBytes};
   }
   bool is(Special what) const { return special_ & bit(what); }
   bool plain() const { return special_ == 0; }
@@ -82,26 +91,30 @@ class alignas(64) LineState {
  private:
   static constexpr uint8_t bit(Special what) { return static_cast<uint8_t>(what); }
   uint8_t special_ = bit(Special::unwritten);
+  const uint8_t units_;  // of 64 bytes
 };
-
-struct Line : LineState {
-  alignas(64) Bytes data;  // meaningful where the state holds a copy
-};
+static_assert(sizeof(Line) == kUnitBytes);
 
 class Lines {
  public:
   // `fast`: recent() returns lines; without, every access takes the core's slow path. `kernel`:
   // with a larger table of recent lines, because a kernel goes through more than a workload. An
-  // observed run of a workload has its recent lines there too: where its interpreter does not look.
-  Lines(uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_sets, uint32_t l2_ways, bool fast,
-        bool kernel, bool observed)
-      : l1_ways_(l1_ways),
+  // observed run of a workload has its recent lines there too: where its interpreter does not look;
+  // so have wide lines, for which it looks there second.
+  Lines(LineSize s, uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_sets, uint32_t l2_ways,
+        bool fast, bool kernel, bool observed)
+      : size(s),
+        l1_ways_(l1_ways),
         // Without an L2 the L1 is all there is.
         l2_ways_(l2_sets ? l2_ways : l1_ways),
         fast_(fast && !(kernel && observed)),
-        l1_(l1_sets),
-        l2_(l2_sets ? l2_sets : l1_sets),
-        many_(kernel || observed ? new Recent[kMany] : nullptr) {}
+        wide_(s.wide() && !kernel && !observed),
+        l1_(s, l1_sets),
+        l2_(s, l2_sets ? l2_sets : l1_sets),
+        many_(kernel || observed || s.wide() ? new Recent[kMany] : nullptr) {}
+
+  const LineSize size;
+  bool wide() const { return wide_; }
 
   // The line if it is in the L1, was used lately and may be loaded: the path of nearly every
   // access.
@@ -124,7 +137,8 @@ class Lines {
   }
   // The interpreter finds no recent line from now on.
   void observe() {
-    if (many_) fast_ = false;
+    if (many_ && !wide_) fast_ = false;
+    wide_ = false;
     if (!many_) many_.reset(new Recent[kMany]);
     forget_recent();
   }
@@ -224,7 +238,11 @@ class Lines {
       by_number_.erase(oldest.number);
       return oldest;
     }
-    return pool_.emplace_back();
+    if (made_ % kTogether == 0)
+      pool_.push_back(std::make_unique<Unit[]>(kTogether * (1 + size.bytes() / kUnitBytes)));
+    const std::size_t stride = 1 + size.bytes() / kUnitBytes;
+    return *new (&pool_.back()[made_++ % kTogether * stride])
+        Line(static_cast<unsigned>(stride) - 1);
   }
 
   static void add_watchers(Line& line, int change) {
@@ -239,6 +257,7 @@ class Lines {
   };
 
   static constexpr std::size_t kRemembered = 16;  // lines that are gone
+  static constexpr std::size_t kTogether = 4;     // lines that are made at a time
   // Sizes of the tables of recent lines, and a line's slot. Stacks and structures of different
   // harts stand at large strides, so higher bits of the number count too.
   static constexpr std::size_t kFew = 128, kMany = 512;
@@ -248,13 +267,19 @@ class Lines {
 
   uint32_t l1_ways_, l2_ways_;
   bool fast_;
+  bool wide_;  // an interpreter may look for wide lines
   uint64_t clock_ = 0;
   LineMap<Line*> by_number_;
   Sets<Line> l1_, l2_;
   std::deque<Line*> gone_;          // lines that went, each once, of which some came again
   std::array<Line*, kFew> few_{};   // recent lines by slot; or
   std::unique_ptr<Recent[]> many_;  // the larger table, where the core runs a kernel or is observed
-  std::deque<Line> pool_;           // owns every line
+  // Owns every line, with its bytes behind it.
+  struct alignas(kUnitBytes) Unit {
+    uint8_t bytes[kUnitBytes];
+  };
+  std::vector<std::unique_ptr<Unit[]>> pool_;
+  std::size_t made_ = 0;
 };
 
 }  // namespace uncore

@@ -36,8 +36,8 @@ bool LoadStoreUnit::perform(Thread& thread, const Access& a, Time now, Outcome& 
     case K::load:
       return load(thread, a, now, out);
     case K::sc:
-      if (thread.reservation.line == a.line())
-        return in_cache(thread, a, core_.lines.find(a.line()), now, out);
+      if (thread.reservation.line == a.line)
+        return in_cache(thread, a, core_.lines.find(a.line), now, out);
       return fail_sc(thread, a, now, out);
     default:
       return atomic(thread, a, now, out);
@@ -68,11 +68,11 @@ bool LoadStoreUnit::load(Thread& thread, const Access& a, Time now, Outcome& out
     return true;
   }
   if (match != StoreBuffer::Match::nothing) return false;
-  if (LoadsAhead::again(thread, a.line())) {
+  if (LoadsAhead::again(thread, a.line)) {
     out.cost += core_.spec.mispredict;
     thread.turn.varies = true;  // no turn for a sleeper to repeat
   }
-  return in_cache(thread, a, core_.lines.find(a.line()), now, out);
+  return in_cache(thread, a, core_.lines.find(a.line), now, out);
 }
 
 // An AMO or an LR, which may meet a lock (C6); or an AMO that is done far away, which meets none
@@ -82,7 +82,7 @@ bool LoadStoreUnit::load(Thread& thread, const Access& a, Time now, Outcome& out
   core_.locks.unlock(thread, now);
   LoadsAhead::atomic(thread);
   const bool far = core_.far.goes_far(a);
-  Line* const line = core_.lines.find(a.line());
+  Line* const line = core_.lines.find(a.line);
   if (line) {
     if (line->watchers) core_.sleep.wake_lockers(*line, now);
     const bool alone = core_.around.protocol.may_store(line->copy.state);
@@ -98,15 +98,15 @@ bool LoadStoreUnit::load(Thread& thread, const Access& a, Time now, Outcome& out
 bool LoadStoreUnit::fail_sc(Thread& thread, const Access& a, Time now, Outcome& out) {
   out.value = 1;
   core_.locks.end_attempt(thread, now);
-  core_.around.counters.scs.failed(a.line(), core_.around.services.progress());
-  if (core_.observed) core_.observed->failed_sc(thread.id, a.line(), thread.hart.pc, now);
+  core_.around.counters.scs.failed(a.line, core_.around.services.progress());
+  if (core_.observed) core_.observed->failed_sc(thread.id, a.line, thread.hart.pc, now);
   return true;
 }
 
 [[gnu::always_inline]] inline bool LoadStoreUnit::in_cache(Thread& thread, const Access& a,
                                                            Line* line, Time now, Outcome& out) {
   Time lookup = 0;
-  line = core_.caches.ready(thread, a.line(), line, wish_of(a, core_.spec), now, lookup);
+  line = core_.caches.ready(thread, a.line, line, wish_of(a, core_.spec), now, lookup);
   if (!line) {
     if (core_.observed) core_.observed->missed(thread.id);
     return false;
@@ -119,7 +119,7 @@ bool LoadStoreUnit::fail_sc(Thread& thread, const Access& a, Time now, Outcome& 
 
 // The access itself, to a line with the right that it needs.
 void LoadStoreUnit::apply(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {
-  if (core_.observed) core_.observed.access(thread, a, now, &line.data);
+  if (core_.observed) core_.observed.access(thread, a, now, line.data());
   if (a.kind == Access::Kind::load) {
     LoadsAhead::loaded(thread, line.number);
     if (thread.heeds.recording) {
@@ -135,23 +135,24 @@ void LoadStoreUnit::apply(Thread& thread, const Access& a, Line& line, Time now,
 
 void LoadStoreUnit::operate(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {
   using K = Access::Kind;
-  const unsigned offset = a.address % kLineBytes;
+  const Bytes data = line.data();
+  const unsigned offset = a.offset();
   switch (a.kind) {
     case K::amo:
     case K::cas_pair:
-      out.answer(a.operation().apply(line.data));
+      out.answer(a.operation().apply(data));
       return core_.locks.lock(thread, line, now + out.cost);
     case K::lr:
-      out.value = line.data.read(offset, a.size);
+      out.value = data.read(offset, a.size);
       return core_.locks.reserve(thread, line, now, out.cost);
     case K::store:
-      return line.data.write(offset, a.size, a.value);
+      return data.write(offset, a.size, a.value);
     case K::sc:
-      line.data.write(offset, a.size, a.value);
+      data.write(offset, a.size, a.value);
       out.value = 0;
       return core_.locks.end_attempt(thread, now);
     default:
-      out.value = line.data.read(offset, a.size);
+      out.value = data.read(offset, a.size);
   }
 }
 

@@ -42,7 +42,7 @@ bool Locks::anybody_waits() const {
 bool Locks::is_behind(const Thread& thread, uint64_t number, Time now) const {
   const Time since = thread.pending.kind == Access::Kind::none ? now : thread.pending.since;
   return std::ranges::any_of(core_.threads, [&](const auto& t) {
-    return t->reservation.tries && t->pending.line() == number &&
+    return t->reservation.tries && t->pending.line == number &&
            std::tie(t->pending.since, t->index) < std::tie(since, thread.index);
   });
 }
@@ -91,7 +91,7 @@ void Locks::end_lock(Thread& thread, Time now) {
   if (!line || line->locked_until <= now) return;
   line->locked_until = now;
   for (const auto& t : core_.threads) {
-    if (t->reservation.tries <= now + 1 || t->pending.line() != number) continue;
+    if (t->reservation.tries <= now + 1 || t->pending.line != number) continue;
     t->reservation.tries = t->hart.clock = now + 1;
     core_.turns.may_run(*t);
   }

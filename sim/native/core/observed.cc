@@ -22,15 +22,14 @@ bool waits_for(const Thread& t, const Store& s) {
 uint64_t value_after(const Access& a, const Bytes& data, uint64_t before) {
   if (a.kind == Access::Kind::store || a.kind == Access::Kind::sc) return a.value;
   if (!a.operates()) return before;
-  Bytes after = data;
+  const KeptBytes after(data);
   a.operation().apply(after);
-  return after.read(a.address % kLineBytes, std::min<unsigned>(a.size, 8));
+  return after.read(a.offset(), std::min<unsigned>(a.size, 8));
 }
 
 Trace::Access traced(const Thread& t, Agent core, const Access& a, uint64_t pc, Time issued,
-                     Time now, const Bytes* data) {
-  const uint64_t before =
-      data ? data->read(a.address % kLineBytes, std::min<unsigned>(a.size, 8)) : 0;
+                     Time now, const Bytes& data) {
+  const uint64_t before = data.at ? data.read(a.offset(), std::min<unsigned>(a.size, 8)) : 0;
   return {.hart = t.id,
           .core = core,
           .pc = pc,
@@ -40,7 +39,7 @@ Trace::Access traced(const Thread& t, Agent core, const Access& a, uint64_t pc, 
           .issued = issued,
           .at = now,
           .found = before,
-          .left = data ? value_after(a, *data, before) : 0};
+          .left = data.at ? value_after(a, data, before) : 0};
 }
 
 Frame frame(const Thread& t) {
@@ -50,10 +49,9 @@ Frame frame(const Thread& t) {
 
 Attribution::Access attributed(const Thread& t, const Access& a) {
   using K = Access::Kind;
-  return {.line = a.line(),
+  return {.line = a.line,
           .pc = t.hart.pc,
-          .offset = static_cast<unsigned>(a.address % kLineBytes),
-          .size = a.size,
+          .bytes = t.core.lines.size.parts(a.offset(), a.size),
           .reads = a.kind != K::store && a.kind != K::sc,
           .writes = a.kind != K::load && a.kind != K::lr};
 }
@@ -72,9 +70,9 @@ uint32_t Observed::callers(const Thread& t, const Frame& frame) const {
     if (at % sizeof(word)) return false;
     const StoreBuffer::Match match = t.buffer.search(at, sizeof(word), word);
     if (match != StoreBuffer::Match::nothing) return match == StoreBuffer::Match::value;
-    const Line* line = t.core.lines.find(at >> kLineShift);
+    const Line* line = t.core.lines.find(t.core.lines.size.number(at));
     if (line && protocol_.holds_copy(line->copy.state)) {
-      word = line->data.read(at % kLineBytes, sizeof(word));
+      word = line->data().read(t.core.lines.size.offset(at), sizeof(word));
       return true;
     }
     if (!t.core.around.supervisor->mapped(address, sizeof(word))) return false;
@@ -85,7 +83,7 @@ uint32_t Observed::callers(const Thread& t, const Frame& frame) const {
 }
 
 // The access is performed on its line; one that was answered `later` has waited until now.
-void Observed::access(const Thread& t, const Access& a, Time now, const Bytes* data) const {
+void Observed::access(const Thread& t, const Access& a, Time now, const Bytes& data) const {
   const Time issued = t.mode == Thread::Mode::waiting ? t.pending.since : now;
   if (trace_) trace_->performed(traced(t, core_, a, t.hart.pc, issued, now, data));
   by_->retired(t.id, t.hart.instructions);
@@ -111,21 +109,24 @@ void Observed::probed(const Copy& copy, const Header& m) const {
 }
 
 // The store leaves the buffer for its line; a hart that waited for it has waited until now.
-void Observed::drained(const Thread& t, std::size_t older, Time now, const Bytes* data) const {
+void Observed::drained(const Thread& t, std::size_t older, Time now, const Bytes& data) const {
   const Store& s = t.buffer.entries()[older];
   if (trace_) {
     Access a = s.atomic;
     if (!s.is_atomic())
-      a = {.kind = Access::Kind::store, .size = s.size, .address = s.address, .value = s.value};
+      a = {.kind = Access::Kind::store,
+           .size = s.size,
+           .address = s.address,
+           .line = s.line,
+           .value = s.value};
     const auto [pc, since] = trace_->drained(t.id, older);
     trace_->performed(traced(t, core_, a, pc, since, now, data));
   }
   const bool waits = waits_for(t, s), costs = waits || by_->store(t.id, older).missing;
   by_->drained(t.id, core_, older,
-               {.line = s.address >> kLineShift,
+               {.line = s.line,
                 .pc = 0,  // noted when it entered the buffer
-                .offset = static_cast<unsigned>(s.address % kLineBytes),
-                .size = s.size,
+                .bytes = t.core.lines.size.parts(s.offset(), s.size),
                 .reads = s.is_atomic(),
                 .writes = true,
                 .callers = costs ? callers(t, by_->store(t.id, older).frame) : 0},
@@ -135,7 +136,7 @@ void Observed::drained(const Thread& t, std::size_t older, Time now, const Bytes
 // What the hart asked for has come: a register's value, or what a far atomic read.
 void Observed::answered(const Thread& t, Time now) const {
   if (!t.pending.operates()) return waited(t, now);
-  access(t, t.pending, now, nullptr);
+  access(t, t.pending, now, {});
   resumed(t, now > t.pending.since ? now - t.pending.since : 0, now);
 }
 
@@ -144,9 +145,9 @@ void Observed::waited(const Thread& t, Time now) const {
   const auto stores = t.buffer.entries();
   const auto store = std::ranges::find_if(stores, [&](const Store& s) { return waits_for(t, s); });
   if (store != stores.end())
-    by_->waited_store(t.id, static_cast<std::size_t>(store - stores.begin()), store->line(), now);
+    by_->waited_store(t.id, static_cast<std::size_t>(store - stores.begin()), store->line, now);
   else
-    by_->waited(t.id, t.pending.line(), t.hart.pc, now);
+    by_->waited(t.id, t.pending.line, t.hart.pc, now);
   resumed(t, now > t.pending.since ? now - t.pending.since : 0, now);
 }
 

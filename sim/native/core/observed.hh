@@ -27,11 +27,11 @@ class Observed {
   void begin(Attribution* by) { by_ = by; }
 
   // An access is performed; the store behind `older` older ones leaves the buffer. `data`: the
-  // line's bytes before that, null where they are elsewhere (C8).
-  void access(const Thread& thread, const Access& access, Time now, const Bytes* data) const;
+  // line's bytes before that, none where they are elsewhere (C8).
+  void access(const Thread& thread, const Access& access, Time now, const Bytes& data) const;
   // A load or store that hits the L1 and waits for nothing. False: access() is to be told.
   bool hit(const Thread& thread, const Access& access) const;
-  void drained(const Thread& thread, std::size_t older, Time now, const Bytes* data) const;
+  void drained(const Thread& thread, std::size_t older, Time now, const Bytes& data) const;
   void buffered(const Thread& thread, Time now) const;  // a store enters the buffer
   void stands(const Thread& thread) const;              // the hart begins to wait
   void resumed(const Thread& thread, Time after, Time then) const;

@@ -40,7 +40,7 @@ void Sleep::sleep(Thread& thread) {
     attribution->turn_ends(thread.id, thread.hart.instructions - thread.hart.spin_instructions);
   if (core_.observed)
     core_.observed.is(thread, Trace::What::sleeps, thread.hart.clock,
-                      watched.empty() ? 0 : watched[0] << kLineShift);
+                      watched.empty() ? 0 : watched[0] << kUnitShift);
 }
 
 // May a hart lock the line in every turn unnoticed? A sibling that begins to wait for the lock

@@ -16,7 +16,7 @@
 namespace uncore {
 
 struct Store {
-  uint64_t address;
+  uint64_t address, line;  // the line's number
   uint64_t value;
   uint8_t size;
   Access atomic{};       // a posted atomic (C8.5, H8.10); kind `none`: this is a store
@@ -29,7 +29,8 @@ struct Store {
   uint64_t number = 0;  // its instruction, as the hart counts them
 
   bool is_atomic() const { return atomic.kind != Access::Kind::none; }
-  uint64_t line() const { return address >> kLineShift; }
+  // In its line.
+  unsigned offset() const { return static_cast<unsigned>(address - (line << kUnitShift)); }
 };
 
 // Entries that have left stay at the front of the vector until all have, or room is needed: removal
@@ -69,7 +70,7 @@ class StoreBuffer {
   }
 
   bool holds(uint64_t line) const {
-    return std::ranges::any_of(entries(), [&](const Store& s) { return s.line() == line; });
+    return std::ranges::any_of(entries(), [&](const Store& s) { return s.line == line; });
   }
   bool has_atomics() const { return std::ranges::any_of(entries(), &Store::is_atomic); }
   std::span<Store> entries() { return std::span(stores_).subspan(left_); }

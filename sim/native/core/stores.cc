@@ -27,18 +27,18 @@ void Stores::drain(Thread& thread, Time now) {
 bool Stores::make_visible(Thread& thread, std::size_t older, Time now) {
   const Store& s = thread.buffer[older];
   Time cost = 0;
-  Line* line = core_.caches.ready(thread, s.line(), ClientEvent::Store, now, cost);
+  Line* line = core_.caches.ready(thread, s.line, ClientEvent::Store, now, cost);
   if (!line) {
     if (core_.observed) core_.observed->missed_store(thread.id, older);
     return false;
   }
-  if (core_.observed) core_.observed.drained(thread, older, now, &line->data);
+  if (core_.observed) core_.observed.drained(thread, older, now, line->data());
   core_.writes(*line, now, thread);
   visible(thread, s, *line, now);
   if (s.is_atomic())
-    s.atomic.operation().apply(line->data);
+    s.atomic.operation().apply(line->data());
   else
-    line->data.write(s.address % kLineBytes, s.size, s.value);
+    line->data().write(s.offset(), s.size, s.value);
   thread.buffer.remove(older);
   return true;
 }

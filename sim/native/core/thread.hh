@@ -101,6 +101,10 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   // Performs the access now, or leaves it pending.
   Answer issue(Access&& access, Outcome& outcome);
 
+  bool hits_wide(uint64_t address, unsigned size, Time& now, uint64_t& value);
+  bool stores_wide(uint64_t address, unsigned size, uint64_t value, Time now);
+  bool reserves_wide(uint64_t address, unsigned size, Time& now, uint64_t& value);
+
  private:
   void took(uint64_t cause);
   bool observed_hit(const Access& access, Outcome& outcome);

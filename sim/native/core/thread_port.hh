@@ -7,44 +7,79 @@
 
 namespace uncore {
 
-// The next three functions are inlined by force: with two copies of the interpreter gcc would call
-// them.
+// The next functions are inlined by force: with two copies of the interpreter gcc would call them.
+// `size_of`: how an address becomes a line's number; `many`: the table in which recent lines are.
+template <bool many, class Size>
+[[gnu::always_inline]] inline bool load_from(Thread& t, const Size& size_of, uint64_t address,
+                                             unsigned size, Time& now, uint64_t& value) {
+  const uint64_t number = size_of.number(address);
+  Line* line = t.core.lines.recent<many>(number);
+  if (!line || !t.buffer.empty() || t.heeds.any()) [[unlikely]]
+    return false;
+  LoadsAhead::loaded(t, number);
+  t.core.lines.touch(*line, now, t.index + 1);
+  now += t.core.spec.l1_hit;
+  value = line->data().read(size_of.offset(address), size);
+  return true;
+}
+
+template <bool many, class Size>
+[[gnu::always_inline]] inline bool store_to(Thread& t, const Size& size_of, uint64_t address,
+                                            unsigned size, uint64_t value, Time now) {
+  Line* line = t.core.lines.recent<many>(size_of.number(address));
+  if (!line || !t.buffer.empty() || !line->plain()) [[unlikely]]
+    return false;
+  t.core.lines.touch(*line, now, t.index + 1);
+  t.core.writes_plain(*line, t);
+  line->data().write(size_of.offset(address), size, value);
+  return true;
+}
+
+// An LR of a recent line: a hart that waits by compare-and-swap executes several a handoff.
+template <bool many, class Size>
+[[gnu::always_inline]] inline bool reserve_on(Thread& t, const Size& size_of, uint64_t address,
+                                              unsigned size, Time& now, uint64_t& value) {
+  Line* line = t.core.lines.recent<many>(size_of.number(address));
+  if (!line || !t.buffer.empty() || !line->plain_to_reserve()) return false;
+  if (!t.core.locks.reserve_at_once(t, *line, now)) return false;
+  t.core.lines.touch(*line, now, t.index + 1);
+  now += t.core.spec.atomic;
+  value = line->data().read(size_of.offset(address), size);
+  return true;
+}
+
+// Wide lines are looked for second, so that the others pay nothing for them.
 template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::hits(uint64_t address, unsigned size, Time& now,
                                                 uint64_t& value) {
-  const uint64_t number = address >> kLineShift;
-  Line* line = core.lines.recent<kernel>(number);
-  if (!line || !buffer.empty() || heeds.any()) [[unlikely]]
-    return false;
-  LoadsAhead::loaded(*this, number);
-  core.lines.touch(*line, now, index + 1);
-  now += core.spec.l1_hit;
-  value = line->data.read(address % kLineBytes, size);
+  if constexpr (kernel) return load_from<true>(*this, core.lines.size, address, size, now, value);
+  if (load_from<false>(*this, UnitLines{}, address, size, now, value)) return true;
+  if (!core.lines.wide()) return false;
+  Time then = now;  // not the interpreter's own, which is to stay in a register
+  uint64_t read = 0;
+  if (!hits_wide(address, size, then, read)) return false;
+  now = then, value = read;
   return true;
 }
 
 template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::stores(uint64_t address, unsigned size, uint64_t value,
                                                   Time now) {
-  Line* line = core.lines.recent<kernel>(address >> kLineShift);
-  if (!line || !buffer.empty() || !line->plain()) [[unlikely]]
-    return false;
-  core.lines.touch(*line, now, index + 1);
-  core.writes_plain(*line, *this);
-  line->data.write(address % kLineBytes, size, value);
-  return true;
+  if constexpr (kernel) return store_to<true>(*this, core.lines.size, address, size, value, now);
+  if (store_to<false>(*this, UnitLines{}, address, size, value, now)) return true;
+  return core.lines.wide() && stores_wide(address, size, value, now);
 }
 
-// An LR of a recent line: a hart that waits by compare-and-swap executes several a handoff.
 template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::reserves(uint64_t address, unsigned size, Time& now,
                                                     uint64_t& value) {
-  Line* line = core.lines.recent<kernel>(address >> kLineShift);
-  if (!line || !buffer.empty() || !line->plain_to_reserve()) return false;
-  if (!core.locks.reserve_at_once(*this, *line, now)) return false;
-  core.lines.touch(*line, now, index + 1);
-  now += core.spec.atomic;
-  value = line->data.read(address % kLineBytes, size);
+  if constexpr (kernel) return reserve_on<true>(*this, core.lines.size, address, size, now, value);
+  if (reserve_on<false>(*this, UnitLines{}, address, size, now, value)) return true;
+  if (!core.lines.wide()) return false;
+  Time then = now;
+  uint64_t read = 0;
+  if (!reserves_wide(address, size, then, read)) return false;
+  now = then, value = read;
   return true;
 }
 
@@ -64,23 +99,24 @@ inline Answer Thread::fence(unsigned predecessor, unsigned successor) {
 inline bool Thread::observed_hit(const Access& a, Outcome& outcome) {
   using K = Access::Kind;
   if ((a.kind != K::load && a.kind != K::store) || !buffer.empty()) return false;
-  Line* const line = core.lines.recent<true>(a.line());
+  Line* const line = core.lines.recent<true>(a.line);
   if (!line || (a.kind == K::load ? heeds.any() : !line->plain())) return false;
   if (!core.observed.hit(*this, a)) return false;
   core.lines.touch(*line, hart.clock, index + 1);
   if (a.kind == K::load) {
     LoadsAhead::loaded(*this, line->number);
     hart.clock += core.spec.l1_hit;
-    outcome.value = line->data.read(a.address % kLineBytes, a.size);
+    outcome.value = line->data().read(a.offset(), a.size);
   } else {
     core.writes_plain(*line, *this);
-    line->data.write(a.address % kLineBytes, a.size, a.value);
+    line->data().write(a.offset(), a.size, a.value);
   }
   return true;
 }
 
 inline Answer Thread::issue(Access&& access, Outcome& outcome) {
   access.address = core.around.map.place(access.address);
+  access.line = core.lines.size.number(access.address);
   if (core.observed && observed_hit(access, outcome)) return Answer::now;
   if (core.lsu.perform(*this, access, hart.clock, outcome)) {
     hart.clock += outcome.cost;
@@ -98,9 +134,10 @@ inline void Thread::told(uint64_t cause) {
 }
 
 inline bool Thread::mapped(uint64_t address, unsigned size) const {
-  const uint64_t number = address >> kLineShift;
+  const LineSize& lines = core.lines.size;
+  const uint64_t number = lines.number(address);
   if (core.observed && core.lines.recent<true>(number) &&
-      (address + size - 1) >> kLineShift == number)
+      lines.number(address + size - 1) == number)
     return true;  // as hits() and stores() take it
   if (core.around.supervisor) return core.around.supervisor->mapped(address, size);
   return core.around.memory.mapped(address, size);

@@ -9,13 +9,13 @@ bool TsoStores::store(Thread& thread, const Access& a, Time now, Outcome& out) {
   const bool first = thread.buffer.empty();
   if (first) {
     Time lookup = 0;
-    if (Line* line = core_.caches.ready(thread, a.line(), ClientEvent::Store, now, lookup)) {
+    if (Line* line = core_.caches.ready(thread, a.line, ClientEvent::Store, now, lookup)) {
       core_.lsu.apply(thread, a, *line, now, out);
       return true;
     }
   }
-  const bool entered = enter(thread, {a.address, a.value, a.size}, now);
-  if (entered && core_.spec.store_ahead) ask_ahead(thread, a.line(), now);
+  const bool entered = enter(thread, {a.address, a.line, a.value, a.size}, now);
+  if (entered && core_.spec.store_ahead) ask_ahead(thread, a.line, now);
   if (core_.observed && first) core_.observed->missed_store(thread.id, 0);
   return entered;
 }

@@ -14,7 +14,7 @@ class TsoStores : public Stores {
   bool waits(const Thread&, const Access& access) const override { return access.drains(); }
   bool store(Thread& thread, const Access& access, Time now, Outcome& out) override;
   bool leaves(const Thread& thread, uint64_t number) const override {
-    return !thread.buffer.empty() && thread.buffer.head().line() == number;
+    return !thread.buffer.empty() && thread.buffer.head().line == number;
   }
 
  protected:

@@ -28,7 +28,7 @@ Thread* Waiting::next_waiter(uint64_t number, const Thread* after) const {
   };
   for (const auto& t : core_.threads) {
     const bool waits = t->mode == Thread::Mode::waiting && t->pending.kind != Access::Kind::none &&
-                       t->pending.line() == number;
+                       t->pending.line == number;
     if (waits && (!after || earlier(*after, *t)) && (!next || earlier(*t, *next))) next = t.get();
   }
   return next;

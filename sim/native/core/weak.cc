@@ -13,7 +13,7 @@ bool Weak::waits_for(const Store& s, const Access& a) const {
            (s.is_atomic() && (before & kReads) && (behind & (kReads | kInput)));
   }
   if (a.kind == K::write || a.kind == K::read || a.releases()) return true;
-  return s.line() == a.line() || (a.writes() && s.group != group_);
+  return s.line == a.line || (a.writes() && s.group != group_);
 }
 
 bool Weak::waits(const Access& a, const StoreBuffer& buffer) const {
@@ -43,7 +43,7 @@ uint64_t Weak::load(const Access& a, const Bytes& line, Time now) {
     const Time back = back_(++choices_);
     then = std::max(first, now > back ? now - back : 0);
   }
-  const uint64_t current = line.read(word * kWordBytes % kLineBytes, kWordBytes);
+  const uint64_t current = line.read(line.offset(word * kWordBytes), kWordBytes);
   const auto [value, since] = versions_.at(word, current, then);
   looked_back_ |= last > since;
   if (since > 0) words_[word] = since;
@@ -66,7 +66,7 @@ bool Weak::forwarded(const Access& a, const StoreBuffer& buffer) {
 // H8.8: an LR reads the present bytes, because its SC succeeds only if nobody has written since.
 void Weak::reserve(const Access& a, const Bytes& line, Time now) {
   const uint64_t word = a.address / kWordBytes;
-  const uint64_t current = line.read(word * kWordBytes % kLineBytes, kWordBytes);
+  const uint64_t current = line.read(line.offset(word * kWordBytes), kWordBytes);
   const Time since = versions_.at(word, current, now).since;
   if (since > 0) words_[word] = since;
   Time view = std::max({after_, views.address, since});
@@ -121,7 +121,7 @@ void Weak::wrote(uint64_t address, unsigned size, Time now) {
 }
 
 Store Weak::enters(const Access& a, Time now) {
-  Store store{a.address, a.value, a.size, a.operates() ? a : Access{}};
+  Store store{a.address, a.line, a.value, a.size, a.operates() ? a : Access{}};
   store.leaves = now + keeps_(++stores_);
   store.view = std::max(views.address, views.data);
   store.group = group_;
@@ -134,7 +134,7 @@ bool Weak::is_free(const StoreBuffer& buffer, std::size_t entry, Time now) {
   return store.leaves <= now &&
          std::none_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(entry),
                       [&](const Store& older) {
-                        return older.line() == store.line() || older.group != store.group;
+                        return older.line == store.line || older.group != store.group;
                       });
 }
 

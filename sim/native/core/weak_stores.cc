@@ -44,7 +44,7 @@ void WeakStores::release(Thread& thread, Time now) {
 }
 
 void WeakStores::visible(const Thread& thread, const Store& s, const Line& line, Time now) const {
-  thread.weak->left(s, line.data, now);
+  thread.weak->left(s, line.data(), now);
   if (core_.around.accesses) core_.around.accesses->seen(thread.id, s.number, now);
 }
 
@@ -53,13 +53,13 @@ void WeakStores::apply(Thread& thread, const Access& a, Line& line, Time now, Ou
   using K = Access::Kind;
   Weak& weak = *thread.weak;
   if (a.kind == K::load) {
-    out.value = weak.load(a, line.data, now);
+    out.value = weak.load(a, line.data(), now);
     return note(thread, a, weak.views.result);
   }
   if (a.kind == K::lr)
-    weak.reserve(a, line.data, now);
+    weak.reserve(a, line.data(), now);
   else
-    weak.changes(a.address, a.size, line.data, now);
+    weak.changes(a.address, a.size, line.data(), now);
   Stores::apply(thread, a, line, now, out);
   if (a.kind != K::lr) {
     weak.atomic(a, now);

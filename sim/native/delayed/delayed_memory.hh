@@ -4,6 +4,7 @@
 // writes that line, or at its own store-conditional.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -18,21 +19,21 @@ class DelayedMemory {
   explicit DelayedMemory(std::size_t harts) : reservations_(harts) {}
 
   uint64_t read(uint64_t address, unsigned size) {
-    return lines_[address >> kLineShift].read(address % kLineBytes, size);
+    return bytes_of(address).read(address % kUnitBytes, size);
   }
   void write(std::size_t hart, uint64_t address, unsigned size, uint64_t value) {
     put(address, size, value);
     for (std::size_t other = 0; other < reservations_.size(); ++other)
-      if (other != hart && reservations_[other] == address >> kLineShift)
+      if (other != hart && reservations_[other] == address >> kUnitShift)
         reservations_[other].reset();
   }
   uint64_t load_link(std::size_t hart, uint64_t address, unsigned size) {
-    reservations_[hart] = address >> kLineShift;
+    reservations_[hart] = address >> kUnitShift;
     return read(address, size);
   }
   // False: it has written nothing.
   bool store_conditional(std::size_t hart, uint64_t address, unsigned size, uint64_t value) {
-    const bool reserved = reservations_[hart] == address >> kLineShift;
+    const bool reserved = reservations_[hart] == address >> kUnitShift;
     reservations_[hart].reset();
     if (reserved) write(hart, address, size, value);
     failures_ += !reserved;
@@ -40,13 +41,15 @@ class DelayedMemory {
   }
   // Without any hart, before the run.
   void put(uint64_t address, unsigned size, uint64_t value) {
-    lines_[address >> kLineShift].write(address % kLineBytes, size, value);
+    bytes_of(address).write(address % kUnitBytes, size, value);
   }
 
   uint64_t failures() const { return failures_; }  // of store-conditionals
 
  private:
-  std::unordered_map<uint64_t, Bytes> lines_;
+  Bytes bytes_of(uint64_t address) { return {lines_[address >> kUnitShift].data(), kUnitBytes}; }
+
+  std::unordered_map<uint64_t, std::array<uint8_t, kUnitBytes>> lines_;
   std::vector<std::optional<uint64_t>> reservations_;  // lines, by hart
   uint64_t failures_ = 0;
 };

@@ -21,7 +21,7 @@ inline Pairs hottest(const LineMap<uint64_t>& counts) {
   std::ranges::sort(lines, [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });
-  for (auto& [line, count] : lines) line <<= kLineShift;
+  for (auto& [line, count] : lines) line <<= kUnitShift;
   return lines;
 }
 

@@ -22,7 +22,7 @@ Engine::Engine(MachineSpec m, JobSpec j)
       protocol(job.protocol),
       log(job.log ? std::make_unique<Log>() : nullptr),
       attribution(job.lines ? std::make_unique<Attribution>(job.placement.size()) : nullptr),
-      trace(job.trace.on ? std::make_unique<Trace>(job.trace, job.placement.size()) : nullptr),
+      trace(job.trace.on ? std::make_unique<Trace>(machine, job) : nullptr),
       unwinding(attribution && job.process.present ? std::make_unique<Unwinding>(job) : nullptr),
       messages(observer(), agents),
       versions(weak(machine) ? std::make_unique<Versions>(job.chance.load) : nullptr),

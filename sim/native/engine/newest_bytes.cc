@@ -18,27 +18,29 @@ void NewestBytes::read(uint64_t address, std::size_t size, uint8_t* to) {
 void NewestBytes::read_unmoved(uint64_t address, std::size_t size, uint8_t* to) {
   for (std::size_t done = 0; done < size;) {
     const uint64_t from = address + done;
-    const std::size_t offset = from % kLineBytes;
-    const std::size_t part = std::min(size - done, kLineBytes - offset);
-    std::memcpy(to + done, valid_line(from >> kLineShift).at.data() + offset, part);
+    const Bytes line = valid_line(size_.number(from));
+    const std::size_t offset = line.offset(from);
+    const std::size_t part = std::min(size - done, line.size - offset);
+    std::memcpy(to + done, line.at + offset, part);
     done += part;
   }
   read_buffered(address, size, to);
 }
 
 void NewestBytes::write(uint64_t address, std::size_t size, const uint8_t* from, Time now) {
-  const uint64_t number = address >> kLineShift;
-  const auto put = [&](Bytes& line) {
-    std::memcpy(line.at.data() + address % kLineBytes, from, size);
+  const uint64_t number = size_.number(address);
+  const auto put = [&](const Bytes& line) {
+    if (line.at) std::memcpy(line.at + line.offset(address), from, size);
   };
   for (const auto& core : holders_.cores)
     if (Line* line = core->lines.find(number)) {
       core->sleep.wake_watchers(*line, now);
-      put(line->data);
+      put(line->data());
     }
   for (const auto& resolver : holders_.resolvers) resolver->each_copy(number, put);
   holders_.network.packets.each([&](Packet& p) {
-    if (p.device == Device::none && p.message.line == number) put(p.message.data);
+    if (p.device == Device::none && p.message.carries && p.message.line == number)
+      put(p.message.data);
   });
   put(holders_.memories.line(number));
 }
@@ -56,25 +58,25 @@ void NewestBytes::read_buffered(uint64_t address, std::size_t size, uint8_t* to)
 
 // The bytes that answer for the line: of an owner, of a message that carries ownership, of a level
 // that writes it back, or memory's.
-const Bytes& NewestBytes::valid_line(uint64_t number) {
-  if (const Bytes* data = owned(number)) return *data;
-  if (const Bytes* data = carried(number)) return *data;
+Bytes NewestBytes::valid_line(uint64_t number) {
+  if (const Bytes data = owned(number); data.at) return data;
+  if (const Bytes data = carried(number); data.at) return data;
   for (const auto& resolver : holders_.resolvers)
     if (const Bytes* data = resolver->stored_data(number)) return *data;
   return holders_.memories.line(number);
 }
 
-const Bytes* NewestBytes::owned(uint64_t number) const {
+Bytes NewestBytes::owned(uint64_t number) const {
   for (const auto& core : holders_.cores) {
     const Line* line = core->lines.find(number);
     if (!line) continue;
     const State s = line->copy.state;
-    if (protocol_.is_dirty(s) || protocol_.may_store(s)) return &line->data;
+    if (protocol_.is_dirty(s) || protocol_.may_store(s)) return line->data();
   }
-  return nullptr;
+  return {};
 }
 
-const Bytes* NewestBytes::carried(uint64_t number) const {
+Bytes NewestBytes::carried(uint64_t number) const {
   const Packet* carrier = holders_.network.packets.find([&](const Packet& p) {
     const Message<Bytes>& m = p.message;
     if (p.device != Device::none || !m.carries || m.line != number) return false;
@@ -84,7 +86,7 @@ const Bytes* NewestBytes::carried(uint64_t number) const {
         m.kind == Kind::Put || (m.kind == Kind::Data && newest) || (m.flags & Flag::dirty);
     return dirty && !agents_.is_memory(m.to);
   });
-  return carrier ? &carrier->message.data : nullptr;
+  return carrier ? carrier->message.data : Bytes{};
 }
 
 }  // namespace uncore

@@ -27,6 +27,7 @@ class NewestBytes : public FunctionalMemory {
   NewestBytes(uint64_t size, const Agents& agents, const Protocol& protocol,
               const std::vector<MoveSpec>& moves, Holders holders)
       : FunctionalMemory(size),
+        size_(holders.memories.line_size()),
         agents_(agents),
         protocol_(protocol),
         moves_(moves),
@@ -37,11 +38,12 @@ class NewestBytes : public FunctionalMemory {
 
  private:
   void read_unmoved(uint64_t address, std::size_t size, uint8_t* to);
-  const Bytes& valid_line(uint64_t number);
-  const Bytes* owned(uint64_t number) const;
-  const Bytes* carried(uint64_t number) const;
+  Bytes valid_line(uint64_t number);
+  Bytes owned(uint64_t number) const;
+  Bytes carried(uint64_t number) const;
   void read_buffered(uint64_t address, std::size_t size, uint8_t* to) const;
 
+  const LineSize size_;
   const Agents& agents_;
   const Protocol& protocol_;
   const std::vector<MoveSpec>& moves_;

@@ -7,13 +7,13 @@ namespace {
 
 std::string address_of(uint64_t line) {
   char text[32];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(line << kLineShift));
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(line << kUnitShift));
   return text;
 }
 
 std::string waits(const Thread& t) {
   const bool blocked = t.mode == Thread::Mode::waiting && t.pending.address != 0;
-  const uint64_t number = t.buffer.empty() || blocked ? t.pending.line() : t.buffer.head().line();
+  const uint64_t number = t.buffer.empty() || blocked ? t.pending.line : t.buffer.head().line;
   const Line* line = t.core.lines.find(number);
   const State state = line ? line->copy.state : State::I;
   return "hart " + std::to_string(t.id) + " waits for line " + address_of(number) +

@@ -8,8 +8,8 @@
 namespace uncore {
 namespace {
 
-constexpr uint64_t kRamLine = kRamBase >> kLineShift;
-constexpr unsigned kPageLines = 64;  // home policies place 4 KiB pages
+constexpr uint64_t kRamLine = kRamBase >> kUnitShift;
+constexpr unsigned kPageUnits = 64;  // home policies place 4 KiB pages
 
 }  // namespace
 
@@ -20,9 +20,9 @@ uint32_t AddressMap::home(uint64_t line, Agent toucher) {
     case HomeSpec::Kind::node:
       return job_.home.node;
     case HomeSpec::Kind::interleave:
-      return job_.home.node + static_cast<uint32_t>(line / kPageLines % job_.home.nodes);
+      return job_.home.node + static_cast<uint32_t>(line / kPageUnits % job_.home.nodes);
     case HomeSpec::Kind::first_touch: {
-      const auto [page, first] = pages_.try_emplace(line / kPageLines, 0);
+      const auto [page, first] = pages_.try_emplace(line / kPageUnits, 0);
       if (first && toucher != kNobody) page->second = nearest_node(toucher);
       return page->second;
     }
@@ -33,7 +33,7 @@ uint32_t AddressMap::home(uint64_t line, Agent toucher) {
 
 // Node k owns its part of RAM.
 uint32_t AddressMap::addressed(uint64_t line) const {
-  uint64_t offset = (line - kRamLine) << kLineShift;
+  uint64_t offset = (line - kRamLine) << kUnitShift;
   for (uint32_t k = 0; k < machine_.memories.size(); ++k) {
     if (offset < machine_.memories[k].size) return k;
     offset -= machine_.memories[k].size;
@@ -54,10 +54,10 @@ uint32_t AddressMap::nearest_node(Agent core) {
 
 bool AddressMap::is_free(uint64_t line) const {
   const auto after =
-      std::ranges::upper_bound(job_.free, line << kLineShift, {}, &SpanSpec::address);
+      std::ranges::upper_bound(job_.free, line << kUnitShift, {}, &SpanSpec::address);
   if (after == job_.free.begin()) return false;
   const SpanSpec& span = *std::prev(after);
-  return (line << kLineShift) - span.address < span.size;
+  return (line << kUnitShift) - span.address < span.size;
 }
 
 uint64_t AddressMap::moved(uint64_t address) const {

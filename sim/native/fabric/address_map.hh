@@ -11,6 +11,7 @@
 #include "fabric/fabric.hh"
 #include "spec/agents.hh"
 #include "spec/spec.hh"
+#include "storage/bytes.hh"
 
 namespace uncore {
 
@@ -21,11 +22,14 @@ class AddressMap {
         job_(job),
         agents_(agents),
         fabric_(fabric),
+        size_(machine.line),
         some_free_(!job.free.empty()),
         stops_(agents.all()),
         last_slices_(machine.resolvers.size()) {
     for (Agent a = 0; a < static_cast<Agent>(stops_.size()); ++a) stops_[a] = only_stop(a);
   }
+
+  LineSize line_size() const { return size_; }
 
   // Of a resolver, and where it stands; a transaction asks several times.
   struct Slice {
@@ -78,7 +82,8 @@ class AddressMap {
     return slices.size() == 1 ? slices[0] : kSliced;
   }
   Slice slice_of(uint64_t line, const std::vector<int32_t>& stops) const {
-    const uint32_t which = job_.slice >= 0 ? static_cast<uint32_t>(job_.slice) : mix(line);
+    const uint32_t which =
+        job_.slice >= 0 ? static_cast<uint32_t>(job_.slice) : mix(size_.ordinal(line));
     const uint32_t number = which % static_cast<uint32_t>(stops.size());
     return {line, number, stops[number]};
   }
@@ -96,6 +101,7 @@ class AddressMap {
   const JobSpec& job_;
   const Agents& agents_;
   Fabric& fabric_;
+  const LineSize size_;
   const bool some_free_;
   std::vector<int32_t> stops_;                    // by agent
   mutable std::vector<Slice> last_slices_;        // by resolver: about which line last

@@ -15,7 +15,7 @@ struct Operation {
   Pair operand, expected;
 
   // What it read.
-  Pair apply(Bytes& data) const {
+  Pair apply(const Bytes& data) const {
     if (of_pair) return swap_pair(data);
     const uint64_t old = data.read(offset, size);
     data.write(offset, size, amo_apply(op, size, old, operand.low, expected.low));
@@ -23,7 +23,7 @@ struct Operation {
   }
 
  private:
-  Pair swap_pair(Bytes& data) const {
+  Pair swap_pair(const Bytes& data) const {
     const Pair old{data.read(offset, 8), data.read(offset + 8, 8)};
     if (old == expected) {
       data.write(offset, 8, operand.low);
@@ -37,6 +37,32 @@ template <>
 struct FarAtomic<Bytes> {
   using Asks = Operation;
   using Reads = Pair;
+};
+
+// A message under way, or waiting: the data that it carries are its own. (A message in the making
+// refers to those of its sender.)
+class KeptMessage : public Message<Bytes> {
+ public:
+  KeptMessage() = default;
+  KeptMessage(const KeptMessage& m) : Message() { assign(m); }
+  KeptMessage& operator=(const KeptMessage& m) { return assign(m), *this; }
+
+  void assign(const Message<Bytes>& m) {
+    Message::assign(m);
+    if (carries) data = kept_ = m.data;
+  }
+
+ private:
+  KeptBytes kept_;
+};
+
+template <>
+struct Keeper<Bytes> {
+  using Type = KeptBytes;
+};
+template <>
+struct Keeper<Message<Bytes>> {
+  using Type = KeptMessage;
 };
 
 }  // namespace uncore

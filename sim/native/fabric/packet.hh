@@ -32,7 +32,7 @@ struct alignas(64) Packet {
   bool live = false;
   int32_t goal = kSeveral;  // the stop where it is to arrive
   bool delayed = false;     // it has waited for a lookup or a turn at its resolver
-  Message<Bytes> message;
+  KeptMessage message;
   Register target{};             // the register of a device packet
   uint32_t reader = 0;           // read and value: the hart that waits
   uint64_t value = 0;            // write and value

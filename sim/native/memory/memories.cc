@@ -15,9 +15,9 @@ void Memories::load(const std::vector<SegmentSpec>& segments) {
     for (std::size_t done = 0; done < segment.data.size();) {
       const uint64_t to = segment.address + done;
       const std::size_t part =
-          std::min<uint64_t>(segment.data.size() - done, kLineBytes - to % kLineBytes);
+          std::min<uint64_t>(segment.data.size() - done, kUnitBytes - to % kUnitBytes);
       std::copy_n(segment.data.begin() + static_cast<std::ptrdiff_t>(done), part,
-                  line(to >> kLineShift).at.begin() + to % kLineBytes);
+                  line(to >> kUnitShift).at + to % kUnitBytes);
       done += part;
     }
 }

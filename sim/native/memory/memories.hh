@@ -14,9 +14,14 @@ namespace uncore {
 class Memories {
  public:
   Memories(const MachineSpec& machine, const Agents& agents, Network& network)
-      : nodes_(machine.memories), agents_(agents), network_(network), free_(nodes_.size()) {}
+      : nodes_(machine.memories),
+        size_(machine.line),
+        agents_(agents),
+        network_(network),
+        free_(nodes_.size()) {}
 
-  Bytes& line(uint64_t number) { return pages_.line(number); }
+  Bytes line(uint64_t number) { return {pages_.line(number), size_.bytes()}; }
+  LineSize line_size() const { return size_; }
   uint64_t size() const;                               // of all nodes
   uint64_t touched() const { return pages_.bytes(); }  // of it, what has been read or written
   void load(const std::vector<SegmentSpec>& segments);
@@ -25,6 +30,7 @@ class Memories {
 
  private:
   const std::vector<MemorySpec>& nodes_;
+  const LineSize size_;
   const Agents& agents_;
   Network& network_;
   Pages pages_;

@@ -14,17 +14,18 @@ namespace uncore {
 
 class Pages {
  public:
-  Bytes& line(uint64_t number) {
-    std::unique_ptr<Page>& page = pages_[number >> kLinesShift];
+  // From the line's first byte on; no line crosses a page.
+  uint8_t* line(uint64_t number) {
+    std::unique_ptr<Page>& page = pages_[number >> kUnitsShift];
     if (!page) page = std::make_unique<Page>();
-    return (*page)[number & ((1u << kLinesShift) - 1)];
+    return &(*page)[(number & ((1u << kUnitsShift) - 1)) << kUnitShift];
   }
 
   uint64_t bytes() const { return pages_.size() * sizeof(Page); }
 
  private:
-  static constexpr unsigned kLinesShift = 6;  // 64 lines of 64 bytes: a 4 KiB page
-  using Page = std::array<Bytes, 1u << kLinesShift>;
+  static constexpr unsigned kUnitsShift = 6;  // 64 times 64 bytes: a 4 KiB page
+  using Page = std::array<uint8_t, kUnitBytes << kUnitsShift>;
   std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
 };
 

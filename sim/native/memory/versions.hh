@@ -1,12 +1,12 @@
 // What memory held until lately, doubleword by doubleword: what loads of a weakly ordered core may
 // look back at (rule H8).
 //
-// A log of changes for each line, newest last; each keeps what it replaced. Whoever holds a copy
-// of a line holds all changes of it up to now, because writers exclude readers: so a hart may look
-// back at the lines that its core holds, however far other cores are behind or ahead of it.
+// A log of changes for each 64 bytes, newest last; each keeps what it replaced. Whoever holds a
+// copy of a line holds all changes of it up to now, because writers exclude readers: so a hart may
+// look back at the lines that its core holds, however far other cores are behind or ahead of it.
 //
 // Interface: change() before each write; at() and last(), by a hart whose core holds the line.
-// Invariant: of a line are kept all changes that are younger than `span`, and perhaps older ones.
+// Invariant: of each are kept all changes that are younger than `span`, and perhaps older ones.
 #pragma once
 
 #include <algorithm>
@@ -29,11 +29,11 @@ class Versions {
 
   // The doublewords in [address, address + size), all of one line, are about to be written.
   void change(uint64_t address, unsigned size, const Bytes& line, Time now) {
-    std::vector<Change>& changes = changes_[address >> kLineShift];
+    std::vector<Change>& changes = changes_[address >> kUnitShift];
     const auto old = [&](const Change& c) { return c.when + span_ <= now; };
     changes.erase(changes.begin(), std::ranges::find_if_not(changes, old));
     for (uint64_t word = address / kWordBytes; word * kWordBytes < address + size; ++word)
-      changes.push_back({now, word, line.read(word * kWordBytes % kLineBytes, kWordBytes)});
+      changes.push_back({now, word, line.read(line.offset(word * kWordBytes), kWordBytes)});
   }
 
   // When a doubleword was written last, as far as that is kept; else 0.
@@ -63,12 +63,12 @@ class Versions {
     uint64_t word, before;
   };
   std::span<const Change> of(uint64_t word) const {
-    const auto changes = changes_.find(word * kWordBytes >> kLineShift);
+    const auto changes = changes_.find(word * kWordBytes >> kUnitShift);
     return changes == changes_.end() ? std::span<const Change>{} : std::span{changes->second};
   }
 
   const Time span_;
-  LineMap<std::vector<Change>> changes_;  // by line
+  LineMap<std::vector<Change>> changes_;  // by 64 bytes
 };
 
 }  // namespace uncore

@@ -20,7 +20,7 @@ void Attribution::touched(uint32_t hart, Agent core, const Access& access, Time 
   h.missing = false;
   if (waited || path.has_woken(hart)) path.waited(hart, last_write(uses[use]), use, since, now);
   if (access.writes) path.wrote(hart, last_write(uses[use]), now);
-  if (h.recording) h.turn.push_back({h.instructions, use, access.bytes()});
+  if (h.recording) h.turn.push_back({h.instructions, use, access.bytes});
 }
 
 void Attribution::drained(uint32_t hart, Agent core, std::size_t older, Access store, bool waits,
@@ -37,7 +37,7 @@ void Attribution::drained(uint32_t hart, Agent core, std::size_t older, Access s
 
 std::size_t Attribution::count(uint32_t hart, Agent core, const Access& access, int64_t kind,
                                bool missed, Time waited) {
-  const uint64_t bytes = access.bytes();
+  const uint64_t bytes = access.bytes;
   const std::size_t use = uses.row(hart, access.line, access.pc, kind, access.callers);
   Use& u = uses[use];
   u.reads += access.reads;

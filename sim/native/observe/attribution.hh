@@ -37,11 +37,9 @@ class Attribution {
   // --- accesses, when they are performed ---
   struct Access {
     uint64_t line, pc;
-    unsigned offset, size;
+    uint64_t bytes;  // a bit each (LineSize::parts)
     bool reads, writes;
     uint32_t callers = 0;  // where it cost time, and they are known
-
-    uint64_t bytes() const { return ((uint64_t{1} << size) - 1) << offset; }
   };
   // Does the access that the hart performs now cost time?
   bool costs(uint32_t hart, Time now) const {
@@ -134,7 +132,7 @@ inline bool Attribution::hit(uint32_t hart, const Access& access, Time now) {
   if (h.since != kNever || h.missing || h.recording || path.has_woken(hart)) return false;
   Use* const u = uses.recalled(hart, access.line, access.pc, h.kind);
   if (!u || !u->held) return false;
-  const uint64_t bytes = access.bytes();
+  const uint64_t bytes = access.bytes;
   if (!LineCopies::is_noted(*u->held, bytes, access.writes)) return false;
   u->reads += access.reads;
   u->writes += access.writes;

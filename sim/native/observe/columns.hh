@@ -21,7 +21,7 @@ struct Wide {
 
 template <class Put>
 void each_column(const std::vector<Use>&, Put put) {
-  put("line", [](const Use& u) { return u.line << kLineShift; });
+  put("line", [](const Use& u) { return u.line << kUnitShift; });
   put("pc", [](const Use& u) { return u.pc; });
   put("hart", [](const Use& u) { return u.hart; });
   put("kind", [](const Use& u) { return u.kind; });
@@ -57,7 +57,7 @@ void each_column(const std::vector<Attribution::Allocation>&, Put put) {
 
 template <class Put>
 void each_column(const std::vector<LineCopies::Passed>&, Put put) {
-  put("line", [](const LineCopies::Passed& p) { return p.line << kLineShift; });
+  put("line", [](const LineCopies::Passed& p) { return p.line << kUnitShift; });
   put("source", [](const LineCopies::Passed& p) { return p.from; });
   put("target", [](const LineCopies::Passed& p) { return p.to; });
   put("times", [](const LineCopies::Passed& p) { return p.times; });
@@ -68,7 +68,7 @@ void each_column(const std::vector<Trace::Sent>&, Put put) {
   put("kind", [](const Trace::Sent& m) { return m.kind; });
   put("sender", [](const Trace::Sent& m) { return m.header.from; });
   put("receiver", [](const Trace::Sent& m) { return m.header.to; });
-  put("line", [](const Trace::Sent& m) { return m.header.line << kLineShift; });
+  put("line", [](const Trace::Sent& m) { return m.header.line << kUnitShift; });
   put("number", [](const Trace::Sent& m) { return m.header.id; });
   put("requester", [](const Trace::Sent& m) { return m.header.requester; });
   put("right", [](const Trace::Sent& m) { return m.header.right; });
@@ -93,7 +93,7 @@ template <class Put>
 void each_column(const std::vector<Trace::Change>&, Put put) {
   put("at", [](const Trace::Change& c) { return c.at; });
   put("agent", [](const Trace::Change& c) { return c.agent; });
-  put("line", [](const Trace::Change& c) { return c.line << kLineShift; });
+  put("line", [](const Trace::Change& c) { return c.line << kUnitShift; });
   put("before", [](const Trace::Change& c) { return c.before; });
   put("event", [](const Trace::Change& c) { return c.event; });
   put("after", [](const Trace::Change& c) { return c.after; });
@@ -102,14 +102,14 @@ void each_column(const std::vector<Trace::Change>&, Put put) {
 template <class Put>
 void each_column(const std::vector<Trace::Held>&, Put put) {
   put("agent", [](const Trace::Held& h) { return h.agent; });
-  put("line", [](const Trace::Held& h) { return h.line << kLineShift; });
+  put("line", [](const Trace::Held& h) { return h.line << kUnitShift; });
   put("state", [](const Trace::Held& h) { return h.state; });
 }
 
 template <class Put>
 void each_column(const std::vector<Trace::Hold>&, Put put) {
   put("agent", [](const Trace::Hold& h) { return h.agent; });
-  put("line", [](const Trace::Hold& h) { return h.line << kLineShift; });
+  put("line", [](const Trace::Hold& h) { return h.line << kUnitShift; });
   put("at", [](const Trace::Hold& h) { return h.from; });
   put("until", [](const Trace::Hold& h) { return h.until; });
 }
@@ -118,7 +118,7 @@ template <class Put>
 void each_column(const std::vector<Trace::Turn>&, Put put) {
   put("at", [](const Trace::Turn& t) { return t.at; });
   put("resolver", [](const Trace::Turn& t) { return t.resolver; });
-  put("line", [](const Trace::Turn& t) { return t.line << kLineShift; });
+  put("line", [](const Trace::Turn& t) { return t.line << kUnitShift; });
   put("requester", [](const Trace::Turn& t) { return t.requester; });
   put("number", [](const Trace::Turn& t) { return t.number; });
   put("children", [](const Trace::Turn& t) { return t.children; });
@@ -154,7 +154,7 @@ void each_column(const std::vector<Log::Record>&, Put put) {
   put("requester", [](const Log::Record& t) { return t.name.requester; });
   put("number", [](const Log::Record& t) { return t.name.number; });
   put("resolver", [](const Log::Record& t) { return t.resolver; });
-  put("line", [](const Log::Record& t) { return t.line << kLineShift; });
+  put("line", [](const Log::Record& t) { return t.line << kUnitShift; });
   put("op", [](const Log::Record& t) { return request_of(t.op); });
   put("owner", [](const Log::Record& t) { return t.owner; });
   put("source", [](const Log::Record& t) { return t.source; });

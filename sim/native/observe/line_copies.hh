@@ -3,7 +3,8 @@
 // A miss is *needless* if its copy had been taken by another core, and until it is taken again the
 // core touches no byte that others have written since, and writes none that others have touched:
 // then the line moved, but no value did. These are the useless misses of Dubois et al., "The
-// Detection and Elimination of Useless Misses in Multiprocessors" (1993), byte by byte.
+// Detection and Elimination of Useless Misses in Multiprocessors" (1993), byte by byte; in a line
+// of 128 or 256 bytes by twos or fours, so that a word of the host has a bit for each.
 #pragma once
 
 #include <tsl/robin_map.h>

@@ -32,9 +32,12 @@ class Trace {
   static constexpr uint8_t kRegister =
       name::messages.size();  // `kind` of what is about a register: write, read, value
 
-  explicit Trace(const TraceSpec& spec, std::size_t harts)
-      : from_(spec.start), until_(spec.until), buffered_(harts) {
-    for (const uint64_t address : spec.lines) lines_.push_back(address >> kLineShift);
+  Trace(const MachineSpec& machine, const JobSpec& job)
+      : size_(machine.line),
+        from_(job.trace.start),
+        until_(job.trace.until),
+        buffered_(job.placement.size()) {
+    for (const uint64_t address : job.trace.lines) lines_.push_back(size_.number(address));
     std::ranges::sort(lines_);
   }
 
@@ -119,7 +122,7 @@ class Trace {
     uint64_t found, left;  // the bytes before and after it
   };
   void performed(const Access& a) {
-    if (selected(a.address >> kLineShift, a.at)) accesses.push_back(a);
+    if (selected(size_.number(a.address), a.at)) accesses.push_back(a);
   }
   // A store enters its hart's buffer; the oldest but so many leaves it.
   void buffered(uint32_t hart, uint64_t pc, Time now) { buffered_[hart].push_back({pc, now}); }
@@ -172,6 +175,7 @@ class Trace {
   }
   void sent(uint32_t packet, const Sent& m);
 
+  const LineSize size_;
   const Time from_, until_;
   std::vector<uint64_t> lines_;      // none: all
   std::vector<uint32_t> under_way_;  // by packet: its position in `messages`

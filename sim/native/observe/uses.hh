@@ -14,7 +14,7 @@ struct HeldLine;  // what its core has of a line (LineCopies)
 // What a hit counts comes first: it fits one cache line of the host, what names the row another.
 struct alignas(128) Use {
   uint64_t reads = 0, writes = 0;
-  uint64_t read = 0, written = 0;  // bytes of the line, a bit each
+  uint64_t read = 0, written = 0;  // bytes of the line, a bit each (LineSize::parts)
   HeldLine* held = nullptr;        // null before the first access
   uint64_t line = 0, pc = 0;
   uint32_t hart = 0;

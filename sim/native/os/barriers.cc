@@ -7,7 +7,9 @@
 
 namespace uncore {
 
-using kernel_lines::fences;
+uint64_t Barriers::line_of(uint32_t hart) const {
+  return kernel_lines::fences(hart, around_.machine.line);
+}
 
 // The task serves its hart's interrupts meanwhile, because another task may fence at the same time.
 Work Barriers::fence_all(Task& by) {
@@ -20,7 +22,7 @@ Work Barriers::fence_all(Task& by) {
   }
   while (by.fences > 0) {
     co_await by.spend(SpinLocks::kPoll);
-    if (!locks_.free) co_await by.load(fences(by.hart), 4);
+    if (!locks_.free) co_await by.load(line_of(by.hart), 4);
     if (!waiting_[by.hart].empty()) co_await interrupted(by, by.hart);
   }
   co_return 0;
@@ -32,7 +34,7 @@ Work Barriers::interrupted(Flow& by, uint32_t hart) {
   co_await by.fence();
   for (Task* const task : std::exchange(waiting_[hart], {})) {
     --task->fences;
-    if (!locks_.free) co_await by.store(fences(task->hart), 4, 0);
+    if (!locks_.free) co_await by.store(line_of(task->hart), 4, 0);
   }
   co_return 0;
 }

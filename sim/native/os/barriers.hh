@@ -20,6 +20,8 @@ class Barriers {
   Work interrupted(Flow& by, uint32_t hart);
 
  private:
+  uint64_t line_of(uint32_t hart) const;  // which it polls while it waits
+
   const LinuxSurroundings& around_;
   const SpinLocks& locks_;
   const Scheduler& scheduler_;

@@ -10,8 +10,6 @@ namespace uncore {
 
 namespace {
 
-using kernel_lines::bucket;
-
 constexpr uint64_t kBucketsEach = 256;  // for each processor, as kernel/futex.c has them
 
 // Takes at most `most` tasks that wait for the word out of a bucket; they wait for nothing now.
@@ -69,10 +67,12 @@ Futexes::Futexes(const LinuxSurroundings& around, const SpinLocks& locks, Schedu
       scheduler_(scheduler),
       memory_(memory),
       signals_(signals),
+      line_(around.machine.line),
       buckets_(std::bit_ceil(kBucketsEach * around.agents.harts())) {
-  for (uint64_t b = 0; b < buckets_.size(); b += kLineBytes)  // a page's buckets
-    around.map.place_page(bucket(b) >> kLineShift,
-                          around.agents.core_of(b / kLineBytes % around.agents.harts()));
+  const uint64_t a_page = AddressSpace::kPage / line_;
+  for (uint64_t b = 0; b < buckets_.size(); b += a_page)
+    around.map.place_page(bucket(b) >> kUnitShift,
+                          around.agents.core_of(b / a_page % around.agents.harts()));
 }
 
 std::size_t Futexes::bucket_of(uint64_t word) const {

@@ -50,11 +50,13 @@ class Futexes {
   Work unlock_both(Task& t, std::size_t a, std::size_t b);
   Work wake_all(Task& by, const std::vector<Task*>& tasks);
   Work leave(Task& t);
+  uint64_t bucket(std::size_t number) const { return kernel_lines::bucket(number, line_); }
 
   const SpinLocks& locks_;
   Scheduler& scheduler_;
   UserMemory& memory_;
   Signals& signals_;
+  const unsigned line_;          // bytes of one
   std::vector<Bucket> buckets_;  // a power of two
 };
 

@@ -9,13 +9,13 @@
 namespace uncore {
 
 // Addresses, as the program's are. A hart's page has its queue's lock and the line that membarrier
-// polls; the futexes' buckets, and the lock of the address space, follow.
+// polls; the futexes' buckets, and the lock of the address space, follow. `line`: bytes of one.
 namespace kernel_lines {
 inline constexpr uint64_t kBuckets = AddressSpace::kEnd + (uint64_t{1} << 32);
 inline constexpr uint64_t kSpace = AddressSpace::kEnd + (uint64_t{2} << 32);
 inline uint64_t queue(uint32_t hart) { return AddressSpace::kEnd + hart * AddressSpace::kPage; }
-inline uint64_t fences(uint32_t hart) { return queue(hart) + kLineBytes; }
-inline uint64_t bucket(std::size_t number) { return kBuckets + number * kLineBytes; }
+inline uint64_t fences(uint32_t hart, unsigned line) { return queue(hart) + line; }
+inline uint64_t bucket(std::size_t number, unsigned line) { return kBuckets + number * line; }
 }  // namespace kernel_lines
 
 class SpinLocks {

@@ -81,7 +81,7 @@ Linux::~Linux() {
 void Linux::begin(const std::vector<Thread*>& harts) {
   around.harts = harts;
   for (Thread* const thread : harts) prepare(*thread);
-  around.map.place_page(kernel_lines::kSpace >> kLineShift, around.agents.core_of(0));
+  around.map.place_page(kernel_lines::kSpace >> kUnitShift, around.agents.core_of(0));
   place_program();
   Task& first = tasks.spawn({});
   first.allowed.assign(harts.size(), true);
@@ -99,7 +99,7 @@ void Linux::prepare(Thread& thread) {
   thread.hart.write_csr(CsrNumber::mie, 1u << kSoftware | 1u << kTimer);
   thread.hart.write_csr(CsrNumber::mstatus, kFloatOn | kEnabled);
   thread.mode = Thread::Mode::idle;
-  around.map.place_page(kernel_lines::queue(thread.id) >> kLineShift,
+  around.map.place_page(kernel_lines::queue(thread.id) >> kUnitShift,
                         around.agents.core_of(thread.id));
 }
 
@@ -109,7 +109,7 @@ void Linux::place_program() {
     for (uint64_t at = segment.address; at < segment.address + segment.data.size();
          at = AddressSpace::down(at) + AddressSpace::kPage) {
       memory.space.touch(at);
-      around.map.place_page(at >> kLineShift, around.agents.core_of(0));
+      around.map.place_page(at >> kUnitShift, around.agents.core_of(0));
     }
 }
 

@@ -37,7 +37,7 @@ Work UserMemory::reach(Task& t, uint64_t address, uint64_t size) {
                          std::to_string(around_.room >> 20) + " MiB of the machine's");
     }
     space.touch(page);
-    around_.map.place_page(page >> kLineShift, t.thread->core.agent);
+    around_.map.place_page(page >> kUnitShift, t.thread->core.agent);
     if (area->file) show_file(page, *area, t.now());
   }
   co_return 0;
@@ -107,11 +107,11 @@ void UserMemory::hide(uint64_t begin, uint64_t end) {
 // The fence comes first, so that no store of this hart writes to a page that has been cleared.
 Work UserMemory::drop(Task& t, uint64_t begin, uint64_t end) {
   co_await t.fence();
-  static constexpr std::array<uint8_t, kLineBytes> kZeros{};
+  static constexpr std::array<uint8_t, kUnitBytes> kZeros{};
   for (const uint64_t page : space.touched_pages(begin, end)) {
     if (const auto area = space.area_at(page); area && area->file) keep_file(page, *area);
-    for (uint64_t at = page; at < page + AddressSpace::kPage; at += kLineBytes)
-      around_.memory.write(at, kLineBytes, kZeros.data(), t.now());
+    for (uint64_t at = page; at < page + AddressSpace::kPage; at += kUnitBytes)
+      around_.memory.write(at, kUnitBytes, kZeros.data(), t.now());
     space.forget(page);
   }
   forget_recent();
@@ -121,8 +121,8 @@ Work UserMemory::drop(Task& t, uint64_t begin, uint64_t end) {
 void UserMemory::show_file(uint64_t page, const AddressSpace::Area& area, Time now) {
   std::array<uint8_t, AddressSpace::kPage> bytes{};
   area.file->data.read(page - area.base, bytes);
-  for (uint64_t at = 0; at < AddressSpace::kPage; at += kLineBytes)
-    around_.memory.write(page + at, kLineBytes, &bytes[at], now);
+  for (uint64_t at = 0; at < AddressSpace::kPage; at += kUnitBytes)
+    around_.memory.write(page + at, kUnitBytes, &bytes[at], now);
 }
 
 // Bytes behind the file's end are nobody's.
@@ -156,10 +156,10 @@ Work UserMemory::move(Task& t, uint64_t begin, uint64_t end, uint64_t to) {
     const uint64_t there = page - begin + to;
     const int64_t failed = co_await reach(t, there, AddressSpace::kPage);
     if (failed < 0) co_return failed;
-    std::array<uint8_t, kLineBytes> line{};
-    for (uint64_t at = 0; at < AddressSpace::kPage; at += kLineBytes) {
-      around_.memory.read(page + at, kLineBytes, line.data());
-      around_.memory.write(there + at, kLineBytes, line.data(), t.now());
+    std::array<uint8_t, kUnitBytes> line{};
+    for (uint64_t at = 0; at < AddressSpace::kPage; at += kUnitBytes) {
+      around_.memory.read(page + at, kUnitBytes, line.data());
+      around_.memory.write(there + at, kUnitBytes, line.data(), t.now());
     }
   }
   co_return 0;

@@ -17,7 +17,8 @@ namespace uncore {
 template <bool EntryTimes::* kMember>
 class LineWays {
  public:
-  LineWays(uint32_t sets, uint32_t ways) : ways_(ways), sets_(std::max(1u, sets)) {}
+  LineWays(LineSize size, uint32_t sets, uint32_t ways)
+      : ways_(ways), sets_(size, std::max(1u, sets)) {}
 
   // Gives it a way, if it has none; then the least recently used quiet ones go.
   template <class Evict>
@@ -48,10 +49,10 @@ class LineWays {
 
 class Capacity {
  public:
-  explicit Capacity(const ResolverSpec& spec)
+  Capacity(LineSize size, const ResolverSpec& spec)
       : counts_entries_(spec.entries > 0),
-        tags_(spec.entries / std::max(1u, spec.ways), spec.ways),
-        store_(spec.data_sets, spec.data_ways) {}
+        tags_(size, spec.entries / std::max(1u, spec.ways), spec.ways),
+        store_(size, spec.data_sets, spec.data_ways) {}
 
   bool counts_entries() const { return counts_entries_; }
 

@@ -39,7 +39,7 @@ ResolverAgent::ResolverAgent(const ResolverSurroundings& around, Agent self,
       spec_(spec),
       policy_(policy_of(spec)),
       slices_(spec.slices.size()),
-      capacity_(spec) {}
+      capacity_(around.map.line_size(), spec) {}
 
 Action ResolverAgent::arrive(Packet& packet, Time now) {
   const Msg& m = packet.message;

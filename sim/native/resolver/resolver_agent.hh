@@ -44,8 +44,12 @@ class ResolverAgent {
   void each_copy(uint64_t line, F f) {
     TimedEntry* const e = entries_.find(line);
     if (!e) return;
-    f(e->copy.data), f(e->in_hand.data), f(e->request.data), f(e->probe.data);
-    e->queue.each([&](Msg& waiting) { f(waiting.data); });
+    f(e->copy.data), f(e->in_hand.data);
+    const auto carried = [&](const Msg& m) {
+      if (m.carries) f(m.data);
+    };
+    carried(e->request);
+    e->queue.each(carried);
   }
   const Entries& entries() const { return entries_; }
   const Slices& slices() const { return slices_; }

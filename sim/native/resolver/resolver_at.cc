@@ -43,7 +43,8 @@ Time ResolverAt::read_data(E& entry) {
   return begin + agent_.spec_.data_hit;
 }
 
-ResolverAt::Msg ResolverAt::apply(Bytes& data, const Msg& request) const {
+ResolverAt::Msg ResolverAt::apply(const Bytes& data, const Msg& request) const {
+  if (!data.at) throw ProtocolError{"a level was asked for an atomic operation on no data"};
   Msg value;
   value.kind = Kind::Value;
   value.from = value.resolver = agent_.self_;
@@ -51,7 +52,7 @@ ResolverAt::Msg ResolverAt::apply(Bytes& data, const Msg& request) const {
   value.line = request.line;
   value.id = request.id;
   if (Versions* versions = agent_.around_.versions)
-    versions->change((request.line << kLineShift) + request.operation.offset,
+    versions->change((request.line << kUnitShift) + request.operation.offset,
                      request.operation.size, data, now_);
   value.old = request.operation.apply(data);
   return value;
@@ -68,7 +69,7 @@ void ResolverAt::memory_read(E& e) {
 
 // The resolver is the point of order: memory changes now, the transfer only takes its time.
 void ResolverAt::memory_write(E& e, const Bytes& data) {
-  agent_.around_.memories.line(e.line) = data;
+  agent_.around_.memories.line(e.line).fill(data);
   Msg m;
   m.kind = Kind::Put;
   m.from = m.requester = agent_.self_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "coherence/resolver.hh"
+#include "fabric/atomic.hh"
 #include "resolver/child_set.hh"
 #include "resolver/waiting_queue.hh"
 #include "storage/bytes.hh"
@@ -17,7 +18,7 @@ class ResolverAt {
   using Data = Bytes;
   using Msg = Message<Bytes>;
   using Set = ChildSet;
-  using Queue = WaitingQueue<Msg>;
+  using Queue = WaitingQueue<KeptMessage>;
   using E = Entry<ResolverAt>;
 
   ResolverAt(ResolverAgent& agent, Time now) : agent_(agent), now_(now) {}
@@ -32,7 +33,7 @@ class ResolverAt {
   uint32_t next_request();
   void send(const E& e, const Msg& m);
   void send_stored(E& e, const Msg& m);
-  Msg apply(Bytes& data, const Msg& request) const;
+  Msg apply(const Bytes& data, const Msg& request) const;
   void memory_read(E& e);
   void memory_write(E& e, const Bytes& data);
   void keep(E& e);

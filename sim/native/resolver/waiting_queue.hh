@@ -25,7 +25,8 @@ class WaitingQueue {
   void each(F f) {
     for (std::size_t i = 0; i < size_; ++i) f(ring_[at(i)]);
   }
-  void push(const Request& request) {
+  template <class Sent>
+  void push(const Sent& request) {
     if (size_ == ring_.size()) grow();
     ring_[at(size_++)].assign(request);
   }

@@ -1,21 +1,59 @@
-// A line's bytes.
+// A line's bytes, and how many a machine's lines have (A2): 64, 128 or 256.
+//
+// A line's number is that of its first 64 bytes, whatever its size; so its address follows from its
+// number, and only what finds the line of an address must know the size (LineSize).
 #pragma once
 
-#include <array>
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 
 namespace uncore {
 
-inline constexpr unsigned kLineBytes = 64;
-inline constexpr unsigned kLineShift = 6;
+inline constexpr unsigned kUnitBytes = 64;  // of the smallest line
+inline constexpr unsigned kUnitShift = 6;
 
+// Lines of 64 bytes, where the size is known to be that.
+struct UnitLines {
+  static uint64_t number(uint64_t address) { return address >> kUnitShift; }
+  static unsigned offset(uint64_t address) { return address % kUnitBytes; }
+};
+
+class LineSize {
+ public:
+  explicit LineSize(unsigned bytes)
+      : within_(bytes - 1),
+        first_(~within_),
+        shift_(static_cast<unsigned>(std::countr_zero(bytes)) - kUnitShift) {}
+
+  unsigned bytes() const { return static_cast<unsigned>(within_) + 1; }
+  bool wide() const { return shift_ > 0; }
+  uint64_t number(uint64_t address) const { return (address & first_) >> kUnitShift; }
+  unsigned offset(uint64_t address) const { return static_cast<unsigned>(address & within_); }
+  // How many lines precede this one: neighbours have neighbouring ordinals.
+  uint64_t ordinal(uint64_t number) const { return number >> shift_; }
+  // Which 64ths of a line some of its bytes are in, a bit each: what observers tell bytes apart by.
+  uint64_t parts(unsigned offset, unsigned size) const {
+    const unsigned first = offset >> shift_, last = (offset + size - 1) >> shift_;
+    return ((uint64_t{2} << (last - first)) - 1) << first;
+  }
+
+ private:
+  uint64_t within_, first_;  // of an address: its place in the line, and the line's
+  unsigned shift_;
+};
+
+// Where a line's bytes are: a reference, good as long as whoever keeps them is there. Copied, it
+// refers to the same bytes.
 struct Bytes {
-  alignas(8) std::array<uint8_t, kLineBytes> at{};
+  uint8_t* at = nullptr;
+  unsigned size = 0;  // of the line
 
-  uint64_t read(unsigned offset, unsigned size) const {
-    const uint8_t* const from = at.data() + offset;
-    switch (size) {
+  uint64_t read(unsigned offset, unsigned bytes) const {
+    const uint8_t* const from = at + offset;
+    switch (bytes) {
       case 8:
         return of<uint64_t>(from);
       case 4:
@@ -26,13 +64,13 @@ struct Bytes {
         return *from;
       default:
         uint64_t value = 0;
-        std::memcpy(&value, from, size);
+        std::memcpy(&value, from, bytes);
         return value;
     }
   }
-  void write(unsigned offset, unsigned size, uint64_t value) {
-    uint8_t* const to = at.data() + offset;
-    switch (size) {
+  void write(unsigned offset, unsigned bytes, uint64_t value) const {
+    uint8_t* const to = at + offset;
+    switch (bytes) {
       case 8:
         std::memcpy(to, &value, 8);
         return;
@@ -40,8 +78,17 @@ struct Bytes {
         std::memcpy(to, &value, 4);
         return;
       default:
-        std::memcpy(to, &value, size);
+        std::memcpy(to, &value, bytes);
     }
+  }
+  // Of an address in the line.
+  unsigned offset(uint64_t address) const { return static_cast<unsigned>(address & (size - 1)); }
+  // The bytes become those of another place, if that has any.
+  void fill(const Bytes& from) const {
+    if (!from.at) [[unlikely]]
+      return;
+    for (unsigned unit = 0; unit < size; unit += kUnitBytes)
+      std::memcpy(at + unit, from.at + unit, kUnitBytes);
   }
 
  private:
@@ -51,6 +98,30 @@ struct Bytes {
     std::memcpy(&value, from, sizeof value);
     return value;
   }
+};
+
+// Bytes of its own, from when it is first given some.
+class KeptBytes : public Bytes {
+ public:
+  KeptBytes() = default;
+  explicit KeptBytes(const Bytes& from) { *this = from; }
+  KeptBytes(const KeptBytes&) = delete;
+  KeptBytes& operator=(const KeptBytes& from) { return *this = static_cast<const Bytes&>(from); }
+  KeptBytes& operator=(const Bytes& from) {
+    if (size != from.size && from.at) [[unlikely]]
+      make(from.size);
+    if (at != from.at) fill(from);
+    return *this;
+  }
+
+ private:
+  [[gnu::noinline]] void make(unsigned bytes) {
+    kept_ = std::make_unique<uint8_t[]>(bytes);
+    at = kept_.get();
+    size = bytes;
+  }
+
+  std::unique_ptr<uint8_t[]> kept_;
 };
 
 }  // namespace uncore

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "storage/bytes.hh"
 #include "storage/ways.hh"
 
 namespace uncore {
@@ -16,8 +17,9 @@ namespace uncore {
 template <class Item>
 class Sets {
  public:
-  explicit Sets(uint32_t count)
-      : count_(count),
+  Sets(LineSize size, uint32_t count)
+      : size_(size),
+        count_(count),
         power_of_two_(std::has_single_bit(count)),
         blocks_((count + kTogether - 1) / kTogether) {}
 
@@ -35,9 +37,11 @@ class Sets {
   using Block = std::array<Ways<Item>, kTogether>;
 
   uint64_t index(uint64_t number) const {
-    return power_of_two_ ? number & (count_ - 1) : number % count_;
+    const uint64_t line = size_.ordinal(number);
+    return power_of_two_ ? line & (count_ - 1) : line % count_;
   }
 
+  const LineSize size_;
   const uint32_t count_;
   const bool power_of_two_;
   std::vector<std::unique_ptr<Block>> blocks_;

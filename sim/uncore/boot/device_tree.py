@@ -16,7 +16,7 @@ from uncore.program.abi import CONSTANTS
 from uncore.topology.route import Routes, nearest_memories
 
 if TYPE_CHECKING:
-    from uncore.topology.machine import Core, Machine
+    from uncore.topology.machine import Machine
 
 RAM = 0x80000000
 UART = CONSTANTS["UC_UART_BASE"]
@@ -25,7 +25,6 @@ EXTENSIONS = (
     "i", "m", "a", "f", "d", "c", "zba", "zbb", "zbs", "zicntr", "zicsr", "zifencei",
     "zihintpause", "ssaia", "sstc", "svadu",
 )  # fmt: skip
-LINE = 64
 # Without it Linux's random numbers are not ready, and each system call draws one under one lock.
 SEED = sha512(b"uncore").digest()
 _NEAR, _FARTHEST = 10, 254  # distances of memory nodes, by convention (ACPI 6.5, 5.2.17)
@@ -160,11 +159,11 @@ def _cpus(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> Tree:
     }
     for number, core in enumerate(cores):
         beside = caches[core][0].handle if caches[core] else None
-        cpus[f"cpu@{number:x}"] = _cpu(machine.each_core[core], number, nodes[number], beside)
+        cpus[f"cpu@{number:x}"] = _cpu(machine, core, number, nodes[number], beside)
     for own in caches.values():
         for cache, above in zip(own, [*own[1:], None], strict=True):
             level = levels[cache.handle]
-            cpus[f"l{level}-cache-{cache.handle:x}"] = _cache(level, cache, above)
+            cpus[f"l{level}-cache-{cache.handle:x}"] = _cache(level, cache, above, machine.line)
     return cpus  # type: ignore[return-value]
 
 
@@ -187,7 +186,8 @@ def _caches(machine: Machine, core: int) -> list[_Cache]:
     return caches
 
 
-def _cpu(costs: Core, number: int, node: int, beside: int | None) -> Tree:
+def _cpu(machine: Machine, core: int, number: int, node: int, beside: int | None) -> Tree:
+    costs = machine.each_core[core]
     return {
         "device_type": "cpu",
         "reg": number,
@@ -199,9 +199,9 @@ def _cpu(costs: Core, number: int, node: int, beside: int | None) -> Tree:
         "riscv,isa-extensions": list(EXTENSIONS),
         "mmu-type": "riscv,sv48",
         "numa-node-id": node,
-        "d-cache-size": costs.l1_sets * costs.l1_ways * LINE,
+        "d-cache-size": costs.l1_sets * costs.l1_ways * machine.line,
         "d-cache-sets": costs.l1_sets,
-        "d-cache-block-size": LINE,
+        "d-cache-block-size": machine.line,
         **_next(beside),
         "interrupt-controller": {
             "#interrupt-cells": 1,
@@ -216,14 +216,14 @@ def _next(cache: int | None) -> Tree:
     return {} if cache is None else {"next-level-cache": cache}
 
 
-def _cache(level: int, cache: _Cache, above: _Cache | None) -> Tree:
+def _cache(level: int, cache: _Cache, above: _Cache | None, line: int) -> Tree:
     return {
         "compatible": "cache",
         "cache-unified": b"",
         "cache-level": level,
-        "cache-size": cache.sets * cache.ways * LINE,
+        "cache-size": cache.sets * cache.ways * line,
         "cache-sets": cache.sets,
-        "cache-block-size": LINE,
+        "cache-block-size": line,
         "phandle": cache.handle,
         **_next(above.handle if above else None),
     }

@@ -65,7 +65,8 @@ def finish(
     _note_unmarked(jobs)
     curve.show(results, json)
     if len(jobs) == 1 and results[0].points and not json:
-        moved.show(jobs[0].program, repeats(results[0])[-1].median)
+        point = repeats(results[0])[-1].median
+        moved.show(jobs[0].program, point, jobs[0].machine.line)
     if output:
         note(f"result: {output}")
     _save_seen(outputs, seen, ends)

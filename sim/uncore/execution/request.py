@@ -26,10 +26,12 @@ from uncore.job.schema import options
 from uncore.program import Program
 from uncore.result import Result
 from uncore.topology.machine import Machine
+from uncore.topology.schema import LINE
 
 Value = str | int | float | bool  # "50ns"
 NOTHING: Mapping[str, Any] = {}
 Counts = str | int | Iterable[int]  # "1,2,4..128", 4, [1, 2, 4]
+LINE_PARAMETER = "line_bytes"  # of workloads/include/line.h
 
 
 def executed(
@@ -90,10 +92,16 @@ def make_job(
         threads=_counts(threads, room),
         overrides=tuple(sorted((key, str(value)) for key, value in overrides.items())),
         **fields,
-    ).given(parameters)
+    ).given(_of_the_line(resolved, guest) | dict(parameters))
     if not slow:
         engine.refuse_slow(job)
     return job
+
+
+def _of_the_line(machine: Machine, guest: Program) -> dict[str, Any]:
+    """What a program that pads by itself (workloads/include/line.h) is told of wide lines."""
+    asks = any(parameter.name == LINE_PARAMETER for parameter in guest.params)
+    return {LINE_PARAMETER: machine.line} if asks and machine.line != LINE else {}
 
 
 def _taken(name: str, value: Any) -> Any:

@@ -14,6 +14,9 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from uncore.topology.schema import LINE, LINES
 
 
 class Cpu(Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,6 +38,14 @@ class Cache(Struct, frozen=True, forbid_unknown_fields=True):
     size: Annotated[int, Meta(description="bytes")]
     ways: Annotated[int, Meta(description="associativity; 0: not told")]
     cpus: Annotated[tuple[int, ...], Meta(description="processors that share it")]
+    line: Annotated[int, Meta(description="bytes of a line; 0: not told")] = LINE
+
+
+def of_one_line(caches: Iterable[Cache]) -> tuple[Cache, ...]:
+    """From inside out, with lines as the innermost has them, because a machine has one size."""
+    inside = sorted(caches, key=lambda cache: (cache.level, cache.cpus))
+    line = next((cache.line for cache in inside if cache.line in LINES), LINE)
+    return tuple(replace(cache, line=line) for cache in inside)
 
 
 class Node(Struct, frozen=True, forbid_unknown_fields=True):
@@ -91,6 +102,10 @@ class Computer(Struct, frozen=True, forbid_unknown_fields=True):
     groups: Annotated[tuple[Group, ...], Meta(description="other parts")] = ()
     distances: Annotated[Distances | None, Meta(description="between memory nodes")] = None
     notes: Annotated[tuple[str, ...], Meta(description="what is not described")] = ()
+
+    @property
+    def line(self) -> int:
+        return self.caches[0].line if self.caches else LINE
 
     @property
     def numbers(self) -> list[int]:

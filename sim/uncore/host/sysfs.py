@@ -17,7 +17,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from uncore.errors import UserError
-from uncore.host.computer import Cache, Computer, Cpu, Node, cpu_list
+from uncore.host.computer import Cache, Computer, Cpu, Node, cpu_list, of_one_line
 
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -115,7 +115,7 @@ def _caches(system: Path, online: tuple[int, ...]) -> tuple[Cache, ...]:
         for index in (system / f"cpu/cpu{number}/cache").glob("index[0-9]*"):
             if _text(index / "type") != "Instruction":
                 caches.add(_cache(index, number, online))
-    return tuple(sorted(caches, key=lambda c: (c.level, c.cpus)))
+    return of_one_line(caches)
 
 
 def _cache(index: Path, cpu: int, online: tuple[int, ...]) -> Cache:
@@ -126,6 +126,7 @@ def _cache(index: Path, cpu: int, online: tuple[int, ...]) -> Cache:
         size=_int(size[:-1]) * UNITS[size[-1]] if size[-1:] in UNITS else _int(size),
         ways=_number(index / "ways_of_associativity"),
         cpus=tuple(cpu for cpu in shared if cpu in online),
+        line=_number(index / "coherency_line_size"),
     )
 
 

@@ -39,6 +39,7 @@ from uncore.job.placement import place
 from uncore.job.schema import Group, Scope, option, options
 from uncore.program import Program
 from uncore.topology.machine import Chance, Machine
+from uncore.topology.schema import LINE
 
 NODE = "node<K>"
 KIND = "<KIND>"
@@ -338,6 +339,7 @@ def _drop_usual(machine: dict[str, Any]) -> None:
         del machine["chance"]["load"], machine["chance"]["store"]
     _drop(cores, "far_owned", False)
     _drop(machine["resolvers"], "pointers", 0)
+    _drop([machine], "line", LINE)
     _drop(machine["resolvers"], "overflow", "broadcast")
 
 

@@ -13,7 +13,7 @@ import re
 
 from uncore.protocol.tables import Tables, shipped_in
 
-LINE = 64  # bytes
+UNIT = 64  # bytes: a line's number here is that of its first 64
 MET = re.compile(r"(\w+) in (.+) met (\w+), which its table declares impossible \(line (\d+)\)")
 
 
@@ -27,5 +27,5 @@ def worded(reason: str, tables: Tables, addressed: bool = True) -> str:
     why = table[row, column].reason if (row, column) in table.cells else "there is no such column"
     file = table.shape.file
     lent = f" (the shipped one: '{tables.name}' has none)" if file in shipped_in(tables) else ""
-    where = f" (the line of {int(line) * LINE:#x})" if addressed else ""
+    where = f" (the line of {int(line) * UNIT:#x})" if addressed else ""
     return f"{file}{lent}, row '{row}', column {column} was met, declared impossible: {why}{where}"

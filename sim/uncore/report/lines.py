@@ -1,6 +1,6 @@
 """Which cache lines moved, by the names the program gives them: where a lock's time goes.
 
-Interface: `show(program, point)` prints the lines with the most transfers.
+Interface: `show(program, point, size)` prints the lines with the most transfers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from uncore.program import Program
     from uncore.result import Point
 
-LINE = 64
 SHOWN = 5
 
 COLUMNS = [
@@ -27,8 +26,8 @@ COLUMNS = [
 ]
 
 
-def show(program: Program, point: Point) -> None:
-    """The few lines that moved most, at the thread count of the point."""
+def show(program: Program, point: Point, size: int) -> None:
+    """The few lines of so many bytes that moved most, at the thread count of the point."""
     if not point.lines:
         return
     allocated = dict(point.names)
@@ -36,7 +35,7 @@ def show(program: Program, point: Point) -> None:
     rows = [
         {
             "line": f"{address:#x}",
-            "holds": holds(program, address) or allocated.get(address, "(allocated)"),
+            "holds": holds(program, address, size) or allocated.get(address, "(allocated)"),
             "transfers": moved,
             "per_op": moved / max(point.ops, 1),
             "share": moved * 10**6 // max(total, 1),
@@ -48,13 +47,13 @@ def show(program: Program, point: Point) -> None:
     emit(rows, False, COLUMNS, f"lines fetched most, at {point.threads} threads{seed}{more}")
 
 
-def holds(program: Program, address: int) -> str:
+def holds(program: Program, address: int, size: int) -> str:
     """The program's objects in the line; empty for memory it has allocated."""
     names = [
         demangled(symbol.name)
         for symbol in program.symbols
         if symbol.size
-        and symbol.address < address + LINE
+        and symbol.address < address + size
         and address < symbol.address + symbol.size
     ]
     return ", ".join(names)

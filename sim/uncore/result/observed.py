@@ -17,7 +17,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from uncore.errors import UserError
 from uncore.result.objects import whole
 
-LINE, WORD = 64, 8
+WORD = 8
 Bytes = list[tuple[int, int]]
 
 
@@ -59,7 +59,9 @@ class Use(Struct, frozen=True, kw_only=True):
     needless_ps: Annotated[int, Meta(description="of that, for needless misses")]
     critical_ps: Annotated[int, Meta(description="time of the run's critical path")] = 0
     failed_scs: Annotated[int, Meta(description="SCs for the line that failed")] = 0
-    read: Annotated[Bytes, Meta(description="bytes read: (offset in the line, size)")]
+    read: Annotated[
+        Bytes, Meta(description="bytes read: (offset in the line, size), in 64ths of it")
+    ]
     written: Annotated[Bytes, Meta(description="bytes written")]
 
 
@@ -161,10 +163,10 @@ class Observed(Struct, frozen=True, kw_only=True):
         own: int = getattr(self.others, field)
         return sum(line.sum(field) for line in self.lines) + own
 
-    def lines_of(self, names: Iterable[str]) -> Bytes:
-        """The lines on which objects stand, or all fields of `nodes[]`: (address, 64)."""
+    def lines_of(self, names: Iterable[str], size: int) -> Bytes:
+        """The lines of so many bytes on which objects stand, or all fields of `nodes[]`."""
         parts = self.parts_of(names)
-        return [(line, LINE) for line in sorted({address - address % LINE for address, _ in parts})]
+        return [(line, size) for line in sorted({address - address % size for address, _ in parts})]
 
     def parts_of(self, names: Iterable[str]) -> Bytes:
         """Words of objects, (address, 8): moved bytes must not be split (docs/whatif.md)."""

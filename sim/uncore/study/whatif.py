@@ -169,7 +169,9 @@ def changed(
     if not as_it_is.observed:
         raise KeyboardInterrupt
     seen = as_it_is.observed[0]
-    lines = sorted({line for word in free for line in seen.lines_of(word.split(","))})
+    lines = sorted(
+        {line for word in free for line in seen.lines_of(word.split(","), job.machine.line)}
+    )
     groups = tuple(tuple(seen.parts_of(word.split(","))) for word in apart)
     return replace(job, free=tuple(lines), apart=groups)
 
@@ -205,7 +207,7 @@ def _lines(job: Job, observed: Observed) -> Iterator[Change]:
         weights[whole(object_.name)] = weights.get(whole(object_.name), 0) + object_.critical_ps
     hot = sorted((n for n in weights if weights[n] > LEAST * path), key=lambda n: -weights[n])
     for name in hot[:MOST_OBJECTS]:
-        free = observed.lines_of([name])
+        free = observed.lines_of([name], job.machine.line)
         yield Change(
             "line", f"{name} costs nothing", ("--free", name), replace(job, free=tuple(free))
         )

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from uncore.topology import units
 from uncore.topology.machine import Core
-from uncore.topology.schema import LARGEST, LINE
+from uncore.topology.schema import LARGEST
 from uncore.topology.table_reader import Table
 
 
 def sets_and_ways(cache: Table) -> tuple[int, int]:
     """Those of a cache that is given as a table of `size` and `ways`."""
-    ways = cache.count("ways")
-    sets, rest = divmod(cache.size("size"), LINE * ways)
+    ways, line = cache.count("ways"), cache.ledger.line
+    sets, rest = divmod(cache.size("size"), line * ways)
     if rest or not sets:
         raise cache.wrong(
             "size",
             f"'{cache.key}': {cache.text('size')} is no whole number of sets of {ways} lines of"
-            f" {LINE}B; expected a multiple of {LINE * ways}B",
+            f" {line}B; expected a multiple of {line * ways}B",
         )
     if sets > LARGEST:
         raise cache.wrong(

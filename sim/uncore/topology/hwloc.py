@@ -18,7 +18,6 @@ from uncore.topology.cpus import hart_of_cpu
 from uncore.topology.machine import Machine
 from uncore.topology.route import Routes, nearest_memories
 
-LINE = 64
 TYPES = {"socket": "Package", "chip": "Package", "package": "Package", "die": "Die"}
 UNIFIED, DATA = 0, 1  # HWLOC_OBJ_CACHE_...
 LATENCY_BY_USER = 2 + 4  # HWLOC_DISTANCES_KIND_FROM_USER, _MEANS_LATENCY
@@ -132,9 +131,9 @@ class _Tree:
 
     def _cache(self, above: Element, depth: int, sets: int, ways: int, cores: list[int]) -> Element:
         cache = self._object(above, f"L{depth}Cache", 0, cores)
-        cache.set("cache_size", str(sets * ways * LINE))
+        cache.set("cache_size", str(sets * ways * self.machine.line))
         cache.set("depth", str(depth))
-        cache.set("cache_linesize", str(LINE))
+        cache.set("cache_linesize", str(self.machine.line))
         cache.set("cache_associativity", str(ways))
         cache.set("cache_type", str(DATA if depth == 1 else UNIFIED))
         return cache

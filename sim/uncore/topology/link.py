@@ -91,7 +91,10 @@ class Link:
     )
     data_busy: Ps = field(
         "time a message with data keeps the channel",
-        Size("messages.data", "bytes of a message with a line"),
+        Size(
+            "messages.data",
+            "bytes of a message with a line of 64 bytes; a wider line adds the rest",
+        ),
         Rate("LEVEL.join.width", "width of a wire", absent="no limit"),
         Rate(
             "LEVEL.join.attach_width",

@@ -22,7 +22,7 @@ from itertools import accumulate
 from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.topology.link import Link
 from uncore.topology.parts import Chance, Core, Interrupt, Kind, Memory, Resolver, System
-from uncore.topology.schema import Clock, Place, Some, Text, Word, field, part
+from uncore.topology.schema import LINE, Clock, Line, Place, Size, Some, Text, Word, field, part
 from uncore.topology.sound import refuse_unsound
 
 __all__ = [
@@ -113,6 +113,12 @@ class Machine:
 
     os: System = field(
         "costs of an operating system, for programs that have one", default=System(), native=False
+    )
+
+    line: Line = field(
+        "bytes of a cache line",
+        Size("line", "bytes of a cache line: 64B, 128B or 256B", f"{LINE}B"),
+        default=LINE,
     )
 
     def __post_init__(self) -> None:

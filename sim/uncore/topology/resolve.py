@@ -29,7 +29,7 @@ from uncore.topology.machine import Chance, Interrupt, Kind, Machine, Memory, Sy
 from uncore.topology.missing import refuse_missing
 from uncore.topology.ownership import Seats, read_resolvers, refuse_far_without_data
 from uncore.topology.protocols import read_protocol
-from uncore.topology.schema import LINE
+from uncore.topology.schema import LINE, LINES
 from uncore.topology.table_reader import Ledger, Table
 from uncore.topology.tree import Group, Tree, parse_tree
 from uncore.topology.units import UnitError, ps
@@ -39,6 +39,7 @@ from uncore.topology.unknown import refuse_unknown
 def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
     top = Table(root, "", ledger)
     tree = _read_tree(root, top)
+    ledger.line = _line(top)
     levels, most = read_levels(top, tree), max(tree.threads)
     costs = {kind: read_core(table, most) for kind, table in levels.tables["core"].items()}
     plan = Plan(tree, levels, read_joins(levels, _messages(top)))
@@ -71,6 +72,7 @@ def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
         cpus=top.read("cpus", lambda text: check_cpus(text, sum(tree.threads))),
         unknowns=_unknowns(top),
         numbers=tuple(ledger.numbers.values()),
+        line=ledger.line,
         kinds=tuple(Kind(kind, kinds[kind], core) for kind, core in costs.items() if kind),
     )
     return _part(machine, top, tree)
@@ -104,9 +106,17 @@ def _refuse_no_lineage(top: Table, tree: Tree) -> None:
         table.text(level)
 
 
+def _line(top: Table) -> int:
+    line = top.size("line")
+    if line not in LINES:
+        sizes = ", ".join(f"{size}B" for size in LINES)
+        raise top.wrong("line", f"'line = {top.text('line')}': expected one of {sizes}")
+    return line
+
+
 def _messages(top: Table) -> Messages:
     table = top.some("messages")
-    return Messages(table.size("control"), table.size("data"))
+    return Messages(table.size("control"), table.size("data") + top.ledger.line - LINE)
 
 
 def _unknowns(top: Table) -> tuple[tuple[str, str], ...]:
@@ -249,7 +259,9 @@ def _of_kind(
     table: Table, kind: str, fabric: Fabric, tree: Tree, seats: Seats
 ) -> list[tuple[Memory, int]]:
     level = table.word("node", tree.levels[:-1])
-    pattern = table.part(Memory, stop=0, kind=kind, busy=ps(LINE / table.rate("bandwidth")))
+    pattern = table.part(
+        Memory, stop=0, kind=kind, busy=ps(table.ledger.line / table.rate("bandwidth"))
+    )
     link = ps(table.duration("link", Fraction(0)))
     least = (PROGRAM + STACK * sum(tree.threads)) >> 10
     if pattern.size % 4096 or pattern.size >> 10 < least:

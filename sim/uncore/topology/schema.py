@@ -27,7 +27,7 @@ from msgspec.structs import replace
 
 from uncore.topology.units import LONGEST
 
-LINE = 64  # bytes
+LINE, LINES = 64, (64, 128, 256)  # bytes: a line's, where a machine says nothing else
 LARGEST = (1 << 32) - 1  # of what is counted
 MOST_BYTES = 1 << 50
 MOST_HARTS = 4096
@@ -50,6 +50,7 @@ class Form(Enum):
 Ps = Annotated[int, Meta(ge=0, le=LONGEST), Form.DURATION]
 SomePs = Annotated[int, Meta(ge=1, le=LONGEST), Form.DURATION]
 Bytes = Annotated[int, Meta(ge=1, le=MOST_BYTES), Form.SIZE]
+Line = Annotated[int, Meta(ge=min(LINES), le=max(LINES)), Form.SIZE]
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
 Some = Annotated[int, Meta(ge=1, le=LARGEST)]
 Share = Annotated[int, Meta(ge=1, le=1000), Form.SHARE]

@@ -7,11 +7,11 @@ draw(machine, picture)      the same; with a path, also the picture there, named
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
 from uncore.topology.machine import Core, Machine, Resolver
-from uncore.topology.schema import LINE
 
 
 def draw(machine: Machine, picture: Path | None = None) -> str:
@@ -38,7 +38,7 @@ def tree_text(machine: Machine) -> str:
         label = name if name == "core" else f"core, {name}"
         cores = [core for core, kind in enumerate(machine.core_kinds) if kind == name]
         threads = sorted({len(machine.harts_of(core)) for core in cores})
-        text = f"{len(cores)} x {label}: {_core(kinds[name], threads)}"
+        text = f"{len(cores)} x {label}: {_core(kinds[name], threads, machine.line)}"
         lines.append(f"{'  ' * (len(machine.levels) - 2)}{text}")
     return "\n".join(lines)
 
@@ -57,7 +57,7 @@ def _level(machine: Machine, depth: int, level: str) -> list[str]:
     cores = f"{per_group[0]} to {per_group[-1]}" if len(per_group) > 1 else str(per_group[0])
     lines = [f"{count}: {cores} core{'s' * (cores != '1')}{_links(machine, level)}"]
     resolvers = [r for r in machine.resolvers if r.level == level]
-    for what, run in groupby(resolvers, key=_resolver):
+    for what, run in groupby(resolvers, key=partial(_resolver, line=machine.line)):
         names = [resolver.name for resolver in run]
         lines.append(f"  resolver {' .. '.join(dict.fromkeys((names[0], names[-1])))}: {what}")
     return lines
@@ -73,10 +73,10 @@ def _links(machine: Machine, level: str) -> str:
     return f", {len(mine)} links of {span}"
 
 
-def _resolver(resolver: Resolver) -> str:
+def _resolver(resolver: Resolver, line: int) -> str:
     slices = f", {len(resolver.slices)} slices" if len(resolver.slices) > 1 else ""
     root = ", root" if not resolver.parents else ""
-    size = resolver.data_sets * resolver.data_ways * LINE
+    size = resolver.data_sets * resolver.data_ways * line
     data = f", {resolver.data} {_bytes(size)} {resolver.data_ways}-way" if size else ""
     return (
         f"{resolver.knows}{root}{slices}{data}; reply {resolver.reply},"
@@ -89,9 +89,9 @@ def _grants(resolver: Resolver) -> str:
     return f"until {_ns(resolver.grants_until)}" if resolver.grants_until else str(resolver.grants)
 
 
-def _core(core: Core, threads: list[int]) -> str:
-    l1 = f"L1 {_bytes(core.l1_sets * core.l1_ways * LINE)} {_ns(core.l1_hit)}"
-    l2 = f", L2 {_bytes(core.l2_sets * core.l2_ways * LINE)} {_ns(core.l2_hit)}"
+def _core(core: Core, threads: list[int], line: int) -> str:
+    l1 = f"L1 {_bytes(core.l1_sets * core.l1_ways * line)} {_ns(core.l1_hit)}"
+    l2 = f", L2 {_bytes(core.l2_sets * core.l2_ways * line)} {_ns(core.l2_hit)}"
     return (
         f"{' or '.join(map(str, threads))} thread{'s' * (threads[-1] > 1)}, {l1}"
         f"{l2 if core.l2_sets else ''}, atomic {_ns(core.atomic)}, hold {_ns(core.hold)}"

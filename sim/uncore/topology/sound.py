@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from uncore.topology.schema import MOST_HARTS
+from uncore.topology.schema import LINES, MOST_HARTS
 
 if TYPE_CHECKING:
     from uncore.topology.machine import Machine
@@ -42,6 +42,8 @@ def _sizes(machine: Machine) -> Iterator[str]:
     for core, row in enumerate(machine.shape):
         if len(row) != depth:
             yield f"shape[{core}]: {len(row)} numbers; expected {depth}, one for each level"
+    if machine.line not in LINES:
+        yield f"line: {machine.line}; expected one of {LINES}"
     if not machine.memories:
         yield "memories: expected at least one"
     for node, memory in enumerate(machine.memories):

@@ -21,7 +21,7 @@ from uncore.topology.document import Branch, Leaf, wrong
 from uncore.topology.keys import KEYS, LEVEL, schema_path
 from uncore.topology.machine import Number
 from uncore.topology.missing import lack
-from uncore.topology.schema import Field, Form, Key, fields
+from uncore.topology.schema import LINE, Field, Form, Key, fields
 
 T = TypeVar("T")
 D = TypeVar("D", Fraction, None)
@@ -33,6 +33,7 @@ class Ledger:
     """The clock domains a quantity may name; what was asked for and the numbers used so far."""
 
     root: Branch
+    line: int = LINE  # bytes of the machine's
     asked: dict[str, tuple[Key, Leaf | None]] = field(default_factory=dict)
     numbers: dict[str, Number] = field(default_factory=dict)
     keys: dict[int, str] = field(default_factory=dict)  # of a leaf: the first that it was read by

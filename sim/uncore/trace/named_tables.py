@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from uncore._native import Run
     from uncore.job import Job
 
-LINE = 64
 NOT = -1  # a time that has not come
 # Kind of event -> the column that says when it happened.
 WHEN = {
@@ -75,20 +74,20 @@ def _add_names(job: Job, fields: Fields, columns: dict[str, dict[str, Any]]) -> 
     part: Callable[[int], str] = cache(lambda address: fields.at(address).name)
     accesses, harts = columns["accesses"], columns["harts"]
     accesses["object"] = [part(address) for address in accesses["address"].tolist()]
-    accesses["line"] = accesses["address"] // LINE * LINE
+    line = job.machine.line
+    accesses["line"] = accesses["address"] // line * line
     for table in (accesses, harts):
         table["source"] = [source(pc) for pc in table["pc"].tolist()]
 
 
 def within(
-    tables: Mapping[str, DataFrame], start: int, until: int, addresses: Collection[int]
+    tables: Mapping[str, DataFrame], start: int, until: int, lines: Collection[int]
 ) -> dict[str, DataFrame]:
     """Without the transactions that are not of the window: the log has all of the run."""
     import polars  # noqa: PLC0415 (slow to load)
 
-    lines = sorted({address // LINE * LINE for address in addresses})
     then = (polars.col("close") >= start) & (polars.col("request") <= until)
-    condition = then & polars.col("line").is_in(lines) if lines else then
+    condition = then & polars.col("line").is_in(sorted(lines)) if lines else then
     return {**tables, "transactions": tables["transactions"].filter(condition)}
 
 

@@ -15,7 +15,6 @@ from typing import Any
 
 from uncore.job import Job
 from uncore.topology.route import Routes
-from uncore.trace.named_tables import LINE
 from uncore.trace.words import size_of
 
 GOLDEN = 0x9E3779B97F4A7C15  # A3
@@ -37,7 +36,7 @@ class Places:
         if resolver >= len(machine.resolvers):
             return machine.memories[resolver - len(machine.resolvers)].stop
         slices = machine.resolvers[resolver].slices
-        chosen = (line // LINE * GOLDEN & 2**64 - 1) >> 32
+        chosen = (line // machine.line * GOLDEN & 2**64 - 1) >> 32
         return slices[(chosen if self.slices == "hash" else int(self.slices)) % len(slices)]
 
     def path(self, source: int, target: int) -> list[int]:

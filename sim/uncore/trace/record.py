@@ -89,7 +89,8 @@ def record(job: Job, window: Window, engine_options: EngineOptions = NO_OPTIONS)
     addresses = _addresses(job, window, engine_options)
     seen = _seen(job, spec.Trace(True, window.start, window.until, addresses), engine_options)
     machine = job.machine
-    selected = tables.within(seen.tables, window.start, window.until, addresses)
+    lines = {address - address % machine.line for address in addresses}
+    selected = tables.within(seen.tables, window.start, window.until, lines)
     cores = {machine.core_of(job.harts[hart]) for hart in window.harts}
     return replace(seen, window=window, tables=tables.of_harts(selected, window.harts, cores))
 

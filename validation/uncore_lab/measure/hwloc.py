@@ -14,9 +14,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from uncore.errors import UserError
-from uncore.host.computer import Cache, Computer, Cpu, Node
+from uncore.host.computer import Cache, Computer, Cpu, Node, of_one_line
 from uncore.support.input_files import read_bounded
-from uncore.topology.schema import MOST_HARTS
+from uncore.topology.schema import LINE, LINES, MOST_HARTS
 from uncore_lab.measure.hwloc_extras import USUAL, clocks, distances, groups, notes
 
 Element = ElementTree.Element
@@ -24,7 +24,6 @@ Element = ElementTree.Element
 LARGEST = 1 << 26  # bytes of a file
 MOST_OBJECTS, DEEPEST = 1 << 17, 64
 MOST_WORDS = 1 << 11  # of a set: 65,536 processors
-LINE = 64  # bytes
 MOST_DIGITS = 18  # of a number, which so is no larger than hwloc's own
 CACHES = {"L1Cache": 1, "L2Cache": 2, "L3Cache": 3}
 
@@ -81,6 +80,7 @@ def _computer(path: Path, root: Element) -> Computer:
     packages = _numbered(list(_of(root, "Package")))
     cpus = [_cpu(unit, above, packages, mhz) for unit in units]
     nodes = tuple(sorted(_nodes(path, root, above), key=lambda node: node.number))
+    caches = of_one_line(_caches(path, root))
     return Computer(
         vendor=infos.get("CPUVendor", ""),
         family=_number(infos.get("CPUFamilyNumber")),
@@ -90,12 +90,12 @@ def _computer(path: Path, root: Element) -> Computer:
         clock="hwloc: highest clock of the kind" if mhz else "",
         cpus=tuple(sorted(cpus, key=lambda cpu: cpu.number)),
         offline=tuple(sorted(set().union(*complete) - numbers)),
-        caches=tuple(_caches(path, root)),
+        caches=caches,
         nodes=nodes,
         source=f"hwloc {path.name}",
         groups=tuple(groups(root, _processors)),
         distances=distances(root, [node.number for node in nodes if node.cpus]),
-        notes=tuple(notes(root)),
+        notes=tuple(notes(root, caches[0].line if caches else LINE)),
     )
 
 
@@ -144,12 +144,14 @@ def _caches(path: Path, root: Element) -> Iterator[Cache]:
         for element in _of(root, kind):
             size = _number(element.get("cache_size"))
             ways = _number(element.get("cache_associativity"))
-            if size % LINE or ways * LINE > size > 0:
+            line = _number(element.get("cache_linesize"))
+            least = line if line in LINES else LINE
+            if size % least or ways * least > size > 0:
                 raise UserError(
                     f"{path}: read cache_size={size}, cache_associativity={ways} of an {kind};"
-                    f" expected a multiple of {LINE}, and room for a line in each way"
+                    f" expected a multiple of {least}, and room for a line in each way"
                 )
-            yield Cache(level, size or USUAL[level], ways, _processors(element))
+            yield Cache(level, size or USUAL[level], ways, _processors(element), line)
 
 
 def _nodes(path: Path, root: Element, above: dict[Element, Element]) -> Iterator[Node]:

@@ -1,7 +1,7 @@
 """What hwloc's XML tells beside objects: clocks of kinds, groups, distances, and what has no place.
 
 clocks(root) -> MHz of processors       groups(root)        distances(root, nodes)
-notes(root)                             what a machine file cannot say
+notes(root, line)                       what a machine file cannot say
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from uncore.host.computer import Distances, Group
 
 MEANS_LATENCY = 4  # HWLOC_DISTANCES_KIND_...
 OURS = "uncoreLatency"  # in ns
-LINE = "64"
 USUAL = {1: 32 << 10, 2: 512 << 10, 3: 8 << 20}  # bytes of a cache that does not tell
 
 
@@ -73,7 +72,7 @@ def _numbers(matrix: Element, tag: str) -> list[int]:
     return [int(word) for word in words if word.isdecimal() and len(word) <= 18]
 
 
-def notes(root: Element) -> Iterator[str]:
+def notes(root: Element, line: int) -> Iterator[str]:
     """What is there and described otherwise, or not at all."""
     objects = list(root.iter("object"))
     for kind in ("L4Cache", "L5Cache"):
@@ -81,9 +80,9 @@ def notes(root: Element) -> Iterator[str]:
             yield f"{len(sizes)} {kind} of {_mib(sizes[0])}: left out"
     if sizes := [o.get("cache_size", "0") for o in objects if o.get("type") == "MemCache"]:
         yield f"{len(sizes)} memory-side caches of {_mib(sizes[0])}: left out"
-    lines = {o.get("cache_linesize", LINE) for o in objects if "Cache" in o.get("type", "")}
-    if other := sorted(lines - {LINE, "0", "-1"}):
-        yield f"lines of {', '.join(other)} bytes are described with {LINE}"
+    lines = {o.get("cache_linesize", "0") for o in objects if "Cache" in o.get("type", "")}
+    if other := sorted(lines - {str(line), "0", "-1"}):
+        yield f"lines of {', '.join(other)} bytes are described with {line}"
     untold = {
         o.get("type", "")
         for o in objects

@@ -26,6 +26,7 @@ from uncore import topology
 from uncore.errors import UserError
 from uncore.host.computer import Computer, ranges
 from uncore.topology.load import load_text
+from uncore.topology.schema import LINE
 from uncore_lab.measure.cpu_tree import Layout, lay_out
 from uncore_lab.measure.without_family import Tables, last_caches, size, tables
 
@@ -143,6 +144,8 @@ def _text(
         f'cpus     = "{layout.cpus}"',
         f"source   = {json.dumps(computer.source)}",
     ]
+    if computer.line != LINE:
+        lines.append(f'line     = "{computer.line}B"')
     if not family and computer.vendor in OWNED:
         lines.append('protocol = "moesi"')
     body = [head + "\n".join(lines), *_cores(computer, layout), *own.parts]

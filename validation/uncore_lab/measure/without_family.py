@@ -56,7 +56,7 @@ def tables(computer: Computer, layout: Layout) -> Tables:
 def size(cache: Cache) -> list[str]:
     """A cache that does not tell its ways has some that divide it."""
     ways = cache.ways or 8
-    while cache.size % (64 * ways):
+    while cache.size % (cache.line * ways):
         ways -= 1
     whole, rest = divmod(cache.size, 1024)
     return [f'size = "{cache.size}B"' if rest else f'size = "{whole}KiB"', f"ways = {ways}"]

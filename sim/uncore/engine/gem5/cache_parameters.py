@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from uncore.job import Job
     from uncore.topology.machine import Core
 
-LINE = 64
-LINE_BITS = 6
 WAYS_OF_TAGS = 16
 SPARE = 2  # a level without data holds so many times the lines of the caches above
 
@@ -44,7 +42,8 @@ def core_in_use(job: Job) -> Core:
 class Parts:
     def __init__(self, job: Job, levels: Levels, period: int, busy: int) -> None:
         self.job, self.levels, self.period, self.busy = job, levels, period, busy
-        self.core = core_in_use(job)
+        self.core, self.line = core_in_use(job), job.machine.line
+        self.line_bits = self.line.bit_length() - 1
         self.hit = max(1, self.core.l1_hit // period - 1)  # heard at the core's next cycle
 
     def leave(self, duration: int) -> int:
@@ -77,11 +76,11 @@ class Parts:
     def private_cache(self, data: int = 1) -> Value:
         """A hit takes the latency of its tags, and that of its `data` too."""
         sets, ways = self.private_sets
-        return _cache(sets, ways, LINE_BITS, self.hit, data)
+        return self._cache(sets, ways, self.line_bits, self.hit, data)
 
     def no_cache(self) -> Value:
         """For instructions, which come from elsewhere."""
-        return _cache(2, 1, LINE_BITS, self.hit)
+        return self._cache(2, 1, self.line_bits, self.hit)
 
     def bank_cache(self, bank: Bank, tags: int = 1, data: int = 1, hold: bool = True) -> Value:
         """`hold`: it must have room for what the caches above it have."""
@@ -90,30 +89,29 @@ class Parts:
         own = bank.resolver.data_sets * bank.resolver.data_ways
         ways = bank.resolver.data_ways or WAYS_OF_TAGS
         lines = max(own, SPARE * above) // bank.shares
-        first = LINE_BITS + bank.shares.bit_length() - 1
-        return _cache(max(1, lines // ways), ways, first, tags, data)
+        first = self.line_bits + bank.shares.bit_length() - 1
+        return self._cache(max(1, lines // ways), ways, first, tags, data)
 
     def lines(self, bank: Bank) -> Value:
         """Addresses of the lines that a bank has."""
         home = homes.Region(homes.RAM, homes.whole(self.job))
         if bank.node is not None:
             home = homes.region(self.job, bank.node)
-        return region(home, LINE_BITS, bank.shares, bank.turn)
+        return region(home, self.line_bits, bank.shares, bank.turn)
 
     def home(self, node: int) -> Value:
         """Addresses of a memory node."""
         return region(homes.region(self.job, node))
 
-
-def _cache(sets: int, ways: int, first_bit: int, tags: int, data: int = 1) -> Value:
-    """RubyCache indexes with whole bits and wants one at least."""
-    sets = max(2, 1 << sets.bit_length() - 1)
-    return new(
-        "RubyCache",
-        size=f"{sets * ways * LINE}B",
-        assoc=ways,
-        start_index_bit=first_bit,
-        tagAccessLatency=tags,
-        dataAccessLatency=data,
-        replacement_policy=new("LRURP"),
-    )
+    def _cache(self, sets: int, ways: int, first_bit: int, tags: int, data: int = 1) -> Value:
+        """RubyCache indexes with whole bits and wants one at least."""
+        sets = max(2, 1 << sets.bit_length() - 1)
+        return new(
+            "RubyCache",
+            size=f"{sets * ways * self.line}B",
+            assoc=ways,
+            start_index_bit=first_bit,
+            tagAccessLatency=tags,
+            dataAccessLatency=data,
+            replacement_policy=new("LRURP"),
+        )

@@ -17,7 +17,6 @@ from uncore.engine.gem5.fabric import cycles
 if TYPE_CHECKING:
     from uncore.engine.gem5.cache_parameters import Parts
 
-LINE = 64
 MANY = 256  # transactions under way: more than cores that wait for one each
 SENT = 2  # cycles: one of the buffer it leaves by, one of the endpoint's link
 # A line whose SC failed stays until the loop can have been done again; RISC-V promises success to
@@ -92,7 +91,7 @@ def memory(parts: Parts, number: int) -> dict[str, Value]:
         "version": number,
         "ruby_system": ref("ruby"),
         "addr_ranges": [parts.home(parts.levels.nodes[number])],
-        "data_channel_size": LINE,
+        "data_channel_size": parts.line,
         "response_latency": 1,
         "data_latency": 1,
         "to_memory_controller_latency": 1,
@@ -126,7 +125,7 @@ def _controller(parts: Parts, version: int, data: str) -> dict[str, Value]:
             "enable_DCT": False,
             "allow_SD": parts.job.machine.protocol == "moesi",
             "policy_type": 0,  # atomics are near
-            "data_channel_size": LINE,
+            "data_channel_size": parts.line,
             "number_of_TBEs": MANY,
             "number_of_repl_TBEs": MANY,
             "number_of_snoop_TBEs": MANY,

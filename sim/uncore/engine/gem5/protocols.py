@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from uncore.engine.gem5 import chi
 from uncore.engine.gem5.buffers import buffers
-from uncore.engine.gem5.cache_parameters import LINE, Parts
+from uncore.engine.gem5.cache_parameters import Parts
 from uncore.engine.gem5.document import Value, new, newer, ref
 from uncore.engine.gem5.fabric import cycles
 from uncore.engine.gem5.levels import Levels
@@ -57,7 +57,7 @@ def _mesi_private(parts: Parts, number: int) -> dict[str, Value]:
         "L1Icache": parts.no_cache(),
         "L1Dcache": parts.private_cache(),
         "sequencer": ref(f"sequencer{number}"),
-        "prefetcher": new("RubyPrefetcher", block_size=newer(LINE)),
+        "prefetcher": new("RubyPrefetcher", block_size=newer(parts.line)),
         "enable_prefetch": False,
         "send_evictions": True,  # or an LR is not told that its line has gone
         "l2_select_num_bits": len(parts.levels.banks).bit_length() - 1,
@@ -92,7 +92,7 @@ def _mesi_directory(parts: Parts, number: int) -> dict[str, Value]:
         "version": number,
         "ruby_system": ref("ruby"),
         "addr_ranges": [parts.home(parts.levels.nodes[number])],
-        "directory": new("RubyDirectoryMemory", block_size=newer(LINE)),
+        "directory": new("RubyDirectoryMemory", block_size=newer(parts.line)),
         "to_mem_ctrl_latency": 1,
     } | buffers(
         to="responseFromDir",
@@ -144,7 +144,7 @@ def _moesi_directory(parts: Parts, number: int) -> dict[str, Value]:
         "version": number,
         "ruby_system": ref("ruby"),
         "addr_ranges": [parts.home(parts.levels.nodes[number])],
-        "directory": new("RubyDirectoryMemory", block_size=newer(LINE)),
+        "directory": new("RubyDirectoryMemory", block_size=newer(parts.line)),
         "directory_latency": 1,
         "to_memory_controller_latency": 1,
     } | buffers(

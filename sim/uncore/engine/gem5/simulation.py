@@ -87,7 +87,7 @@ class _System:
             mem_mode="timing",
             mem_ranges=[addresses(homes.RAM, homes.whole(self.job))],
             mmap_using_noreserve=True,
-            cache_line_size=64,
+            cache_line_size=self.machine.line,
             clk_domain=_clock(self.period),
             core_clock=_clock(self.parts.core.instruction),
             workload=new(
@@ -123,7 +123,7 @@ class _System:
         add(
             "ruby",
             "RubySystem",
-            block_size_bytes=64,
+            block_size_bytes=self.machine.line,
             memory_size_bits=48,
             number_of_virtual_networks=protocol.networks,
             num_of_sequencers=len(self.harts),
@@ -154,7 +154,7 @@ class _System:
 
     def _make_memory(self, number: int, node: int) -> None:
         memory = self.machine.memories[node]
-        limit = {"bandwidth": f"{64 * PS // memory.busy}B/s"} if memory.busy else {}
+        limit = {"bandwidth": f"{self.machine.line * PS // memory.busy}B/s"} if memory.busy else {}
         name = self.document.add(
             f"memory{number}",
             "SimpleMemory",

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from uncore.engine.native.spec import Move
 from uncore.program import abi
-from uncore.topology.schema import LINE
 
 if TYPE_CHECKING:
     from uncore.job import Job
@@ -26,17 +25,17 @@ BASE = abi.CONSTANTS["UC_RAM_BASE"]
 
 def moves(job: Job) -> tuple[Move, ...]:
     """The moves of `job.apart`, by address."""
-    size = job.machine.memories[0].size
+    size, bytes_ = job.machine.memories[0].size, job.machine.line
     lines: dict[tuple[int, int], int] = {}
     taken = count(1)
     moves_ = []
     for number, group in enumerate(job.apart):
         for address, length in group:
-            line = (number, address // LINE)
+            line = (number, address // bytes_)
             if line not in lines:
                 node = (address - BASE) // size
-                lines[line] = BASE + (node + 1) * size - next(taken) * LINE
-            moves_.append(Move(address, length, lines[line] + address % LINE))
+                lines[line] = BASE + (node + 1) * size - next(taken) * bytes_
+            moves_.append(Move(address, length, lines[line] + address % bytes_))
     return tuple(sorted(moves_, key=lambda move: move.address))
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MOST_LINES = 64
 MOST_PARTS = 4096  # of an object whose places are kept
 OUTSIDE = -2  # kind: outside the region of interest
-LINE = 64
+BITS = 64  # of a mask of a line's bytes, which has one for each 64th of the line
 COUNTED = (
     *("reads", "writes", "misses", "needless", "failed_scs"),
     *("waited_ps", "needless_ps", "critical_ps"),
@@ -46,7 +46,7 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
     seen, harts = run.lines(), job.threads[0]
     sites = Sites(job.program, seen["callers"])
     uses, passed, invalidated = with_callers(seen["uses"]), seen["passed"], seen["invalidations"]
-    costliest = _costliest(uses, passed, most)
+    costliest, size = _costliest(uses, passed, most), job.machine.line
     fields = Fields.of(job.program, run.read, harts, sites.heap(seen["allocations"]))
     few = np.sort(costliest)
     kept, shown, known = (_among(of["line"], few) for of in (uses, passed, invalidated))
@@ -59,11 +59,11 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
         "hart_ps": harts * run.now,
         "waited_ps": seen["waited_ps"],
         "path_ps": seen["path_ps"],
-        "objects": _objects(fields, sites, uses),
+        "objects": _objects(fields, sites, uses, size),
         "lines": [
             {
                 "address": address,
-                "fields": list(_fields(fields, address, rows.get(address, []))),
+                "fields": list(_fields(fields, address, size, rows.get(address, []))),
                 "transfers": _transfers(job, moves.get(address, [])),
                 "taken": _taken(job, moves.get(address, [])),
                 "invalidations": taken.get(address, 0),
@@ -80,11 +80,12 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
     }
 
 
-def _objects(fields: Fields, sites: Sites, uses: Columns) -> list[Row]:
+def _objects(fields: Fields, sites: Sites, uses: Columns, line: int) -> list[Row]:
     """The fields of an Object for each that was touched in the region of interest."""
     selected = (uses["kind"] > OUTSIDE) | (uses["critical_ps"] > 0)
     inside = _of(uses, selected)
-    addresses = inside["line"] + first(inside["read"] | inside["written"])
+    part = line // BITS
+    addresses = inside["line"] + first(inside["read"] | inside["written"]) * part
     distinct, part_of = np.unique(addresses, return_inverse=True)
     runs_ = list(_alike(fields, distinct))
     general = alike({run.name for run in runs_})
@@ -97,7 +98,7 @@ def _objects(fields: Fields, sites: Sites, uses: Columns) -> list[Row]:
     sums = _summing(object_of, len(found))
     counts = {name: sums(inside[name]) for name in COUNTED}
     dearest = _dearest(sites, object_of, inside, len(found))
-    lines = _distinct(object_of * (1 << 40) + inside["line"] // LINE) >> 40  # on each, once
+    lines = _distinct(object_of * (1 << 40) + inside["line"] // line) >> 40  # on each, once
     on = np.bincount(lines, minlength=len(found)).tolist()
     objects = [
         {
@@ -199,7 +200,11 @@ def shared(job: Job, run: Run) -> list[Row]:
     rows = _by_line(_of(uses, inside))
     fields = Fields.of(job.program, run.read, job.threads[0], sites.heap(seen["allocations"]))
     return [
-        {"address": a, "fields": list(_fields(fields, a, used)), "uses": _uses(job, sites, used)}
+        {
+            "address": a,
+            "fields": list(_fields(fields, a, job.machine.line, used)),
+            "uses": _uses(job, sites, used),
+        }
         for a, used in sorted(rows.items())
         if len({row["hart"] for row in used}) > 1 and any(row["written"] for row in used)
     ]
@@ -284,7 +289,7 @@ def _merged(sites: Sites, rows: Iterable[Row]) -> Iterable[Row]:
 
 
 def _use(job: Job, rows: list[Row]) -> Row:
-    pc = rows[0]["pc"]
+    pc, part = rows[0]["pc"], job.machine.line // BITS
     return {
         "pc": pc,
         "function": job.program.function_at(pc),
@@ -292,39 +297,40 @@ def _use(job: Job, rows: list[Row]) -> Row:
         "kind": rows[0]["kind"],
         "harts": sorted(row["hart"] for row in rows),
         **{name: sum(row[name] for row in rows) for name in COUNTED},
-        "read": list(runs(rows[0]["read"])),
-        "written": list(runs(rows[0]["written"])),
+        **{name: list(runs(rows[0][name], part)) for name in ("read", "written")},
     }
 
 
 def first(masks: Any) -> Any:
-    """The lowest one of each mask of bytes; of none, 0."""
+    """The place of the lowest one of each mask; of none, 0."""
     lowest = masks & (~masks + np.uint64(1))
     return np.log2(np.maximum(lowest, 1)).astype(np.int64)
 
 
-def runs(bits: int) -> Iterator[tuple[int, int]]:
-    """The runs of ones in a mask of bytes: (offset, size)."""
+def runs(bits: int, part: int = 1) -> Iterator[tuple[int, int]]:
+    """The runs of ones in a mask of bytes, a bit for each `part` of them: (offset, size)."""
     at = 0
     while bits >> at:
         if bits >> at & 1:
             size = (~(bits >> at) & -~(bits >> at)).bit_length() - 1
-            yield at, size
+            yield at * part, size * part
             at += size
         else:
             at += 1
 
 
-def _fields(fields: Fields, line: int, rows: Iterable[Row]) -> Iterator[tuple[int, int, str]]:
+def _fields(
+    fields: Fields, line: int, size: int, rows: Iterable[Row]
+) -> Iterator[tuple[int, int, str]]:
     """What was touched, each field cut at the line's ends."""
     touched = 0
     for row in rows:
         touched |= row["read"] | row["written"]
-    at = 0
-    while at < LINE:
-        if touched >> at & 1:
+    at, bytes_ = 0, size // BITS
+    while at < size:
+        if touched >> at // bytes_ & 1:
             part = fields.at(line + at)
-            start, end = max(part.start - line, 0), min(part.start + part.size - line, LINE)
+            start, end = max(part.start - line, 0), min(part.start + part.size - line, size)
             yield start, end - start, part.name
             at = max(end, at + 1)
         else:

@@ -11,13 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from uncore.topology.route import nearest_memories
-from uncore.topology.schema import LINE
 
 if TYPE_CHECKING:
     from uncore.job import Job
 
 # What programs ask of a core's own caches: how long a line is.
-_CACHE = {"coherency_line_size": f"{LINE}\n", "level": "1\n", "type": "Data\n"}
+_CACHE = {"coherency_line_size": "{}\n", "level": "1\n", "type": "Data\n"}
 CPU, NODE = "/sys/devices/system/cpu", "/sys/devices/system/node"
 
 
@@ -27,6 +26,7 @@ def machine_files(job: Job) -> dict[str, bytes]:
     sockets = [machine.shape[core][0] if len(machine.shape[core]) > 1 else 0 for core in cores]
     nodes = nearest_memories(machine, harts)
     every = range(len(harts))
+    cache = {name: text.format(machine.line) for name, text in _CACHE.items()}
     texts = {"/proc/cpuinfo": "".join(map(_cpuinfo, every))}
     texts["/proc/meminfo"] = f"MemTotal: {sum(m.size for m in machine.memories) >> 10} kB\n"
     for name in ("online", "possible", "present"):
@@ -35,7 +35,7 @@ def machine_files(job: Job) -> dict[str, bytes]:
         about = {"core_id": cores[k], "physical_package_id": sockets[k]}
         texts |= {f"{CPU}/cpu{k}/topology/{name}": f"{n}\n" for name, n in about.items()}
         texts[f"{CPU}/cpu{k}/online"] = "1\n"
-        texts |= {f"{CPU}/cpu{k}/cache/index0/{name}": text for name, text in _CACHE.items()}
+        texts |= {f"{CPU}/cpu{k}/cache/index0/{name}": text for name, text in cache.items()}
         for name, of in (
             ("core_siblings", sockets),
             ("package_cpus", sockets),

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from uncore.engine.reference.message import LINE
-
 if TYPE_CHECKING:
     from uncore.engine.reference.contents import Bytes
 
@@ -23,16 +21,13 @@ class Access:
 
     kind: str  # load store amo cas_pair lr sc fence; read, write: of another core's register
     address: int = 0
+    line: int = 0  # its number (A2)
     size: int = 0
     value: Value = 0
     operation: str = ""  # of an amo
     expected: Value = 0
     order: int = 0  # of an atomic, acquire and release; of a fence, its two sets
     unwanted: bool = False  # an amo that orders nothing and whose value nobody wants (C8.5)
-
-    @property
-    def line(self) -> int:
-        return self.address // LINE
 
     @property
     def is_amo(self) -> bool:

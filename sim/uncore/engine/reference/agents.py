@@ -13,7 +13,6 @@ from uncore import _native
 from uncore.engine.reference.core import Core
 from uncore.engine.reference.hart import Hart
 from uncore.engine.reference.memory import Node
-from uncore.engine.reference.message import LINE
 from uncore.engine.reference.resolver import Resolver
 from uncore.job import home_nodes
 from uncore.program.abi import CONSTANTS
@@ -21,7 +20,6 @@ from uncore.program.abi import CONSTANTS
 if TYPE_CHECKING:
     from uncore.engine.reference.system import System
 
-PAGE = 4096 // LINE  # lines
 RAM = CONSTANTS["UC_RAM_BASE"]
 
 Agent = Core | Resolver | Node
@@ -42,6 +40,7 @@ class Agents:
         self.policy = "first-touch" if job.home == "pair" else job.home
         self.nodes = home_nodes(job.home, job.machine)
         self.one_slice = None if job.slices == "hash" else int(job.slices)
+        self.page = 4096 // self.machine.line  # lines
         self.touched: dict[int, int] = {}  # node of each page that a core has missed on
 
     def place_harts(self) -> list[Hart]:
@@ -70,14 +69,14 @@ class Agents:
     def home(self, line: int) -> int:
         """A4.1 to A4.4: the memory node that the job's policy says."""
         if self.policy == "first-touch":
-            return self.touched.get(line // PAGE, 0)
+            return self.touched.get(line // self.page, 0)
         if self.policy == "addressed":
             return self.addressed(line)
-        return self.nodes[line // PAGE % len(self.nodes)]
+        return self.nodes[line // self.page % len(self.nodes)]
 
     def addressed(self, line: int) -> int:
         """A4.1: node k owns its part of RAM."""
-        offset = line * LINE - RAM
+        offset = line * self.machine.line - RAM
         for node, memory in enumerate(self.machine.memories):
             if 0 <= offset < memory.size:
                 return node
@@ -86,10 +85,10 @@ class Agents:
 
     def touch(self, line: int, core: int) -> None:
         """A4.4: a core misses on the line; the first places its page on the node nearest to it."""
-        if self.policy == "first-touch" and line // PAGE not in self.touched:
+        if self.policy == "first-touch" and line // self.page not in self.touched:
             start, fabric = self.machine.core_stops[core], self.system.fabric
             ways = [fabric.latency(start, m.stop, "control") for m in self.machine.memories]
-            self.touched[line // PAGE] = ways.index(min(ways))
+            self.touched[line // self.page] = ways.index(min(ways))
 
     def above(self, child: int, line: int) -> int:
         """The resolver that serves an agent's requests for a line; of several its home's."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from uncore.engine.reference.message import LINE
-
 if TYPE_CHECKING:
     from uncore.engine.reference.hart import Hart
     from uncore.engine.reference.message import Message
@@ -21,23 +19,25 @@ if TYPE_CHECKING:
 class Bytes:
     """A line's, as operations see them."""
 
-    data: bytearray = field(default_factory=lambda: bytearray(LINE))
+    data: bytearray = field(default_factory=bytearray)  # empty before they have come
 
     def read(self, address: int, size: int) -> int:
         """Little-endian, unsigned."""
-        return int.from_bytes(self.data[address % LINE :][:size], "little")
+        return int.from_bytes(self.data[address % len(self.data) :][:size], "little")
 
     def write(self, address: int, size: int, value: int) -> None:
         """The low bytes of a value."""
         low = value % (1 << 8 * size)
-        self.data[address % LINE : address % LINE + size] = low.to_bytes(size, "little")
+        at = address % len(self.data)
+        self.data[at : at + size] = low.to_bytes(size, "little")
 
 
 def read(system: System, address: int, size: int) -> bytes:
     """A2: the bytes as the machine would read them, wherever the newest are."""
-    first = address // LINE
-    lines = range(first, (address + size - 1) // LINE + 1)
-    data = bytearray(b"".join(newest(system, line) for line in lines)[address % LINE :][:size])
+    bytes_each = system.machine.line
+    lines = range(address // bytes_each, (address + size - 1) // bytes_each + 1)
+    found = b"".join(newest(system, line) for line in lines)
+    data = bytearray(found[address % bytes_each :][:size])
     for hart in system.harts:
         _overlay(data, address, hart)
     return bytes(data)

@@ -18,7 +18,6 @@ import simpy
 from uncore.engine.reference import devices, locks
 from uncore.engine.reference.access import Access, Value
 from uncore.engine.reference.interrupts import NEVER, NS
-from uncore.engine.reference.message import LINE
 from uncore.engine.reference.port import Port
 from uncore.engine.reference.time import Bell, execution
 from uncore.engine.reference.versions import WORD
@@ -118,7 +117,7 @@ class Hart:
     @property
     def whole(self) -> int:
         """H3.4: across the end of so many bytes an access is two, the lower one first."""
-        return WORD if self.weak else LINE
+        return WORD if self.weak else self.system.machine.line
 
     # ---- its share of the issue width ------------------------------------------------------------
 

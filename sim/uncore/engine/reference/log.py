@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from uncore.engine.reference.message import LINE, NOBODY, Message
+from uncore.engine.reference.message import NOBODY, Message
 
 
 class Log:
     """All records of a run, by the two words that name a request for good."""
 
-    def __init__(self) -> None:
+    def __init__(self, line: int) -> None:
+        """`line`: bytes of one."""
+        self.line = line
         self.records: dict[tuple[int, int], Record] = {}
 
     def closed(self) -> list[Record]:
@@ -26,7 +28,7 @@ class Log:
             requester=request.sender,
             number=request.number,
             resolver=request.receiver,
-            line=request.line * LINE,
+            line=request.line * self.line,
             op=request.kind,
             owner=owner,
             request=request.left,

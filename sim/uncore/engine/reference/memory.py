@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from uncore.engine.reference.message import LINE, Message
+from uncore.engine.reference.message import Message
 
 if TYPE_CHECKING:
     from uncore.engine.reference.system import System
@@ -19,15 +19,16 @@ if TYPE_CHECKING:
 class Image(defaultdict[int, bytes]):
     """Line number -> bytes; zero until written."""
 
-    def __init__(self, segments: list[tuple[int, bytes]]) -> None:
-        super().__init__(lambda: bytes(LINE))
+    def __init__(self, segments: list[tuple[int, bytes]], size: int) -> None:
+        """`size`: of a line."""
+        super().__init__(lambda: bytes(size))
         for start, content in segments:
-            for at in range(start - start % LINE, start + len(content), LINE):
-                line = bytearray(self[at // LINE])
+            for at in range(start - start % size, start + len(content), size):
+                line = bytearray(self[at // size])
                 first = max(at, start)
-                piece = content[first - start : at + LINE - start]
+                piece = content[first - start : at + size - start]
                 line[first - at : first - at + len(piece)] = piece
-                self[at // LINE] = bytes(line)
+                self[at // size] = bytes(line)
 
 
 class Node:

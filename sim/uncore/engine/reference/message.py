@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from uncore.engine.reference.access import Access, Value
 
-LINE = 64  # bytes (A2)
 NOBODY = -1
 
 PROBES = ("ProbeS", "ProbeM", "Inv")

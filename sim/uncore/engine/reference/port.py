@@ -20,15 +20,19 @@ class Port:
     """A hart seen from inside."""
 
     def __init__(self, hart: Hart) -> None:
-        self.hart = hart
+        self.hart, self.line = hart, hart.system.machine.line
 
     # ---- memory ----------------------------------------------------------------------------------
 
+    def place(self, address: int) -> tuple[int, int]:
+        """A2: an address, and its line."""
+        return address, address // self.line
+
     def load(self, address: int, size: int) -> Value | None:
-        return self.hart.issue(Access("load", address, size))
+        return self.hart.issue(Access("load", *self.place(address), size))
 
     def store(self, address: int, size: int, value: int) -> Value | None:
-        return self.hart.issue(Access("store", address, size, value))
+        return self.hart.issue(Access("store", *self.place(address), size, value))
 
     def amo(
         self,
@@ -41,21 +45,21 @@ class Port:
         unwanted: bool,
     ) -> Value | None:
         return self.hart.issue(
-            Access("amo", address, size, operand, operation, expected, order, unwanted)
+            Access("amo", *self.place(address), size, operand, operation, expected, order, unwanted)
         )
 
     def cas_pair(
         self, address: int, operand: tuple[int, int], expected: tuple[int, int], order: int
     ) -> Value | None:
         return self.hart.issue(
-            Access("cas_pair", address, 16, operand, expected=expected, order=order)
+            Access("cas_pair", *self.place(address), 16, operand, expected=expected, order=order)
         )
 
     def lr(self, address: int, size: int, order: int) -> Value | None:
-        return self.hart.issue(Access("lr", address, size, order=order))
+        return self.hart.issue(Access("lr", *self.place(address), size, order=order))
 
     def sc(self, address: int, size: int, value: int, order: int) -> Value | None:
-        return self.hart.issue(Access("sc", address, size, value, order=order))
+        return self.hart.issue(Access("sc", *self.place(address), size, value, order=order))
 
     def fetch(self, address: int, size: int) -> bytes:
         """H1.4: code is read functionally."""

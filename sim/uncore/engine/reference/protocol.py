@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from uncore.engine.reference.message import ProtocolError
 from uncore.protocol import tables
+from uncore.protocol.impossible import UNIT
 from uncore.protocol.states import StateProperties
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ class Protocol(StateProperties):
 
     def __init__(self, machine: Machine) -> None:
         super().__init__(tables.of(machine.protocol, machine.tables))
+        self.line = machine.line
         # A root's right for good, as who is granted a write has it.
         self.full_right = self.tables.grant["GetM", "nobody"].next or ""
         self.shared_right = self.tables.grant["GetS", "outside"].next or ""  # beside others
@@ -41,6 +43,7 @@ class Protocol(StateProperties):
         cell: Cell = getattr(self.tables, table)[row, column]
         if not cell.possible:
             raise ProtocolError(
-                f"{table} in {row} met {column}, which its table declares impossible (line {line})"
+                f"{table} in {row} met {column}, which its table declares impossible"
+                f" (line {line * self.line // UNIT})"
             )
         return cell

@@ -18,7 +18,7 @@ from uncore.engine.reference.ending import Ending
 from uncore.engine.reference.fabric import Fabric
 from uncore.engine.reference.log import Log
 from uncore.engine.reference.memory import Image
-from uncore.engine.reference.message import GRANTS, LINE, Message, ProtocolError
+from uncore.engine.reference.message import GRANTS, Message, ProtocolError
 from uncore.engine.reference.protocol import Protocol
 from uncore.engine.reference.time import Clock
 from uncore.engine.reference.versions import Versions
@@ -35,8 +35,8 @@ class System:
         self.clock = Clock()
         self.protocol = Protocol(job.machine)
         self.fabric = Fabric(self.clock, job.machine)
-        self.image, self.chance = Image(memory), Chance(job)
-        self.counts, self.log, self.console = Counts(job.machine), Log(), Console()
+        self.image, self.chance = Image(memory, self.machine.line), Chance(job)
+        self.counts, self.log, self.console = Counts(job.machine), Log(self.machine.line), Console()
         self.versions = Versions()
         self.ending = Ending(self)
         self.under_way: dict[Message, None] = {}
@@ -95,17 +95,17 @@ class System:
     @property
     def touched(self) -> int:
         """Bytes of memory, in lines."""
-        return len(self.image) * LINE
+        return len(self.image) * self.machine.line
 
     def report(self) -> str:
         """Lists the agents that wait, and for what."""
-        lines = []
+        lines, size = [], self.machine.line
         for hart in self.harts:
             waits = hart.pending or (hart.buffer[0] if hart.buffer else None)
             if waits:
                 state = hart.core.caches.find(waits.line).state
                 lines.append(
-                    f"hart {hart.id} waits for line {waits.line * LINE:#x}, which its core holds in"
+                    f"hart {hart.id} waits for line {waits.line * size:#x}, which its core holds in"
                     f" state {state}, with {len(hart.buffer)} stores buffered"
                 )
         for resolver in self.resolvers:
@@ -113,7 +113,7 @@ class System:
                 if not entry.quiet:
                     waiting = entry.poll.waiting if entry.poll else 0
                     lines.append(
-                        f"{resolver.spec.name}: line {entry.line * LINE:#x} waits for {waiting}"
+                        f"{resolver.spec.name}: line {entry.line * size:#x} waits for {waiting}"
                         f" answers, {len(entry.queue)} requests queued"
                     )
         return "\n".join(lines)

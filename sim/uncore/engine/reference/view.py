@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from uncore.engine.reference import contents
 from uncore.engine.reference.log import Record
-from uncore.engine.reference.message import LINE
 
 if TYPE_CHECKING:
     from uncore.engine.reference.system import System
 
 
-def hottest(counts: Mapping[int, int]) -> list[tuple[int, int]]:
-    """Lines by a count, most first."""
+def hottest(counts: Mapping[int, int], size: int) -> list[tuple[int, int]]:
+    """Lines of so many bytes by a count, most first."""
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return [(line * LINE, count) for line, count in ranked]
+    return [(line * size, count) for line, count in ranked]
 
 
 class View:
@@ -48,15 +47,16 @@ class View:
     def counters(self) -> dict[str, Any]:
         """Under the names that the native engine gives them."""
         counts, system = self.system.counts, self.system
+        line = system.machine.line
         return {
             "transactions": counts.transactions,
             "invalidations": counts.invalidations,
             "between": counts.between,
             "stored": counts.stored,
             "memory": counts.memory,
-            "lines": hottest(counts.by_line),
+            "lines": hottest(counts.by_line, line),
             "failed_scs": counts.failed_scs,
-            "failed_lately": hottest(counts.failed_lately),
+            "failed_lately": hottest(counts.failed_lately, line),
             "resolver_busy": [max(resolver.busy) for resolver in system.resolvers],
             "channel_busy": [channel.used for channel in system.fabric.channels],
             "channel_taken": [tuple(one.taken.values()) for one in system.fabric.channels],

@@ -66,6 +66,7 @@ class Weak:
             Kept(
                 access.kind,
                 access.address,
+                access.line,
                 access.size,
                 access.value,
                 access.operation,

@@ -14,7 +14,6 @@ from typing import Any
 from uncore.engine.sst.network import CONTROL, Network
 from uncore.topology.machine import Core, Machine, Resolver
 
-LINE = 64
 PATIENCE = 16  # instructions of a loop whose SC must succeed some time (RISC-V, constrained LR/SC)
 ROUTERS_PER_FLIT = 2  # a merlin crossbar runs so many times faster than its links
 FAST = 20  # ps of a flit where the machine's links have no limit
@@ -110,7 +109,7 @@ class Parts:
         return region | {
             "clock": self.clock,
             "coherence_protocol": self.protocol,
-            "cache_line_size": LINE,
+            "cache_line_size": self.machine.line,
             "entry_cache_size": 1 << 30,  # entries beside the line: none is kept in memory
             "access_latency_cycles": self.cycles(service, 1),
             "mshr_latency_cycles": 1,
@@ -180,8 +179,8 @@ class Parts:
     def _cache(self, sets: int, ways: int) -> Params:
         return {
             "cache_frequency": self.clock,
-            "cache_size": f"{sets * ways * LINE}B",
+            "cache_size": f"{sets * ways * self.machine.line}B",
             "associativity": ways,
-            "cache_line_size": LINE,
+            "cache_line_size": self.machine.line,
             "coherence_protocol": self.protocol,
         }

@@ -102,7 +102,7 @@ function putOff(m) {
 }
 function slept(e) {
   const where = e.source ? ` at ${esc(e.source)}` : '';
-  const until = `until ${named(e.value - (e.value % 64))} changes`;
+  const until = `until ${named(e.value)} changes`;
   return `<b>hart ${e.hart}</b> sees nothing new in its loop${where}, ${until}${rule('S1')}`;
 }
 
@@ -125,8 +125,7 @@ function sentences(line) {
     if (a.issued < a.at || WRITES.includes(a.kind))
       add(a.at, 4, () => performed(a), a.hart, a.kind, a.object, a.found, a.left);
   for (const e of hartEvents)
-    if (e.what === 'sleeps' && e.value - (e.value % 64) === line)
-      add(e.at, 5, () => slept(e), e.hart);
+    if (e.what === 'sleeps' && e.value === line) add(e.at, 5, () => slept(e), e.hart);
   for (const o of operations)
     add(
       o.end,
