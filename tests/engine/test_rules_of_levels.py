@@ -151,7 +151,7 @@ def test_more_sharers_than_pointers_are_all_children(
 
 
 def test_read_without_a_pointer_takes_the_next_copy() -> None:
-    """R11.3: A and H share; B's read ends H's copy, the next one's; then H's ends A's, the first's."""
+    """R11.3: A and H share; B's read ends H's copy, the next; then H's ends A's, the first."""
     plans = [
         [at(1000, Do.LOAD), at(3500, Do.LOAD), at(4500, Do.LOAD)],
         [at(3000, Do.LOAD), at(4200, Do.LOAD)],

@@ -26,8 +26,8 @@ class Probes {
   Cell cell(int requester, Request request) const;
 
   // Asks the children that a cell of resolver.table or join.table names, except `spared`, and
-  // takes the copy of `displaced` away. `data_to`: the agent that is to be handed the data; kNobody:
-  // this level. Returns the outcome if no child is asked.
+  // takes the copy of `displaced` away. `data_to`: the agent that is to be handed the data;
+  // kNobody: this level. Returns the outcome if no child is asked.
   TransactionEvent ask(Cell cell, int spared, Agent data_to, int displaced = kNobody);
   void send(Kind kind, int child, Agent data_to, State right);
   // Takes an answer. Returns the outcome if it is the last one.

@@ -150,8 +150,7 @@ bool Resolver<Env>::may_begin(const Msg& m) const {
   if (entry_.busy()) return false;
   if (entry_.open_reads == 0) return true;
   if (m.kind != Kind::GetS || env_.policy().snoop) return false;
-  return !env_.policy().evicts ||
-         entry_.holders.displaced_by(env_.ordinal(m.from)) == kNobody;
+  return !env_.policy().evicts || entry_.holders.displaced_by(env_.ordinal(m.from)) == kNobody;
 }
 
 }  // namespace uncore

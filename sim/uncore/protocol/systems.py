@@ -121,11 +121,8 @@ def few_pointers() -> list[Level]:
     """Roots that can name fewer than share (R11)."""
     plain = Level("directory", "direct", "completion", pointers=1)
     keeps = Level("directory", "via", "response", "inclusive", pointers=1)
-    fewest = {"pointers": 2, "evicts": True}
-    return [
-        *(plain, keeps),
-        *(replace(plain, region=2), replace(plain, **fewest), replace(keeps, **fewest)),
-    ]
+    fewest = [replace(level, pointers=2, evicts=True) for level in (plain, keeps)]
+    return [plain, keeps, replace(plain, region=2), *fewest]
 
 
 def joins(tables: Tables) -> list[Level]:

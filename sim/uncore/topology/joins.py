@@ -13,7 +13,7 @@ for each group of the level.
     all-to-all  a link between any two members  links       the links listed, and no other
 
 Positions come from `map` (see `floorplan.py`), from `size`, or from the order of the members.
-`latency` is one crossing (of one hop); `dx`, `dy`, `dz`, `diagonal`, `bridge` say where hops differ.
+`latency` is one crossing (of one hop); `dx`, `dy`, `dz`, `diagonal`, `bridge`: where hops differ.
 `control_ratio` scales control messages against data.  `inject` and `eject` are the paths between
 a member and its stop.
 """
