@@ -45,7 +45,7 @@ class Resolver:
         return self.system.agents.slice(line, len(self.spec.slices))
 
     def regions(self) -> Iterator[tuple[int, ...]]:
-        """R11.2: children for whom one bit of the pointers stands, once more share than they name."""
+        """R11.2: children for whom a bit of the pointers stands, once more share than they name."""
         children = self.spec.children
         bits = self.spec.pointers * max(1, (len(children) - 1).bit_length())
         size = ceil(len(children) / bits)
