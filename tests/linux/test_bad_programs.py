@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from tests.linux.programs import BARE, job, program, ran
 
 from uncore.errors import GuestError, UserError
 from uncore.execution.execute import execute
-from uncore.program import Program, compile_for_linux
+from uncore.program import Program, build, compile_for_linux
 
 MACHINE_AT, TYPE_AT, ENTRY_AT, HEADERS_AT, COUNT_AT = 18, 16, 24, 32, 56  # in an ELF's header
 
@@ -113,3 +114,15 @@ def test_a_header_that_is_missing_is_not_taken_for_a_c_library(tmp_path: Path) -
     with pytest.raises(UserError, match=r"'other.h' file not found") as error:
         compile_for_linux(tmp_path / "lock.c", (), BARE)
     assert "There is no C library" not in str(error.value)
+
+
+def test_person_is_told_what_a_slow_compilation_waits_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(build, "QUIET", 0.001)
+    source = tmp_path / "slow.c"
+    source.write_text("void _start(void) {}\n")
+    for is_person in (False, True):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda told=is_person: told)
+        compile_for_linux(source, (), (*BARE, f"-DPERSON={is_person:d}"))
+        assert ("slow.c: compiling; its C or C++ library" in capsys.readouterr().err) == is_person

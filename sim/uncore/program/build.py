@@ -79,6 +79,7 @@ HOST = Target(
 HOST_SANITIZED = Target(("cc",), "host", (*THREADS, "-fsanitize=thread", "-Wno-tsan"))
 
 FIRST_PATIENCE = 900  # seconds, where the C library may have to be compiled
+QUIET = 5  # seconds after which a person is told what is waited for
 PATIENCE = 60  # seconds of one compilation; the slowest takes ten
 MEMORY = 8 << 30  # bytes
 
@@ -210,7 +211,7 @@ def _compile(source: Path, words: list[str], patience: int = 0) -> str:
         preexec_fn=lambda: _limit(patience),
     ) as compiler:
         try:
-            printed, complaint = compiler.communicate(timeout=patience)
+            printed, complaint = _said(compiler, source, patience)
         except subprocess.TimeoutExpired:
             raise UserError(
                 f"{source.name}: the compiler has not ended after {patience} s: does the file take"
@@ -223,6 +224,17 @@ def _compile(source: Path, words: list[str], patience: int = 0) -> str:
         bare = TARGET[1] in words
         raise UserError(f"{source.name}: does not compile:\n{_message(complaint, bare)}")
     return printed
+
+
+def _said(compiler: subprocess.Popen[str], source: Path, patience: int) -> tuple[str, str]:
+    """What the compiler prints on its two streams; a first program's library takes its time."""
+    if patience == FIRST_PATIENCE and sys.stderr.isatty():
+        try:
+            return compiler.communicate(timeout=QUIET)
+        except subprocess.TimeoutExpired:
+            library = "its C or C++ library is compiled with it the first time, for a minute or two"
+            sys.stderr.write(f"{source.name}: compiling; {library}\n")
+    return compiler.communicate(timeout=patience)
 
 
 def _limit(patience: int) -> None:

@@ -71,7 +71,7 @@ def _curve(results: Sequence[Result]) -> list[Section]:
     drawn = figure(chart.panels(results, Wanted(y=figures))) if len(rows) > 1 else ""
     seeds = sorted({seed for row in rows for seed in row["seeds"]})
     spread = (
-        "+- is half of what the least and the greatest of the repeats are apart." if seeds else ""
+        "+- is half the range of all repeats." if seeds else ""
     )
     return [
         Section("What came of it", drawn + table(rows, [*columns, *curve.COLUMNS]), spread),
