@@ -53,7 +53,8 @@ def main(matrices: Path | None = None) -> None:
         lessons.write(PAGES / f"docs/lessons/{name}.html", name, home="index.html")
         lessons.write_teachers(PAGES / f"docs/lessons/{name}-teacher.html", name)
     (PAGES / "playground.md").write_text(PLAY)
-    shutil.copy(HERE / "offline.css", PAGES)
+    for name in ("offline.css", "scrolls.js"):
+        shutil.copy(HERE / name, PAGES)
     words = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "-f"]
     quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
     subprocess.run([*words, HERE / "mkdocs.yml"], check=True, env=quiet)
@@ -79,12 +80,12 @@ def manual(pages: Path) -> None:
             shutil.copyfile(source, target)
             continue
         text = source.read_text()
+        if source.parent.name == "lessons":  # whose pages are made, and would be made anew of these
+            text = re.sub(r"\]\((\w+)\.md\)", r"](\1.html)", text)
         links = [(source.parent / link).resolve() for link in LINK.findall(text)]
         up = os.path.relpath(README, source.parent)
         text = text.replace(f"]({up}", f"]({up.replace('README', 'first')}")
         waiting += [link for link in links if TOP in link.parents]
-        if source.parent.name == "lessons":  # whose pages are made
-            text = re.sub(r"\]\((\w+)\.md\)", r"](\1.html)", text)
         text = reference.linked(text, str(source.relative_to(TOP)))
         target.write_text(text.replace(BARS, results.bars()))
 

@@ -43,7 +43,7 @@ def _page(name: str, file: str, machine: Machine, heat: str) -> str:
         f"# {machine.name}",
         f"`{name}`: {machine.cores} cores, {machine.harts} harts, {machine.protocol}; {levels}."
         f" [Run it in the browser](../play.html#machine={name})",
-        f"![topology of {machine.name}]({file}.svg)",
+        f"[![topology of {machine.name}]({file}.svg)]({file}.svg)",
     ]
     if heat:
         parts += [

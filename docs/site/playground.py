@@ -45,7 +45,8 @@ from uncore.trace.stepper.page import empty
 HERE = Path(__file__).parent / "playground"
 ENGINE = ("digest.js", "engine.js", "job.js", "names.js", "outcome.js", "trace.js", "run.js")
 PAGE = (
-    "program.js", "digest.js", "written.js", "form.js", "heat.js", "figures.js", "playground.js",
+    "program.js", "digest.js", "written.js", "form.js", "editor.js", "heat.js", "figures.js",
+    "playground.js",
 )  # fmt: skip
 SHAPES = ("bus:8", "ring:16", "mesh:4x4", "mesh:8x8", "ccx:2x4", "ccx:4x8", "ccx:8x8")
 FRAME = HERE / "written.c"  # around what is written in the page

@@ -110,7 +110,7 @@ def test_the_elements_of_an_array_are_one_object(uncore):
     assert node["lines"] == 16
     assert node["critical_share"] == max(row["critical_share"] for row in rows.values())
     assert not any(name.startswith("nodes[1") for name in rows)
-    assert "an operation takes" in uncore("lines", "r.json").out
+    assert "one operation every" in uncore("lines", "r.json").out
 
 
 def test_waits_and_what_lies_between_are_the_critical_path(uncore):

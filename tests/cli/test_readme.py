@@ -7,14 +7,17 @@ Outcomes are the same on any host, so the output can stand there word for word, 
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import shlex
 from pathlib import Path
 
 import pytest
+from tests.cli.test_boot import GUEST
+from tests.isa import guest
 
-from uncore.cli import app
+from uncore.program import compile_for_linux
 from uncore.support.paths import CHECKOUT
 
 EXAMPLE = re.compile(r"```console\n\$ uncore (?P<words>.*)\n(?P<output>[^`]*)```\n")
@@ -91,21 +94,72 @@ def test_a_line_that_is_not_printed_is_noticed():
     assert unlike(["c  3", "...", "a  1"], printed) == ["a  1"]
 
 
-MORE = re.compile(r"^    scripts/run ((?:\S+ ?)+)", re.MULTILINE)
-# What takes no file of a reader's, no minutes and no look at this computer.
-EXECUTED = ("show", "watch", "lesson")
+MORE = re.compile(r"^    scripts/run ((?:\S+ ?)+)|`uncore (\w+ [^`]+)`", re.MULTILINE)
+# By a word of the command: what it must say, or leave in the file of that name.
+SHOWS = {
+    "here.toml": "[core.l2]",
+    "heat.html": "socket.join",
+    "watch.html": "lock/ticket",
+    "fences": "Keep every order",
+    "./program": "     64  ",
+    "boot": "ready",
+    "explore": "46 on the front",
+    "--keys": "socket.join.latency",
+    "lesson": "ticket",
+    "new": "a machine that runs as it is",
+}
+MINUTES = ("explore", "./program")
+# A program as README's reader has one: as many threads as its word says.
+PROGRAM = """
+#include <pthread.h>
+#include <stdlib.h>
+static void *turn(void *turns) { return __atomic_fetch_add((long *)turns, 1, 5), turns; }
+int main(int words, char **word)
+{
+    long turns = 0, threads = words == 3 ? atol(word[2]) : -1;
+    pthread_t team[64];
+    for (long t = 0; t < threads; t++) pthread_create(&team[t], 0, turn, &turns);
+    for (long t = 0; t < threads; t++) pthread_join(team[t], 0);
+    return turns != threads;
+}
+"""
 
 
-@pytest.mark.parametrize(
-    "command", MORE.findall((CHECKOUT or Path()).joinpath("README.md").read_text())
-)
-def test_other_commands_of_the_readme_are_ones(uncore, command):
-    """Each is executed, or its words are read, with every option."""
-    words = shlex.split(command)
-    if words[0] in EXECUTED:
-        assert uncore(*words).status == 0
-    else:
-        app._app(words).parse_args(app._arguments(words), exit_on_error=False, print_error=False)
+def commands():
+    for outside, inside in MORE.findall((CHECKOUT or Path()).joinpath("README.md").read_text()):
+        words = shlex.split(outside or inside)
+        long = any(word in MINUTES for word in words)
+        yield pytest.param(words, marks=pytest.mark.long if long else (), id=" ".join(words)[:40])
+
+
+@pytest.fixture
+def readers(uncore, tmp_path):
+    """The command in a folder with what a reader has: a checkout's docs, a lock, a program and a
+    kernel, which greets and goes down."""
+    assert CHECKOUT
+    (tmp_path / "docs").symlink_to(CHECKOUT / "docs")
+    assert uncore("new", "lock", "my_lock.c").status == 0
+    source = GUEST.replace("TEXT", "ready").replace("CODE", "0")
+    (tmp_path / "vmlinux").write_bytes(guest.assemble(source, tmp_path).text)
+    (tmp_path / "initrd.gz").write_bytes(gzip.compress(b"070701"))
+    return uncore
+
+
+@pytest.mark.parametrize("words", list(commands()))
+def test_every_other_command_of_the_readme_does_what_it_says(readers, tmp_path, words):
+    if "./program" in words:
+        (tmp_path / "program.c").write_text(PROGRAM)
+        built = compile_for_linux(tmp_path / "program.c", (), ())
+        (tmp_path / "program").write_bytes(built.data)
+    run = readers(*words)
+    assert run.status == 0, run.err
+    shows = {word: text for word, text in SHOWS.items() if word in words}
+    assert shows, "say in SHOWS what it does"
+    for word, text in shows.items():
+        file = tmp_path / word
+        assert text in (
+            file.read_text() if word.endswith((".html", ".toml")) else run.out + run.err
+        )
 
 
 @pytest.mark.long

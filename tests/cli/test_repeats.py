@@ -64,7 +64,7 @@ def test_an_engine_that_draws_nothing_is_in_lockstep(
 def test_table_shows_spread_and_seeds_of_repeats(uncore: Command) -> None:
     output = uncore(*TOY, "--threads", "1").out
     assert "83.3 +-7.0 M/s" in output  # 90.9, 83.3 and 76.9
-    assert "seeds 1, 2, 3: the run of median throughput" in output
+    assert "seeds 1, 2, 3: the run with the median throughput; +- is half the range" in output
     assert "+-" not in uncore(*TOY, "--seed", "2", "--repeat", "1").out
     assert "seed" not in uncore(*TOY, "--seed", "none").out
 

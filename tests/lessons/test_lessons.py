@@ -1,5 +1,7 @@
 """Lessons are what a student gets: exercises that can be missed and solved, pages that work."""
 
+import re
+import shlex
 import subprocess
 import sys
 
@@ -57,6 +59,24 @@ def test_command_checks_a_file_of_ones_own(tmp_path):
     assert missed.returncode == 1 and " no" in missed.stdout
     solved = subprocess.run([*words, "--set", "distance=128"], capture_output=True, text=True)
     assert solved.returncode == 0, solved.stderr
+
+
+TYPED = re.compile(r"^    uncore ((?:\S+ ?)+)|`uncore (\w+ [^`]+)`", re.MULTILINE)
+FOLDER = CHECKOUT / "docs/lessons"
+PAGES = [page.read_text() for page in FOLDER.glob("*.md")]
+COMMANDS = sorted({(a or b).strip() for text in PAGES for a, b in TYPED.findall(text)})
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_that_a_lesson_names_is_executed(command, tmp_path):
+    """Commands of its blocks are executed when its page is made."""
+    start = "lock/clh" if "check" in command else "latency/queue"
+    (tmp_path / "mine.c").write_text((CHECKOUT / f"workloads/{start}.c").read_text())
+    words = [sys.executable, "-m", "uncore", *shlex.split(command)]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout or list(tmp_path.glob("*.html"))
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ def test_lines_of_an_unmarked_program_are_those_of_all_of_it(uncore: Command, el
     assert done.status == 0, done.err
     rows = json.loads(uncore("lines", "r.json", "--json").out)
     assert any("lock" in json.dumps(row) for row in rows)
-    assert "an operation takes 0 ps" not in uncore("lines", "r.json").out
+    assert "one operation every 0 ps" not in uncore("lines", "r.json").out
 
 
 def test_whatif_repeats_the_words_of_the_program(uncore: Command, elf: str) -> None:  # noqa: F811

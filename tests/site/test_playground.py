@@ -262,29 +262,53 @@ check last == turns * 200000
 
 @pytest.mark.long
 def test_a_check_of_a_text_fails_where_it_does_not_hold():
-    assert "a check at the end of the text failed" in " ".join(written(LOSES)["failures"])
+    assert written(LOSES)["failures"] == ["line 6: this check failed at the end"]
     assert not written(COUNTS)["failures"]
     early = COUNTS.replace("check other >= 200000", "check other < 200000")
-    assert "a check of the text failed while threads ran" in " ".join(written(early)["failures"])
+    assert set(written(early)["failures"]) == {"line 13: this check failed while threads ran"}
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("line a\n\nstor a 1", "line 3: 'stor': expected NAME = ..., line, each"),
-        ("x = load a", "line 1: 'a' is no shared word: line a"),
-        ("line a\nstore a y", "line 2: 'y' has no value yet"),
-        ("line a\nloop\nx = load a", "line 3: loop: its end is missing"),
-        ("line a\nx = cas a 1 2", "line 2: expected cas NAME EXPECTED to NEW"),
-        ("line a\nwait a 1", "line 2: expected a comparison"),
-        ("end", "line 1: end of nothing"),
+        ("line a\n\nstor a 1", "line 3: 'stor': expected VALUE = ..., line, each"),
+        ("line a\n\nstor a 1", "pause, store, store.release, loop"),
+        ("stor a 1", "; write store NAME SUM"),
+        ("line b c\nx = load a", "line 2: 'a' is not in memory: expected b, c; write line a above"),
+        ("line a\nx = load", "line 2: the line ends: expected a; write VALUE = load NAME"),
+        ("line a\nx = load a 3", "line 2: '3': expected the end of the line; write VALUE = load"),
+        ("line a\nloop 3", "line 2: '3': expected the end of the line; write loop"),
+        ("line a\nstore a y", "line 2: 'y' has no value: expected a number or a name with one; w"),
+        ("line a\nx = a + 1", "line 2: 'a' is in memory: expected a value; write VALUE = load a"),
+        ("line a\nloop\nx = load a", "line 2: 'loop': expected its end; write end below it"),
+        ("line a\nx = cas a 1 2", "line 2: '1 2': expected EXPECTED to NEW; write VALUE = cas"),
+        ("line a\nwait a 1", "line 2: '1': expected a comparison"),
+        ("check 1", "line 1: '1': expected a comparison by == != < or >=; write check SUM == SUM"),
+        ("end", "line 1: 'end': nothing is open; write loop or if SUM == SUM above"),
+        ("me = 1", "line 1: 'me' is given: expected a name of yours; write my_me"),
+        ("line a a", "line 1: 'a' is there already: expected a new name; write line NAME..."),
     ],
 )
-def test_mistake_in_a_text_names_its_line(text, says):
+def test_mistake_in_a_text_names_its_line_and_what_to_write(text, says):
     with pytest.raises(AssertionError) as wrong:
         written(text)
     assert says in str(wrong.value)
+
+
+@pytest.mark.long
+def test_more_threads_than_a_text_has_room_for_are_refused():
+    (why,) = written(LOSES, "mesh:16x8", 65)["failures"]
+    assert why.endswith("a text has at most 64 threads; write fewer")
+
+
+MARKED = """text => text.ariaInvalid !== 'true' ? null :
+  text.value.slice(text.selectionStart).split('\\n')[0]"""
+
+
+def marked(shown):
+    """The line of the editor that is marked, where the cursor is."""
+    return shown.locator("#text").evaluate(MARKED)
 
 
 @pytest.mark.long
@@ -309,6 +333,14 @@ def test_text_is_written_run_and_stepped_through_in_the_page(page):
         shown.click("#run")
         finished(shown)
         assert "line 1: 'nonsense'" in shown.text_content("#state")
+        assert faults(shown) == []
+        shown.fill("#text", LOSES)
+        assert marked(shown) is None
+        shown.click("#run")
+        finished(shown)
+        assert shown.text_content("#state") == "line 6: this check failed at the end"
+        assert marked(shown) == "check sum == threads * turns"
+        assert shown.text_content("#line-numbers").split() == list("1234567")
         assert faults(shown) == []
     with opened(page, address) as again:
         finished(again)

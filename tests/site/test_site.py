@@ -26,6 +26,8 @@ PAGES = (
     "index.html",
     "first.html",
     "docs/cli.html",
+    "docs/protocol.html",
+    "docs/results/locks.html",
     "machines/epyc7302x2.html",
     "machines/index.html",
 )

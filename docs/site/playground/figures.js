@@ -49,6 +49,11 @@ function make(name, attributes, parent, text) {
   parent.append(node);
   return node;
 }
+// The least round number that is no less.
+function roundStep(number) {
+  const ten = 10 ** Math.floor(Math.log10(number));
+  return ten * [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find(step => step * ten >= number);
+}
 function drawCurves(runs) {
   const svg = $('curve');
   const all = runs.map(run => byThreads(run.points));
@@ -57,20 +62,17 @@ function drawCurves(runs) {
   $('runs').replaceChildren();
   if (!flat.length) return;
   const widest = Math.log2(Math.max(2, ...flat.map(p => p.threads)));
-  const top = 1.08 * Math.max(...flat.map(p => p.most), 1e-9);
+  const step = roundStep(Math.max(...flat.map(p => p.most), 1e-9) / 4);
+  const top = 4 * step;
   const x = threads => 70 + (800 * Math.log2(threads)) / widest;
   const y = value => 290 - (270 * value) / top;
   for (let i = 0; i <= 4; i++) {
-    make(
-      'line',
-      { class: 'axis', x1: 70, x2: 870, y1: y((top * i) / 4), y2: y((top * i) / 4) },
-      svg,
-    );
+    make('line', { class: 'axis', x1: 70, x2: 870, y1: y(step * i), y2: y(step * i) }, svg);
     make(
       'text',
-      { x: 62, y: y((top * i) / 4) + 4, 'text-anchor': 'end' },
+      { x: 62, y: y(step * i) + 4, 'text-anchor': 'end' },
       svg,
-      ((top * i) / 4).toPrecision(3),
+      Number((step * i).toPrecision(3)),
     );
   }
   for (const threads of new Set(flat.map(p => p.threads)))

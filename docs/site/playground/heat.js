@@ -29,10 +29,9 @@ function drawHeat(box, { name, job }, point, most) {
   const svg = make('svg', { viewBox: `${-0.4 * STEP} 0 ${width} ${height}`, role: 'img' }, box);
   svg.setAttribute('aria-label', `links of ${job.machine.id} by how busy they are`);
   const at = stop => drawing.stops[stop].map(place => place * STEP);
-  for (const [label, x, y, w, h] of drawing.frames) {
+  for (const [, x, y, w, h] of drawing.frames) {
     const [left, top, wide, high] = [x, y, w, h].map(place => place * STEP);
     make('rect', { class: 'frame', x: left, y: top, width: wide, height: high, rx: 6 }, svg);
-    make('text', { class: 'frame-name', x: left + 5, y: top + 12 }, svg, label);
   }
   for (const [key, ppm] of wiresOf(job.machine, point.links)) {
     const [from, to] = key.split(',').map(Number);
@@ -50,6 +49,8 @@ function drawHeat(box, { name, job }, point, most) {
     const kind = used.includes(core) ? 'core on' : 'core';
     make('rect', { class: kind, x: x - 9, y: y - 9, width: 18, height: 18, rx: 3 }, svg);
   }
+  for (const [label, x, y] of drawing.frames)
+    make('text', { class: 'frame-name', x: x * STEP + 5, y: y * STEP + 12 }, svg, label);
   const words = document.createElement('figcaption');
   words.textContent = `${name}, ${point.threads} threads`;
   box.append(words);

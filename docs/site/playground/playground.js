@@ -16,6 +16,10 @@ function tell(text, wrong = false) {
   $('state').textContent = text;
   $('state').className = wrong ? 'wrong' : 'soft';
 }
+function failed({ message }) {
+  tell(message, true);
+  if ($('workload').value === WRITTEN) mark(message);
+}
 function working(on) {
   $('job').setAttribute('aria-busy', String(on));
   $('run').disabled = on;
@@ -54,7 +58,7 @@ async function start() {
     jobs = [job, besideOf(job)].filter(Boolean);
   } catch (error) {
     working(false);
-    return tell(error.message, true);
+    return failed(error);
   }
   saveState();
   const begun = performance.now();
@@ -62,18 +66,29 @@ async function start() {
   runs.push(...newest);
   while (runs.length > COLOURS.length) runs.shift();
   $('hash').textContent = '';
-  $('command').textContent = commandOf('run', jobs, $('threads').value);
+  showCommand(commandOf('run', jobs, $('threads').value));
   const total = newest.length * jobs[0].threads.length * Math.max(1, jobs[0].seeds.length);
   const told = () => `${newest.flatMap(run => run.points).length} of ${total} runs`;
   try {
     for (const run of newest) await runJob(run, told, () => showRuns(runs, newest));
+    const [why] = newest.flatMap(run => run.points).flatMap(point => point.failures);
+    if (why) throw new Error(why);
     tell(`done: ${total} runs in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
   } catch (error) {
-    tell(error.message, true);
+    failed(error);
     for (const run of newest) if (!run.points.length) runs.splice(runs.indexOf(run), 1);
   }
   $('hash').textContent = newest.map(run => run.hash).join(' ');
   working(false);
+}
+function showCommand(words) {
+  const [first, ...options] = words.split(' --');
+  const parts = options.map(option => {
+    const part = document.createElement('span');
+    part.textContent = `--${option}`;
+    return part;
+  });
+  $('command').replaceChildren(first, ...parts.flatMap(part => [' ', part]));
 }
 async function runJob(run, told, drawn) {
   const heard = ({ point, done, threads }) => {
@@ -160,7 +175,7 @@ async function chooseWorkload() {
     program =
       name === WRITTEN ? await written() : unpackedProgram(await unpackedValue(D.workloads[name]));
   } catch (error) {
-    return tell(error.message, true);
+    return failed(error);
   }
   $('summary').textContent = program.summary;
   drawParameters();
@@ -175,13 +190,13 @@ function choice(id, address, usual, there) {
 }
 async function begin() {
   for (const [id, [name, , harts]] of Object.entries(D.machines))
-    $('machine').append(new Option(`${id}: ${name}, ${harts} harts`, id));
+    $('machine').append(new Option(`${name === id ? '' : `${id}: `}${name}, ${harts} harts`, id));
   for (const name in D.workloads)
     for (const id of ['workload', 'other']) $(id).append(new Option(name));
   $('workload').prepend(new Option('written here', WRITTEN));
   for (const name in D.examples) $('example').append(new Option(name));
   const address = new URLSearchParams(location.hash.slice(1));
-  $('text').value = address.get('text') ?? Object.values(D.examples)[0];
+  showText(address.get('text') ?? Object.values(D.examples)[0]);
   choice('machine', address, 'ccx:4x8', D.machines);
   choice('workload', address, 'lock/ticket', { ...D.workloads, [WRITTEN]: true });
   choice('other', address, location.hash ? '' : 'lock/mcs', D.workloads);
@@ -194,7 +209,7 @@ async function begin() {
 $('machine').addEventListener('change', chooseMachine);
 $('workload').addEventListener('change', chooseWorkload);
 $('example').addEventListener('change', () => {
-  $('text').value = D.examples[$('example').value];
+  showText(D.examples[$('example').value]);
 });
 $('other').addEventListener('change', chooseOther);
 $('restore').addEventListener('click', chooseMachine);

@@ -3,9 +3,11 @@
 #include "loop.h"
 #include "uncore.h"
 
-UC_WORKLOAD("what is written in the page");
+UC_WORKLOAD("A workload of your own, written below");
 
+enum { MOST = 64 };                                             // threads
 uint64_t written_words[8 * 1024] __attribute__((aligned(64)));  // lines that threads share
+static char said[MOST + 1][64];                                 // by each thread, and at the end
 
 // (thread, threads, words, turns of a thread): the line of the text whose check failed, or 0.
 uint64_t written(uint64_t id, uint64_t n, uint64_t* words, uint64_t turns);
@@ -18,6 +20,21 @@ __asm__(
     ".fill 254, 4, 0x13\n.size written_end, .-written_end\n"
     ".option pop\n.popsection\n");
 
+// "line 12: WHAT", of the thread's own.
+static const char* says(unsigned id, uint64_t line, const char* what) {
+  char digits[20], *to = said[id];
+  unsigned many = 0;
+  for (const char* from = "line "; *from;) *to++ = *from++;
+  do digits[many++] = (char)('0' + line % 10);
+  while (line /= 10);
+  while (many) *to++ = digits[--many];
+  while ((*to++ = *what++)) {
+  }
+  return said[id];
+}
+
+void uc_setup(unsigned n) { uc_require(n <= MOST, "a text has at most 64 threads; write fewer"); }
+
 void uc_main(unsigned id, unsigned n) {
   struct loop loop = loop_begin();
   uint64_t failed = 0;
@@ -27,9 +44,10 @@ void uc_main(unsigned id, unsigned n) {
     uc_op();
   }
   loop_end();
-  uc_check(!failed, "a check of the text failed while threads ran");
+  if (failed) uc_failed(says(id, failed, ": this check failed while threads ran"));
 }
 
 void uc_finish(unsigned n) {
-  uc_check(!written_end(0, n, written_words, ops), "a check at the end of the text failed");
+  uint64_t failed = written_end(0, n, written_words, ops);
+  if (failed) uc_failed(says(MOST, failed, ": this check failed at the end"));
 }

@@ -13,7 +13,7 @@
 // again.
 //
 //   await writtenProgram(frame, text)    the program of written.c with the text's instructions, lines and
-//                                  names; an error names the line
+//                                  names; an error names the line, and says what to write
 const WORDS_OF_LINE = 8;
 const MOST_THREADS = 64;
 const VALUES = [14, 15, 16, 17, 29, 30, 31]; // registers: a4 to a7, t4 to t6
@@ -33,6 +33,25 @@ const STORE = (value, at) => rType(0x23, 3, 0, 0, at, value);
 const PAUSE = 0x0100000f;
 const FENCE = { all: 0x0330000f, acquire: 0x0230000f, release: 0x0310000f };
 const BRANCH = { '==': 0, '!=': 1, '<': 6, '>=': 7 };
+const FORMS = {
+  line: 'line NAME...',
+  each: 'each NAME...',
+  store: 'store NAME SUM',
+  'store.release': 'store.release NAME SUM',
+  wait: 'wait NAME == SUM',
+  if: 'if SUM == SUM',
+  check: 'check SUM == SUM',
+  load: 'VALUE = load NAME',
+  'load.acquire': 'VALUE = load.acquire NAME',
+  add: 'VALUE = add NAME SUM',
+  swap: 'VALUE = swap NAME SUM',
+  cas: 'VALUE = cas NAME EXPECTED to NEW',
+  loop: 'loop',
+  break: 'break',
+  end: 'end',
+  fence: 'fence',
+  pause: 'pause',
+};
 const OTHERWISE = { '==': '!=', '!=': '==', '<': '>=', '>=': '<' };
 
 class Text {
@@ -44,9 +63,13 @@ class Text {
     this.code = []; // instructions; a branch is { from, f3, a, b } until its target is known
     this.from = []; // of each instruction the line of the text
     this.number = 0;
+    this.statement = ''; // its word
   }
-  wrong(what) {
-    return new Error(`line ${this.number}: ${what}`);
+  wrong(what, write = FORMS[this.statement]) {
+    return new Error(`line ${this.number}: ${what}${write ? `; write ${write}` : ''}`);
+  }
+  nothingBehind(words) {
+    if (words.length) throw this.wrong(`'${words.join(' ')}': expected the end of the line`);
   }
   put(...instructions) {
     for (const instruction of instructions) {
@@ -56,28 +79,44 @@ class Text {
   }
   declare(kind, names) {
     if (!names.length || names.length > WORDS_OF_LINE)
-      throw this.wrong(`${kind}: expected one to ${WORDS_OF_LINE} names`);
+      throw this.wrong(`${names.length} names: expected 1 to ${WORDS_OF_LINE}`);
     for (const [n, name] of names.entries()) {
-      if (!/^[a-z_]\w*$/i.test(name) || this.places.has(name) || name in FIXED)
-        throw this.wrong(`'${name}' is no new name`);
+      if (!/^[a-z_]\w*$/i.test(name))
+        throw this.wrong(`'${name}': expected a name of letters, digits and _`);
+      if (this.places.has(name) || name in FIXED)
+        throw this.wrong(`'${name}' is there already: expected a new name`);
       const at = this.size * 64 + n * 8;
       this.places.set(name, { at, each: kind === 'each' });
     }
     this.size += kind === 'each' ? MOST_THREADS : 1;
-    if (this.size > 1024) throw this.wrong('more than 1,024 lines of memory');
+    if (this.size > 1024)
+      throw this.wrong('more than 1,024 lines of memory: each takes 64', 'fewer of them');
   }
   register(name, isNew = false) {
     if (name in FIXED) return FIXED[name];
     if (!this.values.has(name)) {
-      if (!isNew) throw this.wrong(`'${name}' has no value yet`);
-      if (this.places.has(name)) throw this.wrong(`'${name}' is in memory: store ${name} ...`);
-      if (this.values.size === VALUES.length) throw this.wrong(`more than ${VALUES.length} values`);
+      if (this.places.has(name))
+        throw this.wrong(
+          `'${name}' is in memory: expected a value`,
+          isNew ? `store ${name} SUM` : `VALUE = load ${name} above, and VALUE here`,
+        );
+      if (!isNew)
+        throw this.wrong(
+          `'${name}' has no value: expected a number or a name with one`,
+          `${name} = 0 above`,
+        );
+      if (this.values.size === VALUES.length)
+        throw this.wrong(
+          `'${name}' is one value too many: expected at most ${VALUES.length}`,
+          `one of ${[...this.values.keys()].join(', ')} instead`,
+        );
       this.values.set(name, VALUES[this.values.size]);
     }
     return this.values.get(name);
   }
   constant(rd, number) {
-    if (number >= 2 ** 31 - 2048) throw this.wrong(`${number} is too large`);
+    const most = 2 ** 31 - 2049;
+    if (number > most) throw this.wrong(`${number}: expected at most ${most}`, `${most}`);
     const low = (number << 20) >> 20;
     const high = (number - low) >>> 12;
     if (high) this.put((high << 12) | (rd << 7) | 0x37);
@@ -88,7 +127,7 @@ class Text {
     let at = 0;
     const operand = to => {
       const word = words[at++];
-      if (word === undefined) throw this.wrong('expected a number or a value');
+      if (word === undefined) throw this.wrong('the line ends: expected a number or a value');
       if (/^\d+$/.test(word)) this.constant(to, Number(word));
       else this.put(addi(to, this.register(word), 0));
     };
@@ -103,7 +142,7 @@ class Text {
     product(rd);
     while (at < words.length) {
       const sign = words[at++];
-      if (sign !== '+' && sign !== '-') throw this.wrong(`'${sign}': expected + - *`);
+      if (sign !== '+' && sign !== '-') throw this.wrong(`'${sign}': expected + - or *`);
       product(T3);
       this.put(rType(0x33, 0, sign === '+' ? 0 : 0x20, rd, rd, T3));
     }
@@ -112,11 +151,17 @@ class Text {
   address(words) {
     const name = words.shift();
     const place = this.places.get(name);
-    if (!place) throw this.wrong(`'${name ?? ''}' is no shared word: line ${name ?? 'NAME'}`);
+    if (!place) {
+      const names = [...this.places.keys()].join(', ') || 'a name';
+      throw name
+        ? this.wrong(`'${name}' is not in memory: expected ${names}`, `line ${name} above`)
+        : this.wrong(`the line ends: expected ${names}`);
+    }
     let whose = place.each ? ['me'] : undefined;
     if (words[0] === '[') {
-      if (!place.each) throw this.wrong(`'${name}' is one word: declare it with each`);
-      if (!words.includes(']')) throw this.wrong(`${name}[: expected ]`);
+      if (!place.each)
+        throw this.wrong(`'${name}[' is one word for all: expected ${name}`, `each ${name} above`);
+      if (!words.includes(']')) throw this.wrong(`'${name}[': expected ]`, `${name}[me]`);
       whose = words.splice(0, words.indexOf(']') + 1).slice(1, -1);
     }
     if (whose) {
@@ -129,7 +174,8 @@ class Text {
   // Splits at a comparison: the words before, its branch, the words behind.
   compared(words) {
     const at = words.findIndex(word => word in BRANCH);
-    if (at < 1 || at === words.length - 1) throw this.wrong('expected a comparison: == != < >=');
+    if (at < 1 || at === words.length - 1)
+      throw this.wrong(`'${words.join(' ')}': expected a comparison by == != < or >=`);
     return [words.slice(0, at), words[at], words.slice(at + 1)];
   }
   branch(how, a, b) {
@@ -141,7 +187,11 @@ class Text {
     for (const branch of branches) branch.to = this.code.length;
   }
   finished() {
-    if (this.open.length) throw this.wrong(`${this.open.at(-1).kind}: its end is missing`);
+    if (this.open.length) {
+      const { kind, number } = this.open.at(-1);
+      this.number = number;
+      throw this.wrong(`'${kind}': expected its end`, 'end below it');
+    }
     this.put(addi(10, ZERO, 0), iType(0x67, 0, ZERO, RA, 0));
     return this.code.map((one, at) => (typeof one === 'number' ? one : encoded(one, at)));
   }
@@ -168,36 +218,38 @@ const STATEMENTS = {
   pause: text => text.put(PAUSE),
   store: (text, words) => stores(text, words),
   'store.release': (text, words) => stores(text, words, FENCE.release),
-  loop: text => text.open.push({ kind: 'loop', begin: text.code.length, leaves: [] }),
+  loop: text =>
+    text.open.push({ kind: 'loop', begin: text.code.length, leaves: [], number: text.number }),
   if: (text, words) => {
     const [left, how, right] = text.compared(words);
     text.sum(left, T0);
     text.sum(right, T1);
-    text.open.push({ kind: 'if', leaves: [text.branch(OTHERWISE[how], T0, T1)] });
+    const leaves = [text.branch(OTHERWISE[how], T0, T1)];
+    text.open.push({ kind: 'if', leaves, number: text.number });
   },
   check: (text, words) => {
-    STATEMENTS.if(
-      text,
-      words.map(word => OTHERWISE[word] ?? word),
-    );
+    const [left, how, right] = text.compared(words);
+    STATEMENTS.if(text, [...left, OTHERWISE[how], ...right]);
     text.constant(10, text.number);
     text.put(iType(0x67, 0, ZERO, RA, 0));
     STATEMENTS.end(text);
   },
   break: text => {
     const loop = text.open.findLast(({ kind }) => kind === 'loop');
-    if (!loop) throw text.wrong('break stands in no loop');
+    if (!loop) throw text.wrong("'break': expected it in a loop", 'loop above');
     loop.leaves.push(text.branch('==', ZERO, ZERO));
   },
   end: text => {
     const closed = text.open.pop();
-    if (!closed) throw text.wrong('end of nothing');
+    if (!closed) throw text.wrong("'end': nothing is open", 'loop or if SUM == SUM above');
     if (closed.kind === 'loop') text.branch('==', ZERO, ZERO).to = closed.begin;
     text.land(closed.leaves);
   },
   wait: (text, words) => {
     text.address(words);
-    const [, how, right] = text.compared(['it', ...words]);
+    if (!(words[0] in BRANCH))
+      throw text.wrong(`'${words[0] ?? ''}': expected a comparison by == != < or >=`);
+    const [how, ...right] = words;
     text.put(addi(T1, T0, 0));
     text.sum(right, T0);
     const begin = text.code.length;
@@ -215,6 +267,7 @@ function stores(text, words, before) {
   if (before) text.put(before);
   text.put(STORE(T0, T1));
 }
+const ALONE = ['fence', 'pause', 'loop', 'break', 'end', 'load', 'load.acquire'];
 const GIVES = {
   load: (text, rd) => text.put(LOAD(rd, T0)),
   'load.acquire': (text, rd) => text.put(LOAD(rd, T0), FENCE.acquire),
@@ -222,7 +275,7 @@ const GIVES = {
   swap: (text, rd, words) => exchanged(text, rd, words, 1),
   cas: (text, rd, words) => {
     const to = words.indexOf('to');
-    if (to < 1) throw text.wrong('expected cas NAME EXPECTED to NEW');
+    if (to < 1) throw text.wrong(`'${words.join(' ')}': expected EXPECTED to NEW`);
     text.put(addi(T1, T0, 0));
     text.sum(words.slice(to + 1), T0);
     text.sum(words.slice(0, to), rd);
@@ -244,17 +297,23 @@ function exchanged(text, rd, words, f5) {
   text.put(atomic(f5, rd, T1, T0));
 }
 function assign(text, name, words) {
+  text.statement = '';
+  if (name in FIXED) throw text.wrong(`'${name}' is given: expected a name of yours`, `my_${name}`);
   const gives = GIVES[words[0]];
   if (!gives) {
     text.sum(words, T0);
     return text.put(addi(text.register(name, true), T0, 0));
   }
-  words.shift();
+  text.statement = words.shift();
   text.address(words);
-  const rd = text.register(name, true);
-  if (rd === FIXED.me || rd === FIXED.threads || rd === FIXED.turns)
-    throw text.wrong(`${name} is given`);
-  gives(text, rd, words);
+  if (ALONE.includes(text.statement)) text.nothingBehind(words);
+  gives(text, text.register(name, true), words);
+}
+
+function unknown(text, word) {
+  const words = Object.keys(STATEMENTS);
+  const meant = Object.keys(FORMS).find(known => known.slice(0, 3) === word.slice(0, 3));
+  return text.wrong(`'${word}': expected VALUE = ..., ${words.join(', ')}`, FORMS[meant]);
 }
 
 // The instructions of a turn and of the end, with what they share.
@@ -272,9 +331,12 @@ function assembled(source) {
       continue;
     }
     const [first, ...rest] = words;
+    text.statement = first;
     if (rest[0] === '=') assign(text, first, rest.slice(1));
-    else if (STATEMENTS[first]) STATEMENTS[first](text, rest);
-    else throw text.wrong(`'${first}': expected NAME = ..., ${Object.keys(STATEMENTS).join(', ')}`);
+    else if (STATEMENTS[first]) {
+      if (ALONE.includes(first)) text.nothingBehind(rest);
+      STATEMENTS[first](text, rest);
+    } else throw unknown(text, first);
   }
   return { turn, last, codes: { written: turn.finished(), written_end: last.finished() } };
 }
@@ -285,7 +347,10 @@ async function writtenProgram(frame, source) {
   const lines = [];
   for (const [name, code] of Object.entries(codes)) {
     const [, address, size] = frame.symbols.find(([label]) => label === name);
-    if (code.length * 4 > size) throw new Error(`${code.length} instructions are too many`);
+    if (code.length * 4 > size)
+      throw new Error(
+        `the text has ${code.length} instructions: expected at most ${size / 4}; write fewer lines`,
+      );
     const [at, bytes] = segments.find(([a, b]) => a <= address && address < a + b.length);
     const view = new DataView(bytes.buffer, bytes.byteOffset + address - at);
     const { from } = name === 'written' ? turn : last;

@@ -185,7 +185,7 @@ def document() -> str:
 def _heads(tables: Sequence[str]) -> str:
     """Explanations of a command's columns."""
     explained = [f"* `{column.head}`: {column.about}" for column in heads.explained(tables)]
-    wide = f"`{WIDE}`: columns that do not fit stand beside the others all the same."
+    wide = f"`{WIDE}` prints every column of a table, however long its lines get."
     return "\n".join(["Columns:\n", *explained, "", wide]) if explained else wide
 
 

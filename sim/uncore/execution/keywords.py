@@ -75,7 +75,7 @@ SIGNATURE = inspect.signature(Keywords.__call__)
 OTHERS = {  # no fields of a job
     "samples": "machines drawn for `Result.intervals`, where numbers of a machine's file have some",
     "cores": "of this host, or a cluster (`uncore.execution.cluster.connected`)",
-    "slow": "as many harts as asked for on an engine that is slow",
+    "slow": "allow more harts than a slow engine is usually given",
     "observed": "keeps what `uncore lines` shows",
     "engine_options": 'limits and options of engines: {"sst_threads": 4}',
 }

@@ -97,12 +97,18 @@ class Job:
         default="addressed",
         axis=True,
     )
-    slices: str = option("--slices", "hash, or the slice that owns every line", default="hash")
-    smt: bool = option("--smt", "second hardware threads", default=True, form=TRUTH)
+    slices: str = option(
+        "--slices",
+        "which slice owns a line: hash (of its address), or the number of one that owns all",
+        default="hash",
+    )
+    smt: bool = option(
+        "--smt", "whether a core has its second hardware thread", default=True, form=TRUTH
+    )
     # ps of simulated time
     watchdog: Annotated[int, Meta(ge=0, lt=1 << 62)] = option(
         "--watchdog",
-        "simulated time without an operation after which a run is given up",
+        "a run without an operation for so much simulated time is given up",
         default=10**11,
         form=DURATION,
         group=Group.LIMITS,
@@ -129,7 +135,7 @@ class Job:
     # A seed for each repeat of a point; empty: one run, nothing left to chance.
     seeds: tuple[Seed, ...] = option(
         "--seed",
-        "whole number from which follows what is left to chance; none: nothing is",
+        "number that decides what varies from run to run; none: nothing varies",
         default=(),
         form=SEEDS,
         group=Group.CHANCE,
@@ -141,7 +147,7 @@ class Job:
     # Millionths of the rate; 0: `ops` says how long a run is.
     within: Annotated[int, Meta(ge=0, lt=10**6)] = option(
         "--within",
-        "2%: runs as long and as many as the 95 % interval of ops/s needs to be that narrow",
+        "2%: runs more and longer, until the 95 % interval of ops/s is that narrow; 0%: off",
         default=0,
         form=SHARE,
         group=Group.CHANCE,
@@ -151,7 +157,7 @@ class Job:
     # The word {threads} stands for the thread count of the point.
     arguments: tuple[str, ...] = option(
         "--argument",
-        "a word for the program; those behind -- are, too",
+        "a word for the program, like those behind --",
         default=(),
         form=WORDS,
         group=Group.PROGRAM,
@@ -160,7 +166,7 @@ class Job:
     )
     system: Literal["machine", "free"] = option(
         "--os",
-        "what the system costs: what the machine says, or nothing",
+        "what system calls cost: what the machine file says, or nothing",
         default="machine",
         form=CHOICE,
         group=Group.PROGRAM,
@@ -187,7 +193,7 @@ class Job:
     )
     from_function: str = option(
         "--from-function",
-        "function that begins what is measured of a thread, by its symbol; its return ends it",
+        "function (its symbol) whose call is measured, to its return",
         default="",
         group=Group.PROGRAM,
         scope=Scope.LINUX,
@@ -195,7 +201,7 @@ class Job:
     )
     to_function: str = option(
         "--to-function",
-        "function that ends it instead",
+        "function at whose call measuring ends instead",
         default="",
         group=Group.PROGRAM,
         scope=Scope.LINUX,
@@ -203,7 +209,7 @@ class Job:
     )
     op: str = option(
         "--op",
-        "function of which each call is an operation",
+        "function; each of its calls counts as an operation",
         default="",
         group=Group.PROGRAM,
         scope=Scope.LINUX,

@@ -30,7 +30,7 @@ def show(comparison: Comparison, more: str) -> None:
     emit(rows, False, columns, title)
     say_seeds(comparison.seeds)
     low, mean, high = comparison.ratio_min, comparison.ratio_mean, comparison.ratio_max
-    say(f"ratio {low:.3g} to {high:.3g}, geometric mean {mean:.3g}\n")
+    say(f"ratio {low:.3g} to {high:.3g}, geometric mean {mean:.3g}\n" if len(rows) > 1 else "")
     for title, rows, columns in parts:
         if columns:
             emit(rows, False, columns, title)
@@ -49,7 +49,8 @@ def advice(comparison: Comparison) -> str:
     waits = [part for part in comparison.waits or [] if abs(part.difference) >= SEEN]
     if waits:
         most = waits[0]
-        said += f"; waits for {most.name} differ most, {most.a:.3g} and {most.b:.3g} ns"
+        said += f"; waits for {most.name} differ most, {units.duration(1000 * most.a)} and"
+        said += f" {units.duration(1000 * most.b)}"
     at = f"{comparison.threads} thread{'s' * (comparison.threads > 1)}"
     return f"At {at} {said}"
 

@@ -44,7 +44,7 @@ def show(program: Program, point: Point, size: int) -> None:
     ]
     seed = f", seed {point.seed}" if isinstance(point.seed, int) else ""
     more = f", {SHOWN} of {len(point.lines)}" if len(point.lines) > SHOWN else ""
-    emit(rows, False, COLUMNS, f"lines that moved, at {point.threads} threads{seed}{more}")
+    emit(rows, False, COLUMNS, f"lines fetched most, at {point.threads} threads{seed}{more}")
 
 
 def holds(program: Program, address: int, size: int) -> str:

@@ -48,7 +48,7 @@ class Lines(Framed):
 
     @property
     def sum(self) -> str:
-        """`an operation takes 690 ns = nodes[].granted 182 + guarded 146 + 12 executing`."""
+        """`one operation every 690 ns = nodes[].granted 182 + guarded 146 + 12 executing`."""
         return _sum(self.point, self.observed)
 
     def __repr__(self) -> str:
@@ -95,7 +95,7 @@ def show(found: Lines, top: int, chains: bool = False) -> None:
         say(f"shared without need, on {where}: {fields}")
     if shared:
         more = f"{len(shared) - SHARED} more such groups; " if len(shared) > SHARED else ""
-        say(f"{more}--by address says by whom, uncore whatif what a line of its own is worth")
+        say(f"{more}--by address says which harts; uncore whatif, what lines of their own gain")
 
 
 def panel(lines: Lines) -> plots.Panel:
@@ -106,7 +106,7 @@ def panel(lines: Lines) -> plots.Panel:
 
 
 def _sum(point: Point, observed: Observed) -> str:
-    """`an operation takes 690 ns = nodes[].granted 182 + guarded 146 + 12 executing`."""
+    """`one operation every 690 ns = nodes[].granted 182 + guarded 146 + 12 executing`."""
     each = _path(observed) / max(point.ops, 1)
     parts = [o for o in observed.objects if o.critical_ps][:NAMED]
     rest = _path(observed) - sum(object_.critical_ps for object_ in observed.objects)
@@ -116,7 +116,7 @@ def _sum(point: Point, observed: Observed) -> str:
     words = [f"{o.name} {_ns(o.critical_ps, point)}" for o in parts]
     words += [f"{_ns(others, point)} other lines"] if others else []
     words += [f"{_ns(rest, point)} between waits"]
-    return f"an operation takes {units.duration(each)} = {' + '.join(words)}"
+    return f"one operation every {units.duration(each)} = {' + '.join(words)}"
 
 
 def _ns(ps: int, point: Point) -> str:
@@ -168,7 +168,10 @@ COLUMNS = [
     ),
     Column("misses", "misses", "{:.2f}".format, about="an operation, in the core's caches"),
     Column(
-        "needless", "needless", "{:.2f}".format, about="misses that another layout would not have"
+        "needless",
+        "needless",
+        "{:.2f}".format,
+        about="misses of false sharing, which another layout would not have",
     ),
     Column("reads", "reads", "{:.2f}".format, about="an operation, atomics among them"),
     Column("writes", "writes", "{:.2f}".format, about="an operation, atomics among them"),

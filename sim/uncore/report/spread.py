@@ -94,5 +94,5 @@ def say_seeds(seeds: Iterable[int]) -> None:
     if len(numbers) == 1:
         say(f"seed {numbers[0]}", "dim")
     elif numbers:
-        words = "the run of median throughput; +- is half of what the least and greatest are apart"
+        words = "the run with the median throughput; +- is half the range of all"
         say(f"seeds {', '.join(map(str, numbers))}: {words}", "dim")

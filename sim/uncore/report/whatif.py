@@ -19,7 +19,7 @@ from uncore.result.steady import LEVEL
 from uncore.study.whatif import WhatIf
 
 DONE = "What can be done, to the program or to the machine"
-BOUNDS = "Bounds: what nobody had to wait for, which few programs can do without"
+BOUNDS = "Bounds: as if waiting for this cost nothing, which few programs can reach"
 NOTHING = "no change of the kinds in --only applies to this program and machine: leave --only out"
 SURE = 5  # repeats of which few deceive
 TORNADO = 12  # numbers that are drawn, those that matter most
@@ -47,8 +47,8 @@ def show(effects: WhatIf, top: int) -> None:
         print(f"{row['rank']:3}  {row['words']}")  # one line each, to be copied
     first = shown[0]
     say(
-        f"\nnow: if you can have '{first['change']}', run it with --lines --output FILE.json, and"
-        " uncore lines FILE.json says what is waited for then"
+        f"\nnow: run it with the words of row {first['rank']} and --lines --output FILE.json;"
+        " uncore lines FILE.json shows what is waited for then"
     )
 
 
@@ -59,7 +59,7 @@ def of_chance(effects: WhatIf) -> str:
         return f"~: may be chance, {LEVEL} % intervals overlap"
     repeats = len(effects.base.points)
     if repeats == 1:
-        return "one run of each: --repeat 5 tells what may be chance"
+        return "one run of each; --repeat 5 shows how much of it is chance"
     remark = "~: may be chance, some repeat is as without the change"
     if repeats < SURE:
         remark += (

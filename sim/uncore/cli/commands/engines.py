@@ -17,8 +17,10 @@ from uncore.cli.options import (
     JobWords,
     Json,
     Lockstep,
+    Machine,
     Plot,
     Threads,
+    Workload,
     note,
 )
 from uncore.cli.status import FAILED, OK
@@ -66,8 +68,8 @@ def engines(*, json: Json = False) -> int:
 
 def export(
     simulator: Annotated[Literal["sst", "gem5"], Parameter(help="for whom")],
-    machine: str,
-    workload: str,
+    machine: Machine,
+    workload: Workload,
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"], help="the folder; it must be new")],
     threads: Annotated[str, Parameter(help="how many: one number, or max")] = "max",
@@ -88,8 +90,8 @@ def export(
 
 
 def crosscheck(
-    machine: str = "",
-    workload: str = "",
+    machine: Machine = "",
+    workload: Workload = "",
     *,
     all_: Annotated[
         bool,
@@ -170,8 +172,8 @@ def _crosscheck_all(
 
 
 def diff_engines(
-    machine: str,
-    workload: str,
+    machine: Machine,
+    workload: Workload,
     *,
     threads: Threads = "1",
     job_words: JobWords = JOB_WORDS,

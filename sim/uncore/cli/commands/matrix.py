@@ -16,6 +16,7 @@ from uncore.cli.options import (
     Crew,
     EngineWords,
     Json,
+    Machine,
     MachineWords,
     Plot,
     Repeated,
@@ -39,7 +40,7 @@ Sample = Annotated[
 
 
 def matrix(
-    machine: str,
+    machine: Machine,
     *,
     ipi: Annotated[bool, Parameter(negative="", help="interrupts instead of a line")] = False,
     sample: Sample = "",

@@ -27,6 +27,7 @@ from uncore.cli.options import (
     Plot,
     Report,
     Threads,
+    Workload,
     command,
     note,
     untouched,
@@ -88,10 +89,10 @@ def lines(
 
 
 def conflicts(
-    workload: Annotated[str, Parameter(help="a name, a .c or an .elf file")],
+    workload: Workload,
     *,
     machine: Annotated[str, Parameter(help="where to run it")] = "ccx:2x4",
-    threads: Annotated[int, Parameter(validator=validators.Number(gte=2))] = 4,
+    threads: Annotated[int, Parameter(validator=validators.Number(gte=2), help="how many")] = 4,
     job_words: JobWords = JOB_WORDS,
     chance: Drawn = DRAWN,
     engine_words: EngineWords = ENGINE_WORDS,

@@ -15,6 +15,8 @@ from uncore.cli.options import (
     EngineWords,
     JobWords,
     Json,
+    Machine,
+    Workload,
     note,
 )
 from uncore.cli.options.window import LOOKED, Looked
@@ -25,8 +27,8 @@ from uncore.trace import record, save
 
 
 def trace(
-    machine: str,
-    workload: Annotated[str, Parameter(help="a name, a .c or an .elf file")],
+    machine: Machine,
+    workload: Workload,
     *,
     threads: Annotated[int, Parameter(validator=validators.Number(gte=1), help="how many")] = 1,
     output: Annotated[

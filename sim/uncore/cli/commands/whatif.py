@@ -16,8 +16,10 @@ from uncore.cli.options import (
     Estimate,
     JobWords,
     Json,
+    Machine,
     Plot,
     Report,
+    Workload,
     command,
     note,
 )
@@ -32,8 +34,8 @@ from uncore.study.whatif import whatif as look
 
 
 def whatif(
-    machine: str,
-    workload: Annotated[str, Parameter(help="a name, a .c or an .elf file")],
+    machine: Machine,
+    workload: Workload,
     *,
     threads: Annotated[int, Parameter(validator=validators.Number(gte=1), help="how many")],
     only: Annotated[list[Kind], Parameter(negative="", help="changes of these kinds only")] = [],  # noqa: B006

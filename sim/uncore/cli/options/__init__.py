@@ -43,6 +43,7 @@ from uncore.cli.options.single import (
     Cluster,
     Cores,
     Json,
+    Machine,
     Plot,
     Report,
     Resume,
@@ -50,6 +51,7 @@ from uncore.cli.options.single import (
     Set,
     Threads,
     With,
+    Workload,
 )
 
 __all__ = [
@@ -72,6 +74,7 @@ __all__ = [
     "JobWords",
     "Json",
     "Lockstep",
+    "Machine",
     "MachineWords",
     "Plot",
     "Repeated",
@@ -81,6 +84,7 @@ __all__ = [
     "Set",
     "Threads",
     "With",
+    "Workload",
     "command",
     "note",
     "show_unfinished",

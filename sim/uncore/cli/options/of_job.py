@@ -28,7 +28,7 @@ PARAMETERS = "parameters"
 Order = Annotated[
     Literal["tso", "weak"] | None,
     Parameter(
-        help="order in which accesses are seen: total store order, or as weak as RVWMO allows",
+        help="memory order: total store order, or as weak as RVWMO allows",
         group=panel(Group.MACHINE),
     ),
 ]
@@ -36,8 +36,8 @@ Slow = Annotated[
     bool,
     Parameter(
         negative="",
-        help="as many harts as asked for on an engine that is slow",
-        group=panel(Group.MACHINE),
+        help="allow more harts than a slow engine is usually given",
+        group=panel(Group.LIMITS),
     ),
 ]
 OWN: list[tuple[str, Any, Any]] = [("order", Order, None), ("slow", Slow, False)]

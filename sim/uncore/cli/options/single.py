@@ -11,6 +11,8 @@ from uncore.cli.options.groups import COMMON, HERE, OUTPUT, SAVED, panel
 from uncore.cli.options.of_job import parameter
 from uncore.job.schema import Group
 
+Machine = Annotated[str, Parameter(help="a name, a shape such as ccx:2x4, or a .toml file")]
+Workload = Annotated[str, Parameter(help="a name, a .c or an .elf file")]
 Threads = Annotated[
     str,
     Parameter(help="thread counts: 1,2,4..128 (4..128 doubles), or max", group=COMMON),
@@ -47,7 +49,7 @@ Samples = Annotated[
     int,
     Parameter(
         validator=validators.Number(gte=0),
-        help="machines drawn, where a file's numbers have intervals, for an interval of throughput",
+        help="machines drawn where a file's numbers have intervals: throughput gets one, too",
         group=panel(Group.CHANCE),
     ),
 ]
@@ -55,7 +57,7 @@ Resume = Annotated[
     bool,
     Parameter(
         negative="",
-        help="take up points that were finished before, by an interrupted run",
+        help="keep the points that an interrupted run has finished",
         group=SAVED,
     ),
 ]

@@ -1,0 +1,32 @@
+// The editor of a workload that is written in the page: its lines are numbered, and the one that a
+// message names is marked.
+//
+//   mark(message)     marks the line of "line 3: ...", shows the message and puts the cursor there
+//   showText(text)    puts another text there
+const editor = $('text');
+function numberLines() {
+  const many = editor.value.split('\n').length;
+  $('line-numbers').textContent = Array.from({ length: many }, (_, n) => n + 1).join('\n');
+  $('line-numbers').scrollTop = editor.scrollTop;
+}
+function mark(message = '') {
+  const line = Number(/^line (\d+):/.exec(message)?.[1] ?? 0);
+  editor.setAttribute('aria-invalid', String(line > 0));
+  $('text-wrong').textContent = line ? message : '';
+  if (!line) return;
+  const before = editor.value.split('\n').slice(0, line - 1);
+  const begin = before.join('\n').length + (line > 1);
+  editor.style.setProperty('--line', line - 1);
+  editor.setSelectionRange(begin, begin);
+  editor.focus();
+}
+function showText(text) {
+  editor.value = text;
+  mark();
+  numberLines();
+}
+editor.addEventListener('input', () => {
+  mark();
+  numberLines();
+});
+editor.addEventListener('scroll', numberLines);
