@@ -26,7 +26,7 @@ def test_one_line_is_as_good_as_two_inside_a_chip_and_worse_beyond() -> None:
     few = msgspec.structs.replace(few, node=[storm.node[0], 17.067, 33.139])
     rows, past = interrupts.storm("power9x2", few, 2)
     assert past == []
-    assert abs(rows[0]["err_pct"]) < 4  # fitted, along a straight line between two probes
+    assert abs(rows[0]["err_pct"]) < 1  # fitted
     assert len(rows) == 7
 
 

@@ -191,10 +191,22 @@ def rates(
     return [_number(point.ops) / _number(point.elapsed_ps) * 1e6 for point in points]
 
 
+def private_work(name: str, measured: Storm, cores: int) -> int:
+    """Instructions with which the fewest threads are as quick as measured: along the straight line
+    between two probes, and once more from there."""
+    threads, goal = measured.threads[0], measured.threads[0] / measured.one[0]
+
+    def time(work: int) -> float:
+        return threads / rates(name, "one", work, [threads], cores)[0]
+
+    low, high = (time(work) for work in WORKS)
+    slope = (WORKS[1] - WORKS[0]) / (high - low)
+    work = round(WORKS[0] + (goal - low) * slope)
+    return round(work + (goal - time(work)) * slope)
+
+
 def storm(name: str, measured: Storm, cores: int) -> tuple[list[Row], list[str]]:
-    least, goal = measured.threads[:1], measured.threads[0] / measured.one[0]
-    low, high = (least[0] / rates(name, "one", work, least, cores)[0] for work in WORKS)
-    work = round(WORKS[0] + (goal - low) * (WORKS[1] - WORKS[0]) / (high - low))
+    work = private_work(name, measured, cores)
     shared, node = (rates(name, kind, work, measured.threads, cores) for kind in ("one", "node"))
     rows: list[Row] = []
     for at, threads in enumerate(measured.threads):
