@@ -13,7 +13,7 @@
 namespace uncore {
 
 class Core;
-struct Line;
+class Line;
 
 class FarAtomics {
  public:

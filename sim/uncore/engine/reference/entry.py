@@ -140,7 +140,7 @@ class Entry:
 
     @property
     def may_share(self) -> list[int]:
-        """Those whom an invalidation is sent to."""
+        """R11.1: those whom an invalidation is sent to."""
         if not self.unnamed:
             return sorted(self.sharers)
         spec, shared = self.resolver.spec, self.sharers.keys()

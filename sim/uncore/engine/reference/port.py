@@ -25,7 +25,7 @@ class Port:
     # ---- memory ----------------------------------------------------------------------------------
 
     def place(self, address: int) -> tuple[int, int]:
-        """A2: an address, and its line."""
+        """An address, and its line."""
         return address, address // self.line
 
     def load(self, address: int, size: int) -> Value | None:

@@ -44,13 +44,6 @@ class Resolver:
     def slice(self, line: int) -> int:
         return self.system.agents.slice(line, len(self.spec.slices))
 
-    def regions(self) -> Iterator[tuple[int, ...]]:
-        """R11.2: children for whom a bit of the pointers stands, once more share than they name."""
-        children = self.spec.children
-        bits = self.spec.pointers * max(1, (len(children) - 1).bit_length())
-        size = ceil(len(children) / bits)
-        return (children[first : first + size] for first in range(0, len(children), size))
-
     # ---- messages --------------------------------------------------------------------------------
 
     def service(self, message: Message) -> int:
@@ -111,6 +104,13 @@ class Resolver:
     def is_at_hand(self, entry: Entry) -> bool:
         """R9.3: a transaction is under way, or a request waits."""
         return bool(entry.transaction or entry.poll or entry.queue)
+
+    def regions(self) -> Iterator[tuple[int, ...]]:
+        """R11.2: children for whom a bit of the pointers stands, once more share than they name."""
+        children = self.spec.children
+        bits = self.spec.pointers * max(1, (len(children) - 1).bit_length())
+        size = ceil(len(children) / bits)
+        return (children[first : first + size] for first in range(0, len(children), size))
 
     def forget(self, entry: Entry) -> None:
         """Nothing is left to know of it."""

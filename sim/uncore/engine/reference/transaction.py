@@ -113,8 +113,8 @@ def await_unblocks(entry: Entry, transaction: Transaction) -> Waits:
 
 
 def may_start(entry: Entry, passes_probe: bool) -> bool:
-    """R5.2, R11.3: the request at the head of the queue; shared grants may overlap, where the
-    resolver knows, and takes nobody's copy for one."""
+    """R5.2: the request at the head of the queue; shared grants may overlap, where the resolver
+    knows, and takes nobody's copy for one."""
     if not entry.queue or (entry.probe and not passes_probe):
         return False
     first = entry.queue[0]
