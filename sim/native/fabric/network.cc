@@ -59,7 +59,7 @@ void Network::send(const Message<Bytes>& m, Time when, Agent origin) {
 void Network::send_register(Device device, Register target, uint64_t value, Agent from, Agent to,
                             uint32_t reader, Time when) {
   Packet& p = packets.take();
-  p.message.assign({});
+  static_cast<Header&>(p.message) = Header{};
   p.message.from = from;
   p.message.to = to;
   p.size = Size::control;
@@ -111,7 +111,7 @@ inline Time Network::take_channel(Packet& p, Time now) {
 // It is sent once, and takes a channel once for all whose route leads through it.
 void Network::send_many(std::vector<uint32_t> harts, Agent from, Time when) {
   Packet& p = packets.take();
-  p.message.assign({});
+  static_cast<Header&>(p.message) = Header{};
   p.message.from = from;
   p.size = Size::control;
   p.device = Device::write;

@@ -76,6 +76,7 @@ void ResolverAt::memory_write(E& e, const Bytes& data) {
   m.to = agent_.around_.map.memory_of(e.line, agent_.spec_.memory);
   m.line = e.line;
   m.carries = true;
+  m.data = data;
   send(e, m);
 }
 
