@@ -110,7 +110,7 @@ void Resolver<Env>::probed(const Msg& m) {
 
 template <class Env>
 void Resolver<Env>::recall() {
-  entry_.request.assign(Msg{});
+  static_cast<Header&>(entry_.request) = Header{};
   entry_.request.kind = Kind::Inv;
   entry_.request.line = entry_.line;
   entry_.poll.flags = 0;
