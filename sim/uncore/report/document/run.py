@@ -70,9 +70,7 @@ def _curve(results: Sequence[Result]) -> list[Section]:
     figures = ("throughput", "p99") if results[0].points[0].latency else ("throughput",)
     drawn = figure(chart.panels(results, Wanted(y=figures))) if len(rows) > 1 else ""
     seeds = sorted({seed for row in rows for seed in row["seeds"]})
-    spread = (
-        "+- is half the range of all repeats." if seeds else ""
-    )
+    spread = "+- is half the range of all repeats." if seeds else ""
     return [
         Section("What came of it", drawn + table(rows, [*columns, *curve.COLUMNS]), spread),
         Section(
