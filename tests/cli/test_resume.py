@@ -62,6 +62,20 @@ def test_without_resume_everything_is_run(monkeypatch, tmp_path):
     assert simulated(monkeypatch, [job()], store=Store(tmp_path)) == 4
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_point_whose_saving_is_interrupted_is_in_the_result(tmp_path, monkeypatch, workers):
+    saves = []
+
+    def save(self, *_):
+        saves.append(0)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Store, "save", save)
+    result = execute([job()], workers, store=Store(tmp_path))[0]
+    assert len(saves) == 1
+    assert (len(result.outcome.points), result.outcome.partial) == (1, True)
+
+
 def test_only_missing_points_are_run(monkeypatch, tmp_path):
     store = Store(tmp_path)
     execute([job(seeds=(2,))], store=store)

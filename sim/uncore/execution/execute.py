@@ -175,8 +175,10 @@ def _all(
     for point in _run(
         rest, workers, partial(_point, probes=how.probes, engine_options=how.engine_options), tick
     ):
-        how.save(points[point.number], point)
-        yield point
+        try:
+            how.save(points[point.number], point)
+        finally:  # who interrupts this loses no finished point
+            yield point
 
 
 def _run(
