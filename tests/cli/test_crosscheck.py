@@ -10,7 +10,7 @@ import pytest
 
 from uncore import topology
 from uncore.cli.app import main
-from uncore.errors import OutsideError
+from uncore.errors import GuestError, OutsideError, UncoreError
 from uncore.job import Job
 from uncore.study.compare import conventions, model_state, outside
 from uncore.study.compare.crosscheck import Crossed, crosscheck
@@ -204,10 +204,13 @@ def test_line_that_stands_elsewhere_explains_what_no_convention_does(
     assert words == ("both sides: system.resolver.slices=1", "1")
 
 
-def test_engine_that_dies_of_a_job_costs_its_row_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [OutsideError("gem5 ended"), GuestError("not ended after 4 s")])
+def test_job_that_an_engine_dies_of_or_does_not_end_costs_its_row_alone(
+    monkeypatch: pytest.MonkeyPatch, error: UncoreError
+) -> None:
     def dies(job: Job, *_: object, **__: object) -> list[Crossed]:
         if job.program.name == "lock/ticket":
-            raise OutsideError("gem5 ended with status -11")
+            raise error
         return crosscheck(job, ["native", "reference"])
 
     monkeypatch.setattr(outside, "crosscheck", dies)
@@ -217,4 +220,4 @@ def test_engine_that_dies_of_a_job_costs_its_row_alone(monkeypatch: pytest.Monke
     jobs = [replace(job, engine="native") for job in outside.jobs(["gem5"])[:2]]
     made = list(outside.rows(jobs, refused=told.append))
     assert [job.workload for job, *_ in made] == ["lock/mcs"]
-    assert told == ["native bus:4 lock/ticket 4: gem5 ended with status -11"]
+    assert told == [f"native bus:4 lock/ticket 4: {error}"]

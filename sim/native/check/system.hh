@@ -144,8 +144,7 @@ class System {
     Msg m;
     m.kind = Kind::Data;
     m.to = tree->agents() - 1;
-    m.carries = true;
-    m.data = memory;
+    m.carry(memory);
     return m;
   }
 

@@ -93,7 +93,7 @@ class Client {
     if (!cell.has(Act::Put)) return cell.has(Act::drop) ? Evicted::dropped : Evicted::stays;
     if (!env.data()) throw lost_data();
     Msg put = request(env, Kind::Put);
-    carry(put, env.data());
+    put.carry(*env.data());
     env.send(put);
     return Evicted::put;
   }
@@ -186,7 +186,7 @@ class Client {
     const bool takes_over = probe.kind == Kind::ProbeS && (answer.flags & Flag::dirty);
     if (gives && (probe.requester == kNobody || takes_over)) {
       answer.flags |= Flag::carries;
-      carry(answer, data);
+      answer.carry(*data);
     }
     env.send(answer);
   }
@@ -213,7 +213,7 @@ class Client {
     m.resolver = probe.resolver;
     m.line = probe.line;
     m.id = probe.id;
-    carry(m, &data);
+    m.carry(data);
     env.send(m);
   }
 
@@ -230,11 +230,6 @@ class Client {
     m.line = about.line;
     m.id = about.id;
     return m;
-  }
-
-  static void carry(Msg& m, const Data* data) {
-    m.carries = true;
-    m.data = *data;
   }
 };
 

@@ -47,8 +47,7 @@ inline void Grants<Env>::send() {
   m.id = entry_.request.id;
   m.wants_unblock = env_.policy().completes(env_.protocol(), m.right);
   m.contended = env_.contended(entry_);
-  m.carries = m.kind == Kind::Data;
-  if (m.carries) m.data = data();
+  if (m.kind == Kind::Data) m.carry(data());
   if (m.carries && !entry_.in_hand.valid)
     env_.send_stored(entry_, m);
   else

@@ -105,6 +105,12 @@ struct Message : Header {
   // Does not clear the union: that would cost as much as the rest of a message.
   Message() : nothing(0) {}
 
+  // The flag and the data are set together, here only.
+  void carry(const Data& bytes) {
+    carries = true;
+    data = bytes;
+  }
+
   // Copies the header and what the message carries; the bytes of an unused union stay.
   void assign(const Message& m) {
     static_cast<Header&>(*this) = m;

@@ -35,8 +35,7 @@ void Memories::arrive(Packet& packet, Time now) {
   data.from = m.to;
   data.to = data.resolver = m.from;
   data.line = m.line;
-  data.carries = true;
-  data.data = line(m.line);
+  data.carry(line(m.line));
   network_.send(data, free ? now : start + nodes_[node].latency, m.to);
 }
 

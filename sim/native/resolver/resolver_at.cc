@@ -75,8 +75,7 @@ void ResolverAt::memory_write(E& e, const Bytes& data) {
   m.from = m.requester = agent_.self_;
   m.to = agent_.around_.map.memory_of(e.line, agent_.spec_.memory);
   m.line = e.line;
-  m.carries = true;
-  m.data = data;
+  m.carry(data);
   send(e, m);
 }
 

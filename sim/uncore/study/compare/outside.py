@@ -21,7 +21,7 @@ from typing import Any
 
 from uncore import engine
 from uncore.engine import NO_OPTIONS, EngineOptions
-from uncore.errors import OutsideError, UserError
+from uncore.errors import UncoreError
 from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.study.compare import model_state
@@ -151,7 +151,7 @@ def rows(
     refused: Callable[[str], None] = lambda why: None,
     options: EngineOptions = NO_OPTIONS,
 ) -> Iterator[Made]:
-    """A job that the engine cannot express, or dies of, is told, and has no row."""
+    """A job that the engine cannot express, dies of or does not end is told, and has no row."""
     state = model_state.state(model_state.parts())
     date = datetime.now(UTC).date().isoformat()
     for job in compared:
@@ -159,17 +159,20 @@ def rows(
             protocol = engine.protocol(job.job(job.engine), options)
             if job.file == "matching" and MATCHING.get(protocol) != job.machine:
                 continue
-            (crossed,) = crosscheck(
-                job.job(job.engine), ["native", job.engine], engine_options=options
-            )
-        except (UserError, OutsideError) as error:
+            crossed, row = _compared(job, protocol, options)
+        except UncoreError as error:
             refused(f"{job.engine} {job.machine} {job.workload} {job.harts}: {error}")
         else:
             about = (job.engine, engine.version(job.engine, options), protocol, date, state)
-            row = dict(zip(ABOUT, about, strict=True)) | _row(job, crossed)
-            yield job, crossed, row | _why(job, crossed, protocol, options)
+            yield job, crossed, dict(zip(ABOUT, about, strict=True)) | row
         finally:
             done()
+
+
+def _compared(job: Compared, protocol: str, options: EngineOptions) -> tuple[Crossed, Row]:
+    asked = job.job(job.engine)
+    (crossed,) = crosscheck(asked, ["native", job.engine], engine_options=options)
+    return crossed, _row(job, crossed) | _why(job, crossed, protocol, options)
 
 
 def _row(job: Compared, crossed: Crossed) -> Row:
