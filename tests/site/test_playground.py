@@ -332,13 +332,14 @@ def test_text_is_written_run_and_stepped_through_in_the_page(page):
         shown.fill("#text", "nonsense")
         shown.click("#run")
         finished(shown)
-        assert "line 1: 'nonsense'" in shown.text_content("#state")
+        assert "line 1: 'nonsense'" in shown.text_content("#text-wrong")
+        assert shown.text_content("#state") == "line 1 of the text: see below it"  # not twice
         assert faults(shown) == []
         shown.fill("#text", LOSES)
         assert marked(shown) is None
         shown.click("#run")
         finished(shown)
-        assert shown.text_content("#state") == "line 6: this check failed at the end"
+        assert shown.text_content("#text-wrong") == "line 6: this check failed at the end"
         assert marked(shown) == "check sum == threads * turns"
         assert shown.text_content("#line-numbers").split() == list("1234567")
         assert faults(shown) == []

@@ -17,8 +17,8 @@ function tell(text, wrong = false) {
   $('state').className = wrong ? 'wrong' : 'soft';
 }
 function failed({ message }) {
-  tell(message, true);
-  if ($('workload').value === WRITTEN) mark(message);
+  const line = $('workload').value === WRITTEN && mark(message);
+  tell(line ? `line ${line} of the text: see below it` : message, true);
 }
 function working(on) {
   $('job').setAttribute('aria-busy', String(on));

@@ -75,10 +75,14 @@ def _curve(results: Sequence[Result]) -> list[Section]:
         Section("What came of it", drawn + table(rows, [*columns, *curve.COLUMNS]), spread),
         Section(
             "Where lines came from",
-            table(rows, [*columns, curve.COLUMNS[0], *curve.fetched(rows)]),
-            "Lines fetched per operation, by the distance of who had them.",
+            table(rows, [*columns, curve.COLUMNS[0], *_fetched(rows)]),
+            "Lines fetched per operation, from a cache that is so far away, or from memory.",
         ),
     ]
+
+
+def _fetched(rows: Sequence[dict[str, Any]]) -> list[Column]:
+    return [column._replace(group="") for column in curve.fetched(rows)]
 
 
 def _point(result: Result, job: Job, engine_options: EngineOptions) -> list[Section]:
