@@ -185,7 +185,7 @@ def _legend(panel: Curves, axes: Axes) -> None:
     if panel.knees:
         xs, ys = zip(*panel.knees.values(), strict=True)
         ring: Any = {"marker": "o", "markersize": 11, "fillstyle": "none", "linestyle": "none"}
-        axes.plot(xs, ys, color="grey", label="knee: nine tenths of the most", **ring)
+        axes.plot(xs, ys, color="grey", label="knee: fewest threads for 9/10 of the most", **ring)
     if any(label.endswith(MEASURED) for label in panel.series):
         axes.plot([], [], "--", color="grey", label="measured")
     if len(panel.own) > 1 or len(panel.series) > 1 or panel.knees:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from uncore.drawing.formats import given
 from uncore.drawing.panels import Curves, Grid, Panel, curves, grid
 from uncore.drawing.table import Row
 from uncore.errors import UserError, nearest
@@ -92,7 +93,7 @@ class _Axes:
 
 
 def _label(key: str, row: Row) -> str:
-    return str(row.get(key)) if key in BARE else f"{head(key)} {row.get(key)}"
+    return str(row.get(key)) if key in BARE else f"{head(key)} {given(row.get(key))}"
 
 
 def _numbers(values: Iterable[Any]) -> bool:
@@ -172,8 +173,8 @@ def _grids(axes: _Axes, wanted: Wanted, x: str, y: str) -> list[Panel]:
     grids = [
         grid(
             _cells(rows, (x, columns), (y, lines), _scaled(shown)),
-            columns,
-            lines,
+            [*map(given, columns)],
+            [*map(given, lines)],
             ", ".join(part for part in (axes.title(rows, ""), label) if part),
             head(x),
             head(y),

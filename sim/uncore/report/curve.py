@@ -24,7 +24,7 @@ def show(results: Sequence[Result], as_json: bool) -> None:
     rows = to_medians(results)
     heads = list(dict.fromkeys(k for row in rows for k in row if names_job(k)))
     same = [k for k in heads if len({row.get(k) for row in rows}) == 1]
-    varying = [Column(head(k), k, left=True, key=True) for k in heads if k not in same]
+    varying = [Column(head(k), k, units.given, left=True, key=True) for k in heads if k not in same]
     shown = [*varying, *COLUMNS, *fetched(rows)]
     emit(rows, as_json, shown, _title(rows[0], same) if rows else "")
     if not as_json:
@@ -61,7 +61,7 @@ def head(key: str) -> str:
 
 
 def _title(row: Row, same: Sequence[str]) -> str:
-    policies = [f"{head(k)} {row[k]}" for k in same if k not in JOB[:2]]
+    policies = [f"{head(k)} {units.given(row[k])}" for k in same if k not in JOB[:2]]
     return "  ".join([row[k] for k in JOB[:2] if k in same] + policies)
 
 
