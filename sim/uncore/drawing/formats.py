@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-
-from uncore.topology.units import NUMBER, TIME
 
 EMPTY = "-"  # what is not known
 
@@ -53,16 +50,6 @@ def ratio(value: float | None, apart: float | None = None) -> str:
 def spread(value: float, apart: float | None) -> str:
     """A figure to a tenth, with half of how far values like it are apart, if that is known."""
     return f"{value:.1f}" if apart is None else f"{value:.1f} +-{apart / 2:.1f}"
-
-
-def given(value: object) -> str:
-    """A value of an option as a person writes it: 1us for 1000ns; other text stays."""
-    match = re.fullmatch(f"{NUMBER}([mun]?s|ps)", str(value))
-    if not match or not float(match[1]):
-        return str(value)
-    time = float(match[1]) * TIME[match[2]]
-    unit = max((unit for unit in TIME if TIME[unit] <= time), key=TIME.__getitem__, default="ps")
-    return f"{time / TIME[unit]:.12g}{unit}"
 
 
 def from_here(text: str) -> str:

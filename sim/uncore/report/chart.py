@@ -16,11 +16,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from uncore.drawing.formats import given
 from uncore.drawing.panels import Curves, Grid, Panel, curves, grid
 from uncore.drawing.table import Row
 from uncore.errors import UserError, nearest
-from uncore.report.curve import head
+from uncore.report.curve import given, head
 from uncore.report.selection import Wanted, figure
 from uncore.report.spread import bounds
 from uncore.result import Result, to_medians

@@ -11,7 +11,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from uncore.drawing import formats as units
 from uncore.drawing.table import Column
 from uncore.engine import NO_OPTIONS, EngineOptions
 from uncore.errors import UserError
@@ -67,7 +66,7 @@ def _curve(results: Sequence[Result]) -> list[Section]:
     rows = to_medians(results)
     keys = list(dict.fromkeys(k for row in rows for k in row if names_job(k)))
     varying = [k for k in keys if len({row.get(k) for row in rows}) > 1]
-    columns = [Column(curve.head(k), k, units.given, left=True, key=True) for k in varying]
+    columns = [Column(curve.head(k), k, curve.given, left=True, key=True) for k in varying]
     figures = ("throughput", "p99") if results[0].points[0].latency else ("throughput",)
     drawn = figure(chart.panels(results, Wanted(y=figures))) if len(rows) > 1 else ""
     seeds = sorted({seed for row in rows for seed in row["seeds"]})
