@@ -13,11 +13,13 @@ page asks anybody for anything.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+from importlib.resources import files
 from pathlib import Path
 
 from docs.site import front, gallery, playground, programs, reference, results
@@ -55,6 +57,7 @@ def main(matrices: Path | None = None) -> None:
     (PAGES / "playground.md").write_text(PLAY)
     for name in ("offline.css", "scrolls.js"):
         shutil.copy(HERE / name, PAGES)
+    (PAGES / "iframe-worker.js").write_text(searches())
     words = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "-f"]
     quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
     subprocess.run([*words, HERE / "mkdocs.yml"], check=True, env=quiet)
@@ -62,6 +65,14 @@ def main(matrices: Path | None = None) -> None:
     (SITE / "play.html").write_text(playground.page(WASM.read_bytes()))
     (SITE / "index.html").write_text(front.page(WASM.read_bytes()))
     print(f"site: {SITE / 'index.html'}")
+
+
+def searches() -> str:
+    """The script by which a page that is a file can search: the theme's worker, as text."""
+    theme = Path(str(files("material")), "templates/assets/javascripts/workers")
+    (worker,) = theme.glob("search.*.min.js")
+    text = json.dumps(worker.read_text())
+    return f"const SEARCH_WORKER = {text};\n{(HERE / 'searches.js').read_text()}"
 
 
 def manual(pages: Path) -> None:

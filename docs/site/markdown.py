@@ -35,9 +35,9 @@ def bullets(lines: Iterable[str]) -> str:
 
 
 def picture(drawn: Picture, folder: Path) -> str:
-    """Draws it beside the page."""
+    """Draws it beside the page; a click shows it alone, as large as it is."""
     file = plot.picture(folder / f"{drawn.name}.png", *drawn.panels, dpi=DPI)
-    return f"![{drawn.caption}]({file.name})\n"
+    return f"[![{drawn.caption}]({file.name})]({file.name})\n"
 
 
 def _words(rows: Sequence[Row], name: str) -> bool:

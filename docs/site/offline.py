@@ -1,7 +1,7 @@
-"""A hook of MkDocs: the theme's one request is taken out.
+"""A hook of MkDocs: nothing that is elsewhere is asked for.
 
-Material's offline search asks a public server for a shim of workers where the page is a file; the
-search then works in a served copy, and nothing is asked of anybody in either.
+Material's offline search would ask a public server for a shim of workers; mkdocs.yml names one of
+ours in its place (searches.js).
 """
 
 from __future__ import annotations

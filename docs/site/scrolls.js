@@ -17,3 +17,4 @@ function look() {
 }
 new MutationObserver(look).observe(document.querySelector('article'), { childList: true });
 look();
+document.querySelector('[role="dialog"]').ariaLabel = 'search'; // which the theme does not name

@@ -98,7 +98,7 @@ def test_labels_name_what_differs(swept: Results) -> None:
     assert set(panel.series) == {
         f"{lock}, hold {hold}"
         for lock in ("lock/tas", "lock/ticket")
-        for hold in ("0ns", "100ns", "1000ns")
+        for hold in ("0ns", "100ns", "1us")
     }
     assert panel.title == "bus:4"
 
@@ -126,7 +126,7 @@ def test_words_are_categories_of_the_x_axis() -> None:
 def test_a_facet_is_a_panel_for_each_value_in_the_same_colours(swept: Results) -> None:
     drawn = curves(swept, facet="hold", y=("throughput", "p99"))
     assert [panel.title for panel in drawn[:3]] == [
-        f"bus:4, hold {v}" for v in ("0ns", "100ns", "1000ns")
+        f"bus:4, hold {v}" for v in ("0ns", "100ns", "1us")
     ]
     assert [panel.y for panel in drawn[::3]] == [
         "million operations per second",
@@ -147,7 +147,7 @@ def test_a_grid_has_a_value_for_each_pair(swept: Results) -> None:
     assert [panel.title for panel in drawn] == ["bus:4, lock/tas", "bus:4, lock/ticket"]
     for panel in drawn:
         assert isinstance(panel, Grid)
-        assert (panel.xs, panel.ys) == (["0ns", "100ns", "1000ns"], ["1", "2", "4"])
+        assert (panel.xs, panel.ys) == (["0ns", "100ns", "1us"], ["1", "2", "4"])
         assert all(value is not None for row in panel.values for value in row)
         assert panel.values[0][0] > panel.values[0][2]  # a longer hold is slower
         assert panel.span == drawn[0].span  # type: ignore[union-attr]

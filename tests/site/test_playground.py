@@ -144,9 +144,9 @@ def test_page_runs_edits_and_steps_by_keyboard_alone(page, dark):
 def test_page_reports_a_thread_count_above_the_room(page):
     with opened(page) as shown:
         finished(shown)
-        shown.fill("#threads", "64")
+        shown.fill("#threads", "65")
         shown.click("#run")
-        assert "has room for 32; write at most 32" in shown.text_content("#state")
+        assert "has room for 64; write at most 64" in shown.text_content("#state")
 
 
 TWO = "#machine=ccx:2x4&workload=lock/ticket&other=lock/mcs&threads=4&set.ops=10"
@@ -332,13 +332,14 @@ def test_text_is_written_run_and_stepped_through_in_the_page(page):
         shown.fill("#text", "nonsense")
         shown.click("#run")
         finished(shown)
-        assert "line 1: 'nonsense'" in shown.text_content("#state")
+        assert "line 1: 'nonsense'" in shown.text_content("#text-wrong")
+        assert shown.text_content("#state") == "line 1 of the text: see below it"  # not twice
         assert faults(shown) == []
         shown.fill("#text", LOSES)
         assert marked(shown) is None
         shown.click("#run")
         finished(shown)
-        assert shown.text_content("#state") == "line 6: this check failed at the end"
+        assert shown.text_content("#text-wrong") == "line 6: this check failed at the end"
         assert marked(shown) == "check sum == threads * turns"
         assert shown.text_content("#line-numbers").split() == list("1234567")
         assert faults(shown) == []

@@ -48,3 +48,30 @@ def test_every_part_of_the_site_is_there(built):
     for part in ("playground", "docs/lessons/", "machines/", "docs/claims", "docs/validation"):
         assert re.search(f'href="{part}', text), part
     assert (built / "docs/lessons/ticket.html").is_file() and (built / "play.html").is_file()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_page_that_is_a_file_can_be_searched(built, width):
+    with opened(built / "docs/cli.html", width=width, site=built) as shown:
+        if width < 1000:
+            shown.click(".md-header__button[for=__search]")
+        shown.click(".md-search__input")
+        shown.keyboard.type("resolver")
+        found = shown.locator(".md-search-result__item")
+        found.first.wait_for()
+        assert "resolver" in found.first.text_content().lower()
+
+
+@pytest.mark.long
+def test_every_table_is_one(built):
+    """A table of Markdown that stands directly below text is no table in a page."""
+    assert [page for page in built.rglob("*.html") if "|---" in page.read_text()] == []
+
+
+@pytest.mark.long
+def test_an_output_of_a_hundred_letters_is_seen_whole(built):
+    with opened(built / "first.html", width=1280, site=built) as shown:
+        widths = "boxes => boxes.map(box => box.scrollWidth - box.clientWidth)"
+        outputs = shown.locator("pre > code", has_text="uncore run graviton2")
+        assert outputs.count() >= 2 and max(outputs.evaluate_all(widths)) <= 0

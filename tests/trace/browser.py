@@ -26,12 +26,14 @@ def browser():
 
 
 @contextmanager
-def opened(path, address="", width=1280, height=800, dark=False, site=None):
-    """`site`: a folder whose files the page may ask for, where it is one of several."""
+def opened(path, address="", width=1280, height=800, dark=False, site=None, script=""):
+    """`site`: a folder whose files the page may ask for, where it is one of several; `script` runs
+    before the page's own."""
     heard = []
     view = {"width": width, "height": height}
     scheme = "dark" if dark else "light"
     page = browser().new_page(viewport=view, color_scheme=scheme, reduced_motion="reduce")
+    page.add_init_script(script)
     page.on("console", lambda message: heard.append(f"console: {message.text}"))
     page.on("pageerror", lambda error: heard.append(f"error: {error}"))
     page.on("request", lambda request: heard.append(f"request: {request.url}"))

@@ -66,6 +66,17 @@ def test_report_has_no_serious_fault_and_asks_nobody(page):
         assert faults(shown) == []
 
 
+def test_letters_of_curves_are_legible_on_a_phone(page):
+    with opened(page[0], width=390) as shown:
+        curves = shown.locator("section").first.locator(".drawn")
+        assert curves.count() == 2  # one below the other
+        heights = curves.locator("text").evaluate_all(
+            "texts => texts.map(text => [text.getBBox().height, text.getScreenCTM()])"
+            ".map(([high, { a, b }]) => high * Math.hypot(a, b))"
+        )
+        assert min(heights) > 8
+
+
 def test_reports_of_comparisons_and_what_ifs_are_pages(tmp_path):
     ticket, mcs = job(workload="lock/ticket", threads=2), job(workload="lock/mcs", threads=2)
     comparison = comparing.compare(*execute([ticket, mcs]))

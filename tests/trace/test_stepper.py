@@ -281,6 +281,19 @@ def test_machine_is_cropped_to_the_part_at_work(tmp_path):
         assert shown.evaluate(width) == part
 
 
+def test_machines_of_many_cores_have_room_side_by_side(tmp_path):
+    made = record(job("mesh:8x8", threads=2, ops=2), Window(around="measured"))
+    (tmp_path / "w.html").write_text(page_of([made, made], ""))
+    with opened(tmp_path / "w.html") as shown:
+        shown.keyboard.press("c")  # all of it
+        for place in ("#machine", "#machine-1"):
+            assert shown.locator(place).bounding_box()["height"] > 350
+        (edge,) = shown.locator("#machine .agent rect").first.evaluate_all(
+            "boxes => boxes.map(box => getComputedStyle(box).vectorEffect)"
+        )
+        assert edge == "non-scaling-stroke"  # finer ones cannot be seen
+
+
 def test_log_says_it_in_words(page):
     with opened(page) as shown:
         shown.keyboard.press("End")

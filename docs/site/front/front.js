@@ -44,8 +44,9 @@ async function simulate() {
   for (const program of locks) {
     const whole = job({ id: D.id, ...machine }, program, [D.threads], [D.skip, D.span]);
     races.push(raceOf(await asked({ job: whole, watch: [D.threads, 1], command: '' })));
+    if (races.length === 1) begin(); // the other runs as soon as it is there
   }
-  begin();
+  compare();
   const curves = locks.map(() => []);
   for (const threads of D.counts)
     for (const [n, program] of locks.entries()) {
@@ -161,13 +162,19 @@ function draw() {
 // ---- time
 function begin() {
   document.documentElement.dataset.running = 'yes';
-  const [ticket, mcs] = races.map(({ turns, messages }) => messages.length / turns.length);
-  $('said').textContent =
-    `In ${D.span / 1e6} µs: ${races[0].turns.length} turns of ${ticket.toFixed(0)} messages each,` +
-    ` and ${races[1].turns.length} of ${mcs.toFixed(0)}.`;
+  $('said').textContent = '';
   $('pause').disabled = false;
   play(!matchMedia('(prefers-reduced-motion: reduce)').matches);
   if (!playing) now = D.span;
+  draw();
+}
+// What both did, when both are there.
+function compare() {
+  const did = races.map(({ turns, messages }, n) => {
+    const each = (messages.length / turns.length).toFixed(0);
+    return `the ${D.names[n]} lock ${turns.length} turns of ${each} messages`;
+  });
+  $('said').textContent = `In ${D.span / 1e6} µs: ${did.join(', ')}.`;
   draw();
 }
 function play(on) {

@@ -1,7 +1,8 @@
 // The editor of a workload that is written in the page: its lines are numbered, and the one that a
 // message names is marked.
 //
-//   mark(message)     marks the line of "line 3: ...", shows the message and puts the cursor there
+//   mark(message)     marks the line of "line 3: ...", shows the message and puts the cursor there;
+//                     gives the line, or 0
 //   showText(text)    puts another text there
 const editor = $('text');
 function numberLines() {
@@ -13,12 +14,13 @@ function mark(message = '') {
   const line = Number(/^line (\d+):/.exec(message)?.[1] ?? 0);
   editor.setAttribute('aria-invalid', String(line > 0));
   $('text-wrong').textContent = line ? message : '';
-  if (!line) return;
+  if (!line) return 0;
   const before = editor.value.split('\n').slice(0, line - 1);
   const begin = before.join('\n').length + (line > 1);
   editor.style.setProperty('--line', line - 1);
   editor.setSelectionRange(begin, begin);
   editor.focus();
+  return line;
 }
 function showText(text) {
   editor.value = text;

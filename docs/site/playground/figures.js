@@ -54,6 +54,21 @@ function roundStep(number) {
   const ten = 10 ** Math.floor(Math.log10(number));
   return ten * [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find(step => step * ten >= number);
 }
+// Heights, and values to write beside them; logarithmic where they are far apart (panels.py).
+const WIDE_APART = 20;
+function scaleOf(values, high) {
+  const [low, top] = [Math.min(...values), Math.max(...values, 1e-9)];
+  if (low <= 0 || top <= WIDE_APART * low) {
+    const step = roundStep(top / 4);
+    return [value => (high * value) / (4 * step), [0, 1, 2, 3, 4].map(n => n * step)];
+  }
+  const decades = [];
+  for (let n = Math.floor(Math.log10(low)); n <= Math.log10(top); n++) decades.push(10 ** n);
+  const all = decades.flatMap(ten => [ten, 2 * ten, 5 * ten]);
+  const [least, most] = [low / 1.2, 1.2 * top];
+  const part = value => Math.log(value / least) / Math.log(most / least);
+  return [value => high * part(value), all.filter(value => value >= least && value <= most)];
+}
 function drawCurves(runs) {
   const svg = $('curve');
   const all = runs.map(run => byThreads(run.points));
@@ -61,24 +76,24 @@ function drawCurves(runs) {
   svg.replaceChildren();
   $('runs').replaceChildren();
   if (!flat.length) return;
+  const [bottom, font] = innerWidth < 600 ? [620, 30] : [290, 13]; // as the style has it
+  svg.setAttribute('viewBox', `0 0 900 ${bottom + 3.4 * font}`);
   const widest = Math.log2(Math.max(2, ...flat.map(p => p.threads)));
-  const step = roundStep(Math.max(...flat.map(p => p.most), 1e-9) / 4);
-  const top = 4 * step;
+  const heights = flat.flatMap(p => [p.least, p.most]);
+  const [heightOf, marks] = scaleOf(heights, bottom - 20);
   const x = threads => 70 + (800 * Math.log2(threads)) / widest;
-  const y = value => 290 - (270 * value) / top;
-  for (let i = 0; i <= 4; i++) {
-    make('line', { class: 'axis', x1: 70, x2: 870, y1: y(step * i), y2: y(step * i) }, svg);
-    make(
-      'text',
-      { x: 62, y: y(step * i) + 4, 'text-anchor': 'end' },
-      svg,
-      Number((step * i).toPrecision(3)),
-    );
+  const y = value => bottom - heightOf(value);
+  for (const value of marks) {
+    make('line', { class: 'axis', x1: 70, x2: 870, y1: y(value), y2: y(value) }, svg);
+    const text = Number(value.toPrecision(3));
+    make('text', { x: 62, y: y(value) + font / 3, 'text-anchor': 'end' }, svg, text);
   }
   for (const threads of new Set(flat.map(p => p.threads)))
-    if (Number.isInteger(Math.log2(threads)) || flat.length < 12)
-      make('text', { x: x(threads), y: 310, 'text-anchor': 'middle' }, svg, threads);
-  make('text', { x: 470, y: 327, 'text-anchor': 'middle' }, svg, 'threads');
+    if (Number.isInteger(Math.log2(threads)) || flat.length < 12) {
+      const place = { x: x(threads), y: bottom + 1.5 * font, 'text-anchor': 'middle' };
+      make('text', place, svg, threads);
+    }
+  make('text', { x: 470, y: bottom + 2.9 * font, 'text-anchor': 'middle' }, svg, 'threads');
   for (const rows of all) rows.sort((a, b) => a.threads - b.threads);
   for (const [n, rows] of all.entries()) drawCurve(svg, rows, n, x, y, runs[n].name);
 }

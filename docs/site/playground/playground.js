@@ -17,8 +17,8 @@ function tell(text, wrong = false) {
   $('state').className = wrong ? 'wrong' : 'soft';
 }
 function failed({ message }) {
-  tell(message, true);
-  if ($('workload').value === WRITTEN) mark(message);
+  const line = $('workload').value === WRITTEN && mark(message);
+  tell(line ? `line ${line} of the text: see below it` : message, true);
 }
 function working(on) {
   $('job').setAttribute('aria-busy', String(on));
@@ -197,7 +197,7 @@ async function begin() {
   for (const name in D.examples) $('example').append(new Option(name));
   const address = new URLSearchParams(location.hash.slice(1));
   showText(address.get('text') ?? Object.values(D.examples)[0]);
-  choice('machine', address, 'ccx:4x8', D.machines);
+  choice('machine', address, 'graviton2', D.machines);
   choice('workload', address, 'lock/ticket', { ...D.workloads, [WRITTEN]: true });
   choice('other', address, location.hash ? '' : 'lock/mcs', D.workloads);
   await Promise.all([chooseMachine(), chooseWorkload(), chooseOther(), newWorker()]);

@@ -35,6 +35,7 @@ MARKERS = {
 }
 MANY = 4  # labels; more of them stand beside the panel
 BESIDE = 2.8  # inches for them
+SIZE = (6.8, 5.2)  # inches of a panel
 ROW = 3  # panels side by side; more stand in rows
 READ = 150  # cells of a grid: in no more their values can be read
 DARK = 0.6  # of the scale
@@ -42,12 +43,12 @@ ON_LIGHT = "#111111"  # where a page may be dark: black becomes its own ink (sta
 DECADES = 4  # of a logarithmic axis: on more of them only powers of ten are written
 
 
-def picture(path: Path, *panels: Panel, dpi: int = 130) -> Path:
+def picture(path: Path, *panels: Panel, dpi: int = 130, size: tuple[float, float] = SIZE) -> Path:
     """Draws the panels into `path` (.png, .svg, .pdf or .html) and returns it."""
     if path.suffix == ".html":
         webpage.write(path, panels)
     else:
-        _draw(path, panels, dpi)
+        _draw(path, panels, dpi, size)
     return path.resolve()
 
 
@@ -57,7 +58,7 @@ def shape(panels: Sequence[Panel]) -> tuple[int, int]:
     return math.ceil(len(panels) / columns), columns
 
 
-def _draw(path: Path, panels: Sequence[Panel], dpi: int) -> None:
+def _draw(path: Path, panels: Sequence[Panel], dpi: int, size: tuple[float, float]) -> None:
     import matplotlib  # noqa: PLC0415 (slow to load)
 
     matplotlib.use("agg")
@@ -65,9 +66,10 @@ def _draw(path: Path, panels: Sequence[Panel], dpi: int) -> None:
 
     rows, columns = shape(panels)
     with pyplot.rc_context(STYLE):
-        size = ((6.8 + BESIDE * any(map(_is_many, panels))) * columns, 5.2 * rows)
+        wide, high = size[0] + BESIDE * any(map(_is_many, panels)), size[1]
+        whole = (wide * columns, high * rows)
         figure, axes = pyplot.subplots(
-            rows, columns, figsize=size, squeeze=False, layout="constrained"
+            rows, columns, figsize=whole, squeeze=False, layout="constrained"
         )
         for axis in axes.flat[len(panels) :]:
             axis.remove()
@@ -183,7 +185,7 @@ def _legend(panel: Curves, axes: Axes) -> None:
     if panel.knees:
         xs, ys = zip(*panel.knees.values(), strict=True)
         ring: Any = {"marker": "o", "markersize": 11, "fillstyle": "none", "linestyle": "none"}
-        axes.plot(xs, ys, color="grey", label="knee: nine tenths of the most", **ring)
+        axes.plot(xs, ys, color="grey", label="knee: fewest threads for 9/10 of the most", **ring)
     if any(label.endswith(MEASURED) for label in panel.series):
         axes.plot([], [], "--", color="grey", label="measured")
     if len(panel.own) > 1 or len(panel.series) > 1 or panel.knees:

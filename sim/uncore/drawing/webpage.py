@@ -96,7 +96,7 @@ def _(panel: Curves) -> Parts:
     if panel.knees:
         xs, ys = zip(*panel.knees.values(), strict=True)
         ring = {"symbol": "circle-open", "size": 16, "color": "grey"}
-        name = "knee: nine tenths of the most"
+        name = "knee: fewest threads for 9/10 of the most"
         traces.append({"x": xs, "y": ys, "mode": "markers", "marker": ring, "name": name})
     across: dict[str, Any] = {"title": {"text": panel.x}, "tickvals": panel.ticks}
     across |= {"ticktext": list(panel.words) or [f"{tick:g}" for tick in panel.ticks]}

@@ -19,7 +19,7 @@ from typing import Any
 from uncore.drawing.panels import Curves, Grid, Panel, curves, grid
 from uncore.drawing.table import Row
 from uncore.errors import UserError, nearest
-from uncore.report.curve import head
+from uncore.report.curve import given, head
 from uncore.report.selection import Wanted, figure
 from uncore.report.spread import bounds
 from uncore.result import Result, to_medians
@@ -92,7 +92,7 @@ class _Axes:
 
 
 def _label(key: str, row: Row) -> str:
-    return str(row.get(key)) if key in BARE else f"{head(key)} {row.get(key)}"
+    return str(row.get(key)) if key in BARE else f"{head(key)} {given(row.get(key))}"
 
 
 def _numbers(values: Iterable[Any]) -> bool:
@@ -172,8 +172,8 @@ def _grids(axes: _Axes, wanted: Wanted, x: str, y: str) -> list[Panel]:
     grids = [
         grid(
             _cells(rows, (x, columns), (y, lines), _scaled(shown)),
-            columns,
-            lines,
+            [*map(given, columns)],
+            [*map(given, lines)],
             ", ".join(part for part in (axes.title(rows, ""), label) if part),
             head(x),
             head(y),

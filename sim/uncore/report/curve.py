@@ -1,11 +1,12 @@
 """What `run` and `sweep` print: results over thread counts; chart.py draws them.
 
 Interface: `show(results, as_json)`; `fetched(rows)`, the columns of what came from where;
-`head(key)`, what the option of a column of the job is called.
+`head(key)`, what the option of a column of the job is called; `given(value)`, as it is written.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from uncore.drawing import formats as units
@@ -14,6 +15,7 @@ from uncore.report.spread import figure, say_runs, throughput
 from uncore.result import Point, Result, to_medians
 from uncore.result.columns import PointColumn, columns
 from uncore.result.frame import AXES, JOB, names_job
+from uncore.topology.units import NUMBER, TIME
 
 TRANSFERS = "transfers."
 SEEN = 0.005  # lines per operation: fewer would be written 0.00
@@ -24,7 +26,7 @@ def show(results: Sequence[Result], as_json: bool) -> None:
     rows = to_medians(results)
     heads = list(dict.fromkeys(k for row in rows for k in row if names_job(k)))
     same = [k for k in heads if len({row.get(k) for row in rows}) == 1]
-    varying = [Column(head(k), k, left=True, key=True) for k in heads if k not in same]
+    varying = [Column(head(k), k, given, left=True, key=True) for k in heads if k not in same]
     shown = [*varying, *COLUMNS, *fetched(rows)]
     emit(rows, as_json, shown, _title(rows[0], same) if rows else "")
     if not as_json:
@@ -60,8 +62,18 @@ def head(key: str) -> str:
     return AXES[key].word if key in AXES else key.partition(".")[2] or key
 
 
+def given(value: object) -> str:
+    """A value of an option as a person writes it: 1us for 1000ns; other text stays."""
+    match = re.fullmatch(f"{NUMBER}([mun]?s|ps)", str(value))
+    if not match or not float(match[1]):
+        return str(value)
+    time = float(match[1]) * TIME[match[2]]
+    unit = max((unit for unit in TIME if TIME[unit] <= time), key=TIME.__getitem__, default="ps")
+    return f"{time / TIME[unit]:.12g}{unit}"
+
+
 def _title(row: Row, same: Sequence[str]) -> str:
-    policies = [f"{head(k)} {row[k]}" for k in same if k not in JOB[:2]]
+    policies = [f"{head(k)} {given(row[k])}" for k in same if k not in JOB[:2]]
     return "  ".join([row[k] for k in JOB[:2] if k in same] + policies)
 
 

@@ -138,7 +138,11 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     resolvers: Annotated[
         list[tuple[str, int]] | None,
         Meta(description="(resolver, busy millionths of the run), busiest first"),
-        _busiest("resolver", "the busiest slice or home"),
+        _busiest(
+            "resolver",
+            "the busiest resolver (the directory or slice of a shared cache that orders a line's"
+            " requests)",
+        ),
     ] = None
     instructions: Annotated[
         int | None,

@@ -13,9 +13,14 @@ from pathlib import Path
 
 from uncore.topology.machine import Core, Machine, Resolver
 
+RESOLVER = (
+    "resolver: the directory, or slice of a shared cache, that orders the requests for a line;\n"
+    "root: the last one, beside memory; docs/glossary.md has the other words"
+)
+
 
 def draw(machine: Machine, picture: Path | None = None) -> str:
-    text = tree_text(machine)
+    text = f"{tree_text(machine)}\n\n{RESOLVER}"
     if picture:
         from uncore.topology.picture import save_picture  # noqa: PLC0415 (slow to load)
 

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from uncore.drawing import standalone
-from uncore.drawing.plot import Panel, picture
+from uncore.drawing.panels import Curves, Panel
+from uncore.drawing.plot import SIZE, picture
 from uncore.drawing.table import Column, Row, cells
 from uncore.support.output_files import write_whole
 
 STYLE = Path(__file__).with_name("document.css")
+SMALL = (5.0, 3.8)  # inches: two side by side, and letters large enough on a phone
 
 
 class Section(NamedTuple):
@@ -80,9 +82,12 @@ def _side(column: Column) -> str:
 
 
 def figure(panels: Sequence[Panel]) -> str:
-    """The panels as `--plot` draws them."""
-    if not panels:
-        return ""
+    """The panels as `--plot` draws them, side by side where there is room."""
+    return f'<div class="figures">{"".join(map(_drawn, panels))}</div>' if panels else ""
+
+
+def _drawn(panel: Panel) -> str:
+    size = SMALL if isinstance(panel, Curves) else SIZE
     with tempfile.TemporaryDirectory() as folder:
-        drawn = picture(Path(folder) / "panels.svg", *panels).read_text()
-    return standalone.drawn(drawn, "; ".join(panel.title for panel in panels))
+        drawn = picture(Path(folder) / "panel.svg", panel, size=size).read_text()
+    return standalone.drawn(drawn, panel.title)

@@ -66,7 +66,7 @@ def _curve(results: Sequence[Result]) -> list[Section]:
     rows = to_medians(results)
     keys = list(dict.fromkeys(k for row in rows for k in row if names_job(k)))
     varying = [k for k in keys if len({row.get(k) for row in rows}) > 1]
-    columns = [Column(curve.head(k), k, left=True, key=True) for k in varying]
+    columns = [Column(curve.head(k), k, curve.given, left=True, key=True) for k in varying]
     figures = ("throughput", "p99") if results[0].points[0].latency else ("throughput",)
     drawn = figure(chart.panels(results, Wanted(y=figures))) if len(rows) > 1 else ""
     seeds = sorted({seed for row in rows for seed in row["seeds"]})
@@ -75,10 +75,14 @@ def _curve(results: Sequence[Result]) -> list[Section]:
         Section("What came of it", drawn + table(rows, [*columns, *curve.COLUMNS]), spread),
         Section(
             "Where lines came from",
-            table(rows, [*columns, curve.COLUMNS[0], *curve.fetched(rows)]),
-            "Lines fetched per operation, by the distance of who had them.",
+            table(rows, [*columns, curve.COLUMNS[0], *_fetched(rows)]),
+            "Lines fetched per operation, from a cache that is so far away, or from memory.",
         ),
     ]
+
+
+def _fetched(rows: Sequence[dict[str, Any]]) -> list[Column]:
+    return [column._replace(group="") for column in curve.fetched(rows)]
 
 
 def _point(result: Result, job: Job, engine_options: EngineOptions) -> list[Section]:

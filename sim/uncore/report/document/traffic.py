@@ -25,6 +25,7 @@ def traffic(job: Job, point: Point) -> str:
     busy = _busy(machine, dict(point.links or []))
     title = f"{machine.name}: links by the part of the time in which they are busy"
     parts = [*_frames(box), *_wires(machine, box, busy), *_stops(machine, box, used)]
+    parts += _shares(machine, box, busy)
     view = (-0.3, 0.3, box.width + 0.6, box.height - 0.1)
     return _figure(
         "".join(parts),
@@ -80,17 +81,25 @@ def _frames(box: Box) -> Iterator[str]:
 
 
 def _wires(machine: Machine, box: Box, busy: dict[frozenset[int], int]) -> Iterator[str]:
-    shapes = []
     for wire, ppm in busy.items():
         names = [machine.stops[stop] for stop in sorted(wire)]
-        (x1, y1), (x2, y2) = [[v * UNIT for v in box.points[name]] for name in names]
+        (x1, y1), (x2, y2) = _ends(machine, box, wire)
         width, kind = (2 + WIDEST * ppm / 10**6, "wire used") if ppm else (1.5, "wire")
         title = _title(f"{' - '.join(names)}: {units.percent(ppm)}")
         yield _node("line", title, class_=kind, x1=x1, y1=y1, x2=x2, y2=y2, stroke_width=width)
+
+
+def _shares(machine: Machine, box: Box, busy: dict[frozenset[int], int]) -> Iterator[str]:
+    """How busy wires are, as text over all else."""
+    for wire, ppm in busy.items():
         if ppm >= SAID and len(busy) < MANY:
-            at = {"x": (x1 + x2) / 2, "y": (y1 + y2) / 2 + 5}
-            shapes.append(_node("text", units.percent(ppm), class_="percent", **at))
-    yield from shapes
+            (x1, y1), (x2, y2) = _ends(machine, box, wire)
+            at = {"x": (x1 + x2) / 2, "y": (y1 + y2) / 2 - 6}
+            yield _node("text", units.percent(ppm), class_="percent", **at)
+
+
+def _ends(machine: Machine, box: Box, wire: frozenset[int]) -> list[list[float]]:
+    return [[v * UNIT for v in box.points[machine.stops[stop]]] for stop in sorted(wire)]
 
 
 def _stops(machine: Machine, box: Box, used: set[int]) -> Iterator[str]:

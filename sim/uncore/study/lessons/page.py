@@ -70,8 +70,8 @@ def write_teachers(path: Path, name: str) -> None:
         f"<p>{teach.minutes} minutes, with the exercise begun and finished at home."
         " The lesson's page is slides, too: press P.</p>"
         f"<h2>Ask</h2><ol>{''.join(f'<li>{_prose(ask)}</li>' for ask in teach.ask)}</ol>"
-        f"<h2>They will say</h2><table>{''.join(wrong)}</table>"
-        f"<h2>Predictions</h2><table>{''.join(predictions)}</table>"
+        f"<h2>They will say</h2><table class='answers'>{''.join(wrong)}</table>"
+        f"<h2>Predictions</h2><table class='answers'>{''.join(predictions)}</table>"
         f"<h2>Exercise</h2>{_prose(lesson.exercise.ask)}<ul>{hints}</ul>"
     )
     title = f"For the teacher: {lesson.title}"

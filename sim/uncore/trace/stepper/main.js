@@ -1,6 +1,12 @@
 // Stepping: what the reader does, for one run, or for two that go together.
 const $ = id => document.getElementById(id);
 const D = await documents($('data').textContent);
+const LARGE = 24; // stops of a machine that needs more room for them
+document.body.classList.toggle('pair', D.length > 1); // before a run measures its room
+document.body.classList.toggle(
+  'large',
+  D.some(({ machine }) => machine.stops.length > LARGE),
+);
 const places = D.map((_, n) => placeOf(n));
 const runs = D.map((document_, n) => runOf(document_, places[n]));
 const [first, second] = runs;
@@ -219,7 +225,6 @@ function fromAddress() {
 $('about').textContent = [...new Set(D.map(({ about }) => about))].join(' | ');
 $('command').textContent = first.D.command;
 for (const node of document.querySelectorAll('.paired')) node.hidden = !second;
-document.body.classList.toggle('pair', Boolean(second));
 for (const run of runs) {
   run.asked = t => {
     stop();
