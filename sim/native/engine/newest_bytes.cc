@@ -68,7 +68,7 @@ Bytes NewestBytes::valid_line(uint64_t number) {
 
 Bytes NewestBytes::owned(uint64_t number) const {
   for (const auto& core : holders_.cores) {
-    const Line* line = core->lines.find(number);
+    const Line* line = core->threads.empty() ? nullptr : core->lines.find(number);
     if (!line) continue;
     const State s = line->copy.state;
     if (protocol_.is_dirty(s) || protocol_.may_store(s)) return line->data();
