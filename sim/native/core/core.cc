@@ -57,19 +57,21 @@ void Core::add_thread(Code& code, uint32_t id) {
 bool Thread::hits_second(uint64_t address, unsigned size, Time& now, uint64_t& value,
                          uint64_t pc) {
   const LineSize& lines = core.lines.size;
-  return load_from<true>(*this, lines, address, size, now, value, [&](uint64_t line) {
-    return !core.observed ||
-           core.observed.hit(id, {line, pc, lines.parts(lines.offset(address), size)}, now);
-  });
+  const auto seen = [&](uint64_t line) {
+    const uint64_t bytes = lines.parts(lines.offset(address), size);
+    return !core.observed || core.observed.hit(id, {line, pc, bytes, true, false}, now);
+  };
+  return load_from<true>(*this, lines, address, size, now, value, seen);
 }
 
 bool Thread::stores_second(uint64_t address, unsigned size, uint64_t value, Time now,
                            uint64_t pc) {
   const LineSize& lines = core.lines.size;
-  return store_to<true>(*this, lines, address, size, value, now, [&](uint64_t line) {
-    return !core.observed ||
-           core.observed.hit(id, {line, pc, lines.parts(lines.offset(address), size), true}, now);
-  });
+  const auto seen = [&](uint64_t line) {
+    const uint64_t bytes = lines.parts(lines.offset(address), size);
+    return !core.observed || core.observed.hit(id, {line, pc, bytes, false, true}, now);
+  };
+  return store_to<true>(*this, lines, address, size, value, now, seen);
 }
 
 bool Thread::reserves_second(uint64_t address, unsigned size, Time& now, uint64_t& value) {

@@ -30,8 +30,8 @@ class Observed {
   // line's bytes before that, none where they are elsewhere (C8).
   void access(const Thread& thread, const Access& access, Time now, const Bytes& data) const;
   // A load or store that hits the L1 and waits for nothing. False: access() is to be told.
-  bool hit(uint32_t hart, const Attribution::Hit& hit, Time now) const {
-    return !trace_ && by_->hit(hart, hit, now);
+  bool hit(uint32_t hart, const Attribution::Access& access, Time now) const {
+    return !trace_ && by_->hit(hart, core_, access, now);
   }
   void drained(const Thread& thread, std::size_t older, Time now, const Bytes& data) const;
   void buffered(const Thread& thread, Time now) const;  // a store enters the buffer

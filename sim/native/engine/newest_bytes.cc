@@ -49,6 +49,7 @@ void NewestBytes::write(uint64_t address, std::size_t size, const uint8_t* from,
 void NewestBytes::read_buffered(uint64_t address, std::size_t size, uint8_t* to) const {
   for (const Thread* t : holders_.threads)
     for (const Store& s : t->buffer.entries()) {
+      if (s.address + s.size <= address || address + size <= s.address) continue;
       if (s.is_atomic()) continue;  // nobody knows yet what it leaves
       for (unsigned i = 0; i < s.size; ++i)
         if (s.address + i - address < size)

@@ -47,13 +47,9 @@ class Attribution {
     return harts_[hart].missing || harts_[hart].since < now || path.has_woken(hart);
   }
   void touched(uint32_t hart, Agent core, const Access& access, Time now);
-  // A load or store that hits, of which nothing is to be said but that it was. False: nothing was
-  // counted, it is to be told by touched().
-  struct Hit {
-    uint64_t line, pc, bytes;
-    bool writes = false;
-  };
-  bool hit(uint32_t hart, const Hit& hit, Time now);
+  // The same for a load or store that hits. False: it ends a wait, nothing was counted, and it is to
+  // be told by touched().
+  bool hit(uint32_t hart, Agent core, const Access& access, Time now);
   // Its access finds the line missing: it counts as a miss when it is performed.
   void missed(uint32_t hart) { harts_[hart].missing = true; }
   // The same for stores: one enters the buffer; the oldest but so many misses, and is performed.
@@ -132,15 +128,19 @@ class Attribution {
   std::vector<Hart> harts_;
 };
 
-[[gnu::always_inline]] inline bool Attribution::hit(uint32_t hart, const Hit& hit, Time now) {
+[[gnu::always_inline]] inline bool Attribution::hit(uint32_t hart, Agent core,
+                                                    const Access& access, Time now) {
   const Hart& h = harts_[hart];
   if (h.since != kNever || h.missing || path.has_woken(hart)) return false;
-  Use* const u = uses.recalled(hart, hit.line, hit.pc, h.kind);
-  if (!u || !u->held || !LineCopies::is_noted(*u->held, hit.bytes, hit.writes)) return false;
-  if (hit.writes)
-    ++u->writes, u->written |= hit.bytes, path.wrote(hart, u->held->line->last_write, now);
-  else
-    ++u->reads, u->read |= hit.bytes;
+  Use* u = uses.recalled(hart, access.line, access.pc, h.kind);
+  if (!u || !u->held || !LineCopies::is_noted(*u->held, access.bytes, access.writes)) {
+    u = &uses[count(hart, core, access, h.kind, false, 0)];
+  } else if (access.writes) {
+    ++u->writes, u->written |= access.bytes;
+  } else {
+    ++u->reads, u->read |= access.bytes;
+  }
+  if (access.writes) path.wrote(hart, u->held->line->last_write, now);
   return true;
 }
 
