@@ -54,8 +54,7 @@ void Core::add_thread(Code& code, uint32_t id) {
 
 // --- the fast path where lines are wide or observed
 
-bool Thread::hits_second(uint64_t address, unsigned size, Time& now, uint64_t& value,
-                         uint64_t pc) {
+bool Thread::hits_second(uint64_t address, unsigned size, Time& now, uint64_t& value, uint64_t pc) {
   const LineSize& lines = core.lines.size;
   const auto seen = [&](uint64_t line) {
     const uint64_t bytes = lines.parts(lines.offset(address), size);
@@ -64,8 +63,7 @@ bool Thread::hits_second(uint64_t address, unsigned size, Time& now, uint64_t& v
   return load_from<true>(*this, lines, address, size, now, value, seen);
 }
 
-bool Thread::stores_second(uint64_t address, unsigned size, uint64_t value, Time now,
-                           uint64_t pc) {
+bool Thread::stores_second(uint64_t address, unsigned size, uint64_t value, Time now, uint64_t pc) {
   const LineSize& lines = core.lines.size;
   const auto seen = [&](uint64_t line) {
     const uint64_t bytes = lines.parts(lines.offset(address), size);

@@ -103,7 +103,7 @@ class Unwinding {
   static std::optional<Place> addressed(const Path& path, const Instruction& in);
 
   const JobSpec& job_;
-  const Code code_;  // as far as it was followed, whatever harts have decoded
+  const Code code_;                       // as far as it was followed, whatever harts have decoded
   tsl::robin_map<uint64_t, Exit> exits_;  // by pc, and whether it is the innermost frame's
 };
 

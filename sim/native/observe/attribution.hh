@@ -47,8 +47,8 @@ class Attribution {
     return harts_[hart].missing || harts_[hart].since < now || path.has_woken(hart);
   }
   void touched(uint32_t hart, Agent core, const Access& access, Time now);
-  // The same for a load or store that hits. False: it ends a wait, nothing was counted, and it is to
-  // be told by touched().
+  // The same for a load or store that hits. False: it ends a wait, nothing was counted, and it is
+  // to be told by touched().
   bool hit(uint32_t hart, Agent core, const Access& access, Time now);
   // Its access finds the line missing: it counts as a miss when it is performed.
   void missed(uint32_t hart) { harts_[hart].missing = true; }
@@ -128,8 +128,8 @@ class Attribution {
   std::vector<Hart> harts_;
 };
 
-[[gnu::always_inline]] inline bool Attribution::hit(uint32_t hart, Agent core,
-                                                    const Access& access, Time now) {
+[[gnu::always_inline]] inline bool Attribution::hit(uint32_t hart, Agent core, const Access& access,
+                                                    Time now) {
   const Hart& h = harts_[hart];
   if (h.since != kNever || h.missing || path.has_woken(hart)) return false;
   Use* u = uses.recalled(hart, access.line, access.pc, h.kind);
