@@ -149,6 +149,7 @@ def test_names_are_those_of_the_source(name: str, words: str) -> None:
         ("/usr/include/c++/12/bits/std_mutex.h", False),
         ("/rustc/59807616e1fa/library/std/src/sync/mutex.rs", False),
         ("/home/me/.cargo/registry/src/index/crossbeam-0.8/src/lib.rs", False),
+        ("/home/me/app/vendor/crossbeam-queue/src/array_queue.rs", False),
         ("/usr/local/go/src/sync/mutex.go", False),
         ("/home/me/go/pkg/mod/example.com/m@v1/m.go", False),
         ("", False),

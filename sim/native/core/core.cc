@@ -52,17 +52,28 @@ void Core::add_thread(Code& code, uint32_t id) {
   thread.late = Draws(Draws::start, job.seed, id, most)(0);
 }
 
-// --- the fast path of wide lines
+// --- the fast path where lines are wide or observed
 
-bool Thread::hits_wide(uint64_t address, unsigned size, Time& now, uint64_t& value) {
-  return load_from<true>(*this, core.lines.size, address, size, now, value);
+bool Thread::hits_second(uint64_t address, unsigned size, Time& now, uint64_t& value, uint64_t pc) {
+  const LineSize& lines = core.lines.size;
+  const auto seen = [&](uint64_t line) {
+    const uint64_t bytes = lines.parts(lines.offset(address), size);
+    return !core.observed || core.observed.hit(id, {line, pc, bytes, true, false}, now);
+  };
+  return load_from<true>(*this, lines, address, size, now, value, seen);
 }
 
-bool Thread::stores_wide(uint64_t address, unsigned size, uint64_t value, Time now) {
-  return store_to<true>(*this, core.lines.size, address, size, value, now);
+bool Thread::stores_second(uint64_t address, unsigned size, uint64_t value, Time now, uint64_t pc) {
+  const LineSize& lines = core.lines.size;
+  const auto seen = [&](uint64_t line) {
+    const uint64_t bytes = lines.parts(lines.offset(address), size);
+    return !core.observed || core.observed.hit(id, {line, pc, bytes, false, true}, now);
+  };
+  return store_to<true>(*this, lines, address, size, value, now, seen);
 }
 
-bool Thread::reserves_wide(uint64_t address, unsigned size, Time& now, uint64_t& value) {
+bool Thread::reserves_second(uint64_t address, unsigned size, Time& now, uint64_t& value) {
+  if (core.observed) return false;
   return reserve_on<true>(*this, core.lines.size, address, size, now, value);
 }
 

@@ -98,9 +98,9 @@ static_assert(sizeof(Line) == kUnitBytes);
 class Lines {
  public:
   // `fast`: recent() returns lines; without, every access takes the core's slow path. `kernel`:
-  // with a larger table of recent lines, because a kernel goes through more than a workload. An
-  // observed run of a workload has its recent lines there too: where its interpreter does not look;
-  // so have wide lines, for which it looks there second.
+  // with a larger table of recent lines, because a kernel goes through more than a workload. A
+  // workload that is observed, or has wide lines, has its recent lines there too: its interpreter
+  // looks there second.
   Lines(LineSize s, uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_sets, uint32_t l2_ways,
         bool fast, bool kernel, bool observed)
       : size(s),
@@ -108,13 +108,13 @@ class Lines {
         // Without an L2 the L1 is all there is.
         l2_ways_(l2_sets ? l2_ways : l1_ways),
         fast_(fast && !(kernel && observed)),
-        wide_(s.wide() && !kernel && !observed),
+        second_((s.wide() || observed) && !kernel),
         l1_(s, l1_sets),
         l2_(s, l2_sets ? l2_sets : l1_sets),
         many_(kernel || observed || s.wide() ? new Recent[kMany] : nullptr) {}
 
   const LineSize size;
-  bool wide() const { return wide_; }
+  bool second() const { return second_; }
 
   // The line if it is in the L1, was used lately and may be loaded: the path of nearly every
   // access.
@@ -135,10 +135,12 @@ class Lines {
     few_.fill(nullptr);
     if (many_) std::fill_n(many_.get(), kMany, Recent{});
   }
-  // The interpreter finds no recent line from now on.
+  // A kernel's interpreter finds no recent line from now on, a workload's only second.
   void observe() {
-    if (many_ && !wide_) fast_ = false;
-    wide_ = false;
+    if (many_ && !second_)
+      fast_ = false;
+    else
+      second_ = true;
     if (!many_) many_.reset(new Recent[kMany]);
     forget_recent();
   }
@@ -267,7 +269,7 @@ class Lines {
 
   uint32_t l1_ways_, l2_ways_;
   bool fast_;
-  bool wide_;  // an interpreter may look for wide lines
+  bool second_;  // an interpreter looks for recent lines in the larger table, too
   uint64_t clock_ = 0;
   LineMap<Line*> by_number_;
   Sets<Line> l1_, l2_;

@@ -53,7 +53,8 @@ Attribution::Access attributed(const Thread& t, const Access& a) {
           .pc = t.hart.pc,
           .bytes = t.core.lines.size.parts(a.offset(), a.size),
           .reads = a.kind != K::store && a.kind != K::sc,
-          .writes = a.kind != K::load && a.kind != K::lr};
+          .writes = a.kind != K::load && a.kind != K::lr,
+          .repeats = t.heeds.recording};
 }
 
 }  // namespace
@@ -65,12 +66,17 @@ void Observed::finished(const Thread& t) const { by_->finished(t.id, t.hart.cloc
 // The chain of calls to where the hart is. Its core has most of the stack.
 uint32_t Observed::callers(const Thread& t, const Frame& frame) const {
   if (!unwinding_) return 0;
+  uint64_t stored = 0;  // lines that the buffer has bytes of, by their last bits
+  for (const Store& s : t.buffer.entries()) stored |= uint64_t{1} << s.line % 64;
   const auto read = [&](uint64_t address, uint64_t& word) {
     const uint64_t at = t.core.around.map.place(address);
     if (at % sizeof(word)) return false;
-    const StoreBuffer::Match match = t.buffer.search(at, sizeof(word), word);
-    if (match != StoreBuffer::Match::nothing) return match == StoreBuffer::Match::value;
-    const Line* line = t.core.lines.find(t.core.lines.size.number(at));
+    const uint64_t number = t.core.lines.size.number(at);
+    if (stored >> number % 64 & 1) {
+      const StoreBuffer::Match match = t.buffer.search(at, sizeof(word), word);
+      if (match != StoreBuffer::Match::nothing) return match == StoreBuffer::Match::value;
+    }
+    const Line* line = t.core.lines.find(number);
     if (line && protocol_.holds_copy(line->copy.state)) {
       word = line->data().read(t.core.lines.size.offset(at), sizeof(word));
       return true;
@@ -86,14 +92,10 @@ uint32_t Observed::callers(const Thread& t, const Frame& frame) const {
 void Observed::access(const Thread& t, const Access& a, Time now, const Bytes& data) const {
   const Time issued = t.mode == Thread::Mode::waiting ? t.pending.since : now;
   if (trace_) trace_->performed(traced(t, core_, a, t.hart.pc, issued, now, data));
-  by_->retired(t.id, t.hart.instructions);
+  if (t.heeds.recording) by_->retired(t.id, t.hart.instructions);
   Attribution::Access seen = attributed(t, a);
   if (by_->costs(t.id, now)) seen.callers = callers(t, frame(t));
   by_->touched(t.id, core_, seen, now);
-}
-
-bool Observed::hit(const Thread& t, const Access& a) const {
-  return !trace_ && by_->hit(t.id, attributed(t, a), t.hart.clock);
 }
 
 // A probe takes the copy or the right to write. A line whose writeback is under way loses nothing:

@@ -30,7 +30,9 @@ class Observed {
   // line's bytes before that, none where they are elsewhere (C8).
   void access(const Thread& thread, const Access& access, Time now, const Bytes& data) const;
   // A load or store that hits the L1 and waits for nothing. False: access() is to be told.
-  bool hit(const Thread& thread, const Access& access) const;
+  bool hit(uint32_t hart, const Attribution::Access& access, Time now) const {
+    return !trace_ && by_->hit(hart, core_, access, now);
+  }
   void drained(const Thread& thread, std::size_t older, Time now, const Bytes& data) const;
   void buffered(const Thread& thread, Time now) const;  // a store enters the buffer
   void stands(const Thread& thread) const;              // the hart begins to wait

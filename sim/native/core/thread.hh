@@ -70,11 +70,11 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
 
   // The port (hart/port.hh), with what IssuingPort and RegisterPort add. `hits`, `stores`,
   // `reserves` and `gives_up` are the fast path; false: nothing is done, the slow path (issue) does
-  // it.
+  // it. `pc`: the instruction's, which the hart itself does not know there.
   template <bool kernel>
-  bool hits(uint64_t address, unsigned size, Time& now, uint64_t& value);
+  bool hits(uint64_t address, unsigned size, Time& now, uint64_t& value, uint64_t pc);
   template <bool kernel>
-  bool stores(uint64_t address, unsigned size, uint64_t value, Time now);
+  bool stores(uint64_t address, unsigned size, uint64_t value, Time now, uint64_t pc);
   template <bool kernel>
   bool reserves(uint64_t address, unsigned size, Time& now, uint64_t& value);
   bool gives_up(Time now);
@@ -101,13 +101,13 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   // Performs the access now, or leaves it pending.
   Answer issue(Access&& access, Outcome& outcome);
 
-  bool hits_wide(uint64_t address, unsigned size, Time& now, uint64_t& value);
-  bool stores_wide(uint64_t address, unsigned size, uint64_t value, Time now);
-  bool reserves_wide(uint64_t address, unsigned size, Time& now, uint64_t& value);
+  // The same in the larger table of recent lines.
+  bool hits_second(uint64_t address, unsigned size, Time& now, uint64_t& value, uint64_t pc);
+  bool stores_second(uint64_t address, unsigned size, uint64_t value, Time now, uint64_t pc);
+  bool reserves_second(uint64_t address, unsigned size, Time& now, uint64_t& value);
 
  private:
   void took(uint64_t cause);
-  bool observed_hit(const Access& access, Outcome& outcome);
 };
 
 using Threads = std::vector<std::unique_ptr<Thread>>;  // of a core

@@ -8,14 +8,16 @@
 namespace uncore {
 
 // The next functions are inlined by force: with two copies of the interpreter gcc would call them.
-// `size_of`: how an address becomes a line's number; `many`: the table in which recent lines are.
-template <bool many, class Size>
+// `size_of`: how an address becomes a line's number; `many`: the table in which recent lines are;
+// `seen`: whether the attribution takes the access as a hit.
+template <bool many, class Size, class Seen>
 [[gnu::always_inline]] inline bool load_from(Thread& t, const Size& size_of, uint64_t address,
-                                             unsigned size, Time& now, uint64_t& value) {
+                                             unsigned size, Time& now, uint64_t& value, Seen seen) {
   const uint64_t number = size_of.number(address);
   Line* line = t.core.lines.recent<many>(number);
   if (!line || !t.buffer.empty() || t.heeds.any()) [[unlikely]]
     return false;
+  if (!seen(number)) return false;
   LoadsAhead::loaded(t, number);
   t.core.lines.touch(*line, now, t.index + 1);
   now += t.core.spec.l1_hit;
@@ -23,12 +25,14 @@ template <bool many, class Size>
   return true;
 }
 
-template <bool many, class Size>
+template <bool many, class Size, class Seen>
 [[gnu::always_inline]] inline bool store_to(Thread& t, const Size& size_of, uint64_t address,
-                                            unsigned size, uint64_t value, Time now) {
-  Line* line = t.core.lines.recent<many>(size_of.number(address));
+                                            unsigned size, uint64_t value, Time now, Seen seen) {
+  const uint64_t number = size_of.number(address);
+  Line* line = t.core.lines.recent<many>(number);
   if (!line || !t.buffer.empty() || !line->plain()) [[unlikely]]
     return false;
+  if (!seen(number)) return false;
   t.core.lines.touch(*line, now, t.index + 1);
   t.core.writes_plain(*line, t);
   line->data().write(size_of.offset(address), size, value);
@@ -48,26 +52,31 @@ template <bool many, class Size>
   return true;
 }
 
-// Wide lines are looked for second, so that the others pay nothing for them.
+// What nobody observes.
+constexpr auto kUnseen = [](uint64_t) { return true; };
+
+// Wide lines, and those of an observed run, are looked for second: the others pay nothing for them.
 template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::hits(uint64_t address, unsigned size, Time& now,
-                                                uint64_t& value) {
-  if constexpr (kernel) return load_from<true>(*this, core.lines.size, address, size, now, value);
-  if (load_from<false>(*this, UnitLines{}, address, size, now, value)) return true;
-  if (!core.lines.wide()) return false;
+                                                uint64_t& value, uint64_t pc) {
+  const LineSize& wide = core.lines.size;
+  if constexpr (kernel) return load_from<true>(*this, wide, address, size, now, value, kUnseen);
+  if (load_from<false>(*this, UnitLines{}, address, size, now, value, kUnseen)) return true;
+  if (!core.lines.second()) return false;
   Time then = now;  // not the interpreter's own, which is to stay in a register
   uint64_t read = 0;
-  if (!hits_wide(address, size, then, read)) return false;
+  if (!hits_second(address, size, then, read, pc)) return false;
   now = then, value = read;
   return true;
 }
 
 template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::stores(uint64_t address, unsigned size, uint64_t value,
-                                                  Time now) {
-  if constexpr (kernel) return store_to<true>(*this, core.lines.size, address, size, value, now);
-  if (store_to<false>(*this, UnitLines{}, address, size, value, now)) return true;
-  return core.lines.wide() && stores_wide(address, size, value, now);
+                                                  Time now, uint64_t pc) {
+  const LineSize& wide = core.lines.size;
+  if constexpr (kernel) return store_to<true>(*this, wide, address, size, value, now, kUnseen);
+  if (store_to<false>(*this, UnitLines{}, address, size, value, now, kUnseen)) return true;
+  return core.lines.second() && stores_second(address, size, value, now, pc);
 }
 
 template <bool kernel>
@@ -75,10 +84,10 @@ template <bool kernel>
                                                     uint64_t& value) {
   if constexpr (kernel) return reserve_on<true>(*this, core.lines.size, address, size, now, value);
   if (reserve_on<false>(*this, UnitLines{}, address, size, now, value)) return true;
-  if (!core.lines.wide()) return false;
+  if (!core.lines.second()) return false;
   Time then = now;
   uint64_t read = 0;
-  if (!reserves_wide(address, size, then, read)) return false;
+  if (!reserves_second(address, size, then, read)) return false;
   now = then, value = read;
   return true;
 }
@@ -95,29 +104,9 @@ inline Answer Thread::fence(unsigned predecessor, unsigned successor) {
   return issue({.kind = Access::Kind::fence, .order = sets}, out);
 }
 
-// What hits() and stores() do at once, in an observed run.
-inline bool Thread::observed_hit(const Access& a, Outcome& outcome) {
-  using K = Access::Kind;
-  if ((a.kind != K::load && a.kind != K::store) || !buffer.empty()) return false;
-  Line* const line = core.lines.recent<true>(a.line);
-  if (!line || (a.kind == K::load ? heeds.any() : !line->plain())) return false;
-  if (!core.observed.hit(*this, a)) return false;
-  core.lines.touch(*line, hart.clock, index + 1);
-  if (a.kind == K::load) {
-    LoadsAhead::loaded(*this, line->number);
-    hart.clock += core.spec.l1_hit;
-    outcome.value = line->data().read(a.offset(), a.size);
-  } else {
-    core.writes_plain(*line, *this);
-    line->data().write(a.offset(), a.size, a.value);
-  }
-  return true;
-}
-
 inline Answer Thread::issue(Access&& access, Outcome& outcome) {
   access.address = core.around.map.place(access.address);
   access.line = core.lines.size.number(access.address);
-  if (core.observed && observed_hit(access, outcome)) return Answer::now;
   if (core.lsu.perform(*this, access, hart.clock, outcome)) {
     hart.clock += outcome.cost;
     return Answer::now;

@@ -8,7 +8,7 @@ namespace uncore {
 namespace {
 
 constexpr unsigned kReturn = 1, kFrame = 8;
-constexpr std::size_t kMostSteps = 4096;  // on all paths from one instruction
+constexpr std::size_t kMostSteps = 4096, kFewSteps = 128;  // on all paths from one instruction
 
 bool branches(Op op) {
   return op == Op::beq || op == Op::bne || op == Op::blt || op == Op::bge || op == Op::bltu ||
@@ -34,7 +34,7 @@ unwinding::Exit Unwinding::find_exit(uint64_t pc, bool innermost) {
     for (const uint64_t at : passed) exits_.try_emplace(key(at, innermost), exit);
     return exit;
   };
-  tsl::robin_map<uint64_t, bool> been;  // with what is known there
+  tsl::robin_map<uint64_t, bool> been(kFewSteps);  // with what is known there
   const auto state = [](const Path& path) {
     const uint64_t spread = path.pc * 0x9E3779B97F4A7C15u;
     return spread ^ static_cast<uint64_t>(path.exit.sp.offset) << 1 ^ path.ra_lost;
@@ -49,7 +49,7 @@ unwinding::Exit Unwinding::find_exit(uint64_t pc, bool innermost) {
         if (known != exits_.end() && known->second.found) return leads_to(Exit(known->second));
         passed.push_back(path.pc);
       }
-      const auto in = at(path.pc);
+      const Instruction* const in = at(path.pc);
       if (!in) break;
       const Next next = follow(path, *in, paths);
       if (next == Next::returns) {
@@ -62,24 +62,30 @@ unwinding::Exit Unwinding::find_exit(uint64_t pc, bool innermost) {
   return {};
 }
 
-std::optional<Instruction> Unwinding::at(uint64_t pc) const {
-  if (!is_code(pc)) return std::nullopt;
+const Instruction* Unwinding::at(uint64_t pc) const {
+  Instruction* const in = code_.find(pc);
+  if (!in || pc % 2) return nullptr;
+  if (in->op == Op::undecoded) *in = decode(word(pc));
+  return in->op == Op::illegal || in->op == Op::undecoded ? nullptr : in;
+}
+
+// Of the program as it was loaded; 0, which is no instruction, where that has none.
+uint32_t Unwinding::word(uint64_t pc) const {
+  uint32_t word = 0;
   for (const SegmentSpec& segment : job_.segments) {
     const uint64_t offset = pc - segment.address;
     if (offset + 2 > segment.data.size()) continue;
-    uint32_t word = 0;
     std::memcpy(&word, segment.data.data() + offset,
                 std::min<std::size_t>(4, segment.data.size() - offset));
-    const Instruction in = decode(word);
-    if (in.op != Op::illegal && in.op != Op::undecoded) return in;
+    if (decode(word).op != Op::illegal) break;
   }
-  return std::nullopt;
+  return word;
 }
 
 Unwinding::Next Unwinding::follow(Path& path, const Instruction& in,
                                   std::vector<Path>& others) const {
   if (in.op == Op::jalr && in.rd == kSink && in.rs1 != kReturn) {  // a far jump is two of them
-    const auto upper = at(path.pc - 4);
+    const Instruction* const upper = at(path.pc - 4);
     if (!upper || upper->op != Op::auipc || upper->rd != in.rs1) return Next::ends;
     path.pc += static_cast<uint64_t>(upper->imm + in.imm) - 4;
     return Next::goes_on;

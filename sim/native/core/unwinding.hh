@@ -15,7 +15,7 @@
 #include <optional>
 #include <vector>
 
-#include "hart/instruction.hh"
+#include "hart/code.hh"
 #include "observe/callers.hh"
 #include "spec/spec.hh"
 
@@ -56,7 +56,7 @@ struct Path {
 
 class Unwinding {
  public:
-  explicit Unwinding(const JobSpec& job) : job_(job) {}
+  explicit Unwinding(const JobSpec& job) : job_(job), code_(job.text_begin, job.text_size) {}
 
   template <class Read>
   Callers callers(Frame frame, Read read) {
@@ -93,7 +93,8 @@ class Unwinding {
   static uint64_t key(uint64_t pc, bool innermost) { return pc << 1 | innermost; }
   const Exit& exit_of(uint64_t pc, bool innermost);
   Exit find_exit(uint64_t pc, bool innermost);
-  std::optional<Instruction> at(uint64_t pc) const;
+  const Instruction* at(uint64_t pc) const;  // null: there is none
+  uint32_t word(uint64_t pc) const;
   Next follow(Path& path, const Instruction& in, std::vector<Path>& others) const;
   static Next jump(Path& path, const Instruction& in);
   static bool restore(Path& path, const Instruction& in);
@@ -102,6 +103,7 @@ class Unwinding {
   static std::optional<Place> addressed(const Path& path, const Instruction& in);
 
   const JobSpec& job_;
+  const Code code_;                       // as far as it was followed, whatever harts have decoded
   tsl::robin_map<uint64_t, Exit> exits_;  // by pc, and whether it is the innermost frame's
 };
 

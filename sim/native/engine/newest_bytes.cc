@@ -49,6 +49,7 @@ void NewestBytes::write(uint64_t address, std::size_t size, const uint8_t* from,
 void NewestBytes::read_buffered(uint64_t address, std::size_t size, uint8_t* to) const {
   for (const Thread* t : holders_.threads)
     for (const Store& s : t->buffer.entries()) {
+      if (s.address + s.size <= address || address + size <= s.address) continue;
       if (s.is_atomic()) continue;  // nobody knows yet what it leaves
       for (unsigned i = 0; i < s.size; ++i)
         if (s.address + i - address < size)
@@ -68,7 +69,7 @@ Bytes NewestBytes::valid_line(uint64_t number) {
 
 Bytes NewestBytes::owned(uint64_t number) const {
   for (const auto& core : holders_.cores) {
-    const Line* line = core->lines.find(number);
+    const Line* line = core->threads.empty() ? nullptr : core->lines.find(number);
     if (!line) continue;
     const State s = line->copy.state;
     if (protocol_.is_dirty(s) || protocol_.may_store(s)) return line->data();

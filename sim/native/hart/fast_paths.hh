@@ -14,10 +14,11 @@ template <class Port>
   return address % size != 0 && (address & (h.whole - 1)) + size > h.whole;
 }
 
-// `now` takes what the port adds.
+// `now` takes what the port adds; `pc` is the instruction's.
 template <class T, bool translated, class Port>
-[[gnu::always_inline]] inline bool load_hits(Hart<Port>& h, const Instruction& in, uint64_t& now) {
-  if constexpr (requires(Port& p, uint64_t& v) { p.template hits<translated>(v, 1u, v, v); }) {
+[[gnu::always_inline]] inline bool load_hits(Hart<Port>& h, const Instruction& in, uint64_t& now,
+                                             uint64_t pc) {
+  if constexpr (requires(Port& p, uint64_t& v) { p.template hits<translated>(v, 1u, v, v, v); }) {
     uint64_t address = h.x[in.rs1] + static_cast<uint64_t>(in.imm);
     uint64_t value;
     if constexpr (translated) {
@@ -26,7 +27,7 @@ template <class T, bool translated, class Port>
       address += page.offset;
     }
     if (is_split(h, address, sizeof(T)) ||
-        !h.port.template hits<translated>(address, sizeof(T), now, value))
+        !h.port.template hits<translated>(address, sizeof(T), now, value, pc))
       return false;
     h.x[in.rd] = sign_extend(value, std::is_signed_v<T> ? sizeof(T) : 8);
     return true;
@@ -35,8 +36,9 @@ template <class T, bool translated, class Port>
 }
 
 template <class T, bool translated, class Port>
-[[gnu::always_inline]] inline bool store_hits(Hart<Port>& h, const Instruction& in, uint64_t now) {
-  if constexpr (requires(Port& p, uint64_t v) { p.template stores<translated>(v, 1u, v, v); }) {
+[[gnu::always_inline]] inline bool store_hits(Hart<Port>& h, const Instruction& in, uint64_t now,
+                                              uint64_t pc) {
+  if constexpr (requires(Port& p, uint64_t v) { p.template stores<translated>(v, 1u, v, v, v); }) {
     uint64_t address = h.x[in.rs1] + static_cast<uint64_t>(in.imm);
     if (is_split(h, address, sizeof(T))) return false;
     if constexpr (translated) {
@@ -44,8 +46,8 @@ template <class T, bool translated, class Port>
       if (page.key != h.translation->mmu.key(address)) return false;
       address += page.offset;
     }
-    if (!h.port.template stores<translated>(address, sizeof(T), static_cast<T>(h.x[in.rs2]), now))
-      return false;
+    const T value = static_cast<T>(h.x[in.rs2]);
+    if (!h.port.template stores<translated>(address, sizeof(T), value, now, pc)) return false;
     h.spin.effect();
     return true;
   }

@@ -20,7 +20,7 @@ void Attribution::touched(uint32_t hart, Agent core, const Access& access, Time 
   h.missing = false;
   if (waited || path.has_woken(hart)) path.waited(hart, last_write(uses[use]), use, since, now);
   if (access.writes) path.wrote(hart, last_write(uses[use]), now);
-  if (h.recording) h.turn.push_back({h.instructions, use, access.bytes});
+  if (access.repeats) h.turn.push_back({h.instructions, use, access.bytes});
 }
 
 void Attribution::drained(uint32_t hart, Agent core, std::size_t older, Access store, bool waits,
@@ -78,7 +78,6 @@ void Attribution::waited_store(uint32_t hart, std::size_t older, uint64_t line, 
 
 void Attribution::turn_ends(uint32_t hart, uint64_t instructions) {
   Hart& h = harts_[hart];
-  h.recording = false;
   std::erase_if(h.turn, [&](const Turn& t) { return t.instructions < instructions; });
 }
 

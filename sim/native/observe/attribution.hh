@@ -39,6 +39,7 @@ class Attribution {
     uint64_t line, pc;
     uint64_t bytes;  // a bit each (LineSize::parts)
     bool reads, writes;
+    bool repeats = false;  // in a turn of a loop that may be passed over
     uint32_t callers = 0;  // where it cost time, and they are known
   };
   // Does the access that the hart performs now cost time?
@@ -46,9 +47,9 @@ class Attribution {
     return harts_[hart].missing || harts_[hart].since < now || path.has_woken(hart);
   }
   void touched(uint32_t hart, Agent core, const Access& access, Time now);
-  // The same for a hit of which nothing is to be said but that it was. False: nothing was counted,
-  // it is to be told by touched().
-  bool hit(uint32_t hart, const Access& access, Time now);
+  // The same for a load or store that hits. False: it ends a wait, nothing was counted, and it is
+  // to be told by touched().
+  bool hit(uint32_t hart, Agent core, const Access& access, Time now);
   // Its access finds the line missing: it counts as a miss when it is performed.
   void missed(uint32_t hart) { harts_[hart].missing = true; }
   // The same for stores: one enters the buffer; the oldest but so many misses, and is performed.
@@ -80,7 +81,7 @@ class Attribution {
   void failed_sc(uint32_t hart, uint64_t line, uint64_t pc, Time now);
 
   // --- waiting loops that are passed over (S1) ---
-  void turn_begins(uint32_t hart) { harts_[hart].turn.clear(), harts_[hart].recording = true; }
+  void turn_begins(uint32_t hart) { harts_[hart].turn.clear(); }
   // The last turn is what has been touched since `instructions` had retired.
   void turn_ends(uint32_t hart, uint64_t instructions);
   void retired(uint32_t hart, uint64_t instructions) { harts_[hart].instructions = instructions; }
@@ -113,7 +114,7 @@ class Attribution {
   struct Hart {
     Time since = kNever;  // it stands still since; kNever: it does not
     int64_t kind = kOutside;
-    bool missing = false, recording = false;
+    bool missing = false;
     uint64_t instructions = 0;
     std::vector<Buffered> stores;  // the oldest first
     std::vector<Turn> turn;
@@ -127,17 +128,19 @@ class Attribution {
   std::vector<Hart> harts_;
 };
 
-inline bool Attribution::hit(uint32_t hart, const Access& access, Time now) {
+[[gnu::always_inline]] inline bool Attribution::hit(uint32_t hart, Agent core, const Access& access,
+                                                    Time now) {
   const Hart& h = harts_[hart];
-  if (h.since != kNever || h.missing || h.recording || path.has_woken(hart)) return false;
-  Use* const u = uses.recalled(hart, access.line, access.pc, h.kind);
-  if (!u || !u->held) return false;
-  const uint64_t bytes = access.bytes;
-  if (!LineCopies::is_noted(*u->held, bytes, access.writes)) return false;
-  u->reads += access.reads;
-  u->writes += access.writes;
-  if (access.reads) u->read |= bytes;
-  if (access.writes) u->written |= bytes, path.wrote(hart, u->held->line->last_write, now);
+  if (h.since != kNever || h.missing || path.has_woken(hart)) return false;
+  Use* u = uses.recalled(hart, access.line, access.pc, h.kind);
+  if (!u || !u->held || !LineCopies::is_noted(*u->held, access.bytes, access.writes)) {
+    u = &uses[count(hart, core, access, h.kind, false, 0)];
+  } else if (access.writes) {
+    ++u->writes, u->written |= access.bytes;
+  } else {
+    ++u->reads, u->read |= access.bytes;
+  }
+  if (access.writes) path.wrote(hart, u->held->line->last_write, now);
   return true;
 }
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 # Folders of compilers, their libraries and the packages that they fetch. Go's own library, built
 # with -trimpath, has files without a folder before the package's name.
 _TOOLCHAIN = re.compile(
-    r"(^|/)(usr|rustc|rust/deps|\.rustup|\.cargo/registry|pkg/mod|ziglang|zig/lib|sysdeps|nptl|libgcc"
-    r"|glibc-[\d.]+|gcc-[\d.]+|musl-[\d.]+)/"
+    r"(^|/)(usr|rustc|rust/deps|\.rustup|\.cargo/registry|vendor|pkg/mod|ziglang|zig/lib|sysdeps"
+    r"|nptl|libgcc|glibc-[\d.]+|gcc-[\d.]+|musl-[\d.]+)/"
     r"|^(runtime|sync|internal|syscall|os|time|reflect|fmt|strconv|container|math|bytes)/"
     r"|^<|^$"
 )
