@@ -77,6 +77,11 @@ def test_the_same_run_gives_the_same_point() -> None:
     assert run_gem5("ring:4", "refcount/atomic", 4) == run_gem5("ring:4", "refcount/atomic", 4)
 
 
+@pytest.mark.xfail(
+    protocols[:1] == ("MOESI_CMP_directory",),
+    reason="a read of a written line takes it, with the right to write: no machine here can",
+    strict=True,
+)
 @pytest.mark.parametrize("threads", [2, 4, pytest.param(16, marks=pytest.mark.long)])
 def test_matching_conventions_give_matching_times(threads: int) -> None:
     outside_runs.matched("gem5", threads, protocols[0])  # the first can express a ring
