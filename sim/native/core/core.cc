@@ -54,20 +54,22 @@ void Core::add_thread(Code& code, uint32_t id) {
 
 // --- the fast path where lines are wide or observed
 
-bool Thread::hits_second(uint64_t address, unsigned size, Time& now, uint64_t& value, uint64_t pc) {
+bool Thread::hits_second(uint64_t address, unsigned size, Time& now, uint64_t& value,
+                         const Instruction& in) {
   const LineSize& lines = core.lines.size;
   const auto seen = [&](uint64_t line) {
     const uint64_t bytes = lines.parts(lines.offset(address), size);
-    return !core.observed || core.observed.hit(id, {line, pc, bytes, true, false}, now);
+    return !core.observed || core.observed.hit(id, {line, hart.pc_of(in), bytes, true, false}, now);
   };
   return load_from<true>(*this, lines, address, size, now, value, seen);
 }
 
-bool Thread::stores_second(uint64_t address, unsigned size, uint64_t value, Time now, uint64_t pc) {
+bool Thread::stores_second(uint64_t address, unsigned size, uint64_t value, Time now,
+                           const Instruction& in) {
   const LineSize& lines = core.lines.size;
   const auto seen = [&](uint64_t line) {
     const uint64_t bytes = lines.parts(lines.offset(address), size);
-    return !core.observed || core.observed.hit(id, {line, pc, bytes, false, true}, now);
+    return !core.observed || core.observed.hit(id, {line, hart.pc_of(in), bytes, false, true}, now);
   };
   return store_to<true>(*this, lines, address, size, value, now, seen);
 }

@@ -70,11 +70,11 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
 
   // The port (hart/port.hh), with what IssuingPort and RegisterPort add. `hits`, `stores`,
   // `reserves` and `gives_up` are the fast path; false: nothing is done, the slow path (issue) does
-  // it. `pc`: the instruction's, which the hart itself does not know there.
+  // it. `in`: the instruction, in the hart's code, which alone says where the hart is.
   template <bool kernel>
-  bool hits(uint64_t address, unsigned size, Time& now, uint64_t& value, uint64_t pc);
+  bool hits(uint64_t address, unsigned size, Time& now, uint64_t& value, const Instruction& in);
   template <bool kernel>
-  bool stores(uint64_t address, unsigned size, uint64_t value, Time now, uint64_t pc);
+  bool stores(uint64_t address, unsigned size, uint64_t value, Time now, const Instruction& in);
   template <bool kernel>
   bool reserves(uint64_t address, unsigned size, Time& now, uint64_t& value);
   bool gives_up(Time now);
@@ -102,8 +102,10 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   Answer issue(Access&& access, Outcome& outcome);
 
   // The same in the larger table of recent lines.
-  bool hits_second(uint64_t address, unsigned size, Time& now, uint64_t& value, uint64_t pc);
-  bool stores_second(uint64_t address, unsigned size, uint64_t value, Time now, uint64_t pc);
+  bool hits_second(uint64_t address, unsigned size, Time& now, uint64_t& value,
+                   const Instruction& in);
+  bool stores_second(uint64_t address, unsigned size, uint64_t value, Time now,
+                     const Instruction& in);
   bool reserves_second(uint64_t address, unsigned size, Time& now, uint64_t& value);
 
  private:

@@ -58,25 +58,25 @@ constexpr auto kUnseen = [](uint64_t) { return true; };
 // Wide lines, and those of an observed run, are looked for second: the others pay nothing for them.
 template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::hits(uint64_t address, unsigned size, Time& now,
-                                                uint64_t& value, uint64_t pc) {
+                                                uint64_t& value, const Instruction& in) {
   const LineSize& wide = core.lines.size;
   if constexpr (kernel) return load_from<true>(*this, wide, address, size, now, value, kUnseen);
   if (load_from<false>(*this, UnitLines{}, address, size, now, value, kUnseen)) return true;
   if (!core.lines.second()) return false;
   Time then = now;  // not the interpreter's own, which is to stay in a register
   uint64_t read = 0;
-  if (!hits_second(address, size, then, read, pc)) return false;
+  if (!hits_second(address, size, then, read, in)) return false;
   now = then, value = read;
   return true;
 }
 
 template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::stores(uint64_t address, unsigned size, uint64_t value,
-                                                  Time now, uint64_t pc) {
+                                                  Time now, const Instruction& in) {
   const LineSize& wide = core.lines.size;
   if constexpr (kernel) return store_to<true>(*this, wide, address, size, value, now, kUnseen);
   if (store_to<false>(*this, UnitLines{}, address, size, value, now, kUnseen)) return true;
-  return core.lines.second() && stores_second(address, size, value, now, pc);
+  return core.lines.second() && stores_second(address, size, value, now, in);
 }
 
 template <bool kernel>

@@ -38,6 +38,10 @@ class Code {
     const uint64_t offset = pc - base_;
     return offset < size_ ? &table_[offset / 2] : nullptr;
   }
+  // Where an instruction stands that find() has given, or that follows it.
+  uint64_t address(const Instruction& in) const {
+    return base_ + 2 * static_cast<uint64_t>(&in - table_.get());
+  }
 
   // The environment is told of each hart that comes there (Op::watched).
   void watch(uint64_t pc) {

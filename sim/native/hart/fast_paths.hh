@@ -14,11 +14,10 @@ template <class Port>
   return address % size != 0 && (address & (h.whole - 1)) + size > h.whole;
 }
 
-// `now` takes what the port adds; `pc` is the instruction's.
+// `now` takes what the port adds.
 template <class T, bool translated, class Port>
-[[gnu::always_inline]] inline bool load_hits(Hart<Port>& h, const Instruction& in, uint64_t& now,
-                                             uint64_t pc) {
-  if constexpr (requires(Port& p, uint64_t& v) { p.template hits<translated>(v, 1u, v, v, v); }) {
+[[gnu::always_inline]] inline bool load_hits(Hart<Port>& h, const Instruction& in, uint64_t& now) {
+  if constexpr (requires(Port& p, uint64_t& v) { p.template hits<translated>(v, 1u, v, v, in); }) {
     uint64_t address = h.x[in.rs1] + static_cast<uint64_t>(in.imm);
     uint64_t value;
     if constexpr (translated) {
@@ -27,7 +26,7 @@ template <class T, bool translated, class Port>
       address += page.offset;
     }
     if (is_split(h, address, sizeof(T)) ||
-        !h.port.template hits<translated>(address, sizeof(T), now, value, pc))
+        !h.port.template hits<translated>(address, sizeof(T), now, value, in))
       return false;
     h.x[in.rd] = sign_extend(value, std::is_signed_v<T> ? sizeof(T) : 8);
     return true;
@@ -36,9 +35,8 @@ template <class T, bool translated, class Port>
 }
 
 template <class T, bool translated, class Port>
-[[gnu::always_inline]] inline bool store_hits(Hart<Port>& h, const Instruction& in, uint64_t now,
-                                              uint64_t pc) {
-  if constexpr (requires(Port& p, uint64_t v) { p.template stores<translated>(v, 1u, v, v, v); }) {
+[[gnu::always_inline]] inline bool store_hits(Hart<Port>& h, const Instruction& in, uint64_t now) {
+  if constexpr (requires(Port& p, uint64_t v) { p.template stores<translated>(v, 1u, v, v, in); }) {
     uint64_t address = h.x[in.rs1] + static_cast<uint64_t>(in.imm);
     if (is_split(h, address, sizeof(T))) return false;
     if constexpr (translated) {
@@ -47,7 +45,7 @@ template <class T, bool translated, class Port>
       address += page.offset;
     }
     const T value = static_cast<T>(h.x[in.rs2]);
-    if (!h.port.template stores<translated>(address, sizeof(T), value, now, pc)) return false;
+    if (!h.port.template stores<translated>(address, sizeof(T), value, now, in)) return false;
     h.spin.effect();
     return true;
   }

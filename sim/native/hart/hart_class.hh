@@ -38,6 +38,8 @@ class Hart : public HartState {
   // if it failed; store, fence: anything). The instruction retires at the present clock.
   void resume(uint64_t value, uint64_t high = 0);
   bool suspended() const { return access.suspended; }
+  // Where the instruction stands that it executes, while run() keeps the pc to itself.
+  uint64_t pc_of(const Instruction& in) const { return &in == apart ? pc : code.address(in); }
   // Between the two accesses of an instruction?
   bool halfway() const { return access.halfway(); }
 

@@ -63,15 +63,15 @@ bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
     if (taken) next = first = to, h.pc = target;                                \
     break;                                                                      \
   }
-#define LOAD(name, match, mask, type)                                              \
-  case Op::name:                                                                   \
-    if (load_hits<type, translated>(h, in, now, h.pc + between(first, at))) break; \
-    h.account(between(first, at), now, done);                                      \
+#define LOAD(name, match, mask, type)                   \
+  case Op::name:                                        \
+    if (load_hits<type, translated>(h, in, now)) break; \
+    h.account(between(first, at), now, done);           \
     return load<type>(h, in);
-#define STORE(name, match, mask, type)                                              \
-  case Op::name:                                                                    \
-    if (store_hits<type, translated>(h, in, now, h.pc + between(first, at))) break; \
-    h.account(between(first, at), now, done);                                       \
+#define STORE(name, match, mask, type)                   \
+  case Op::name:                                         \
+    if (store_hits<type, translated>(h, in, now)) break; \
+    h.account(between(first, at), now, done);            \
     return store<type>(h, in);
 #define AMO(name, funct5, operation)
 #define LR(name, match, mask)                   \
