@@ -108,6 +108,13 @@ static inline void pause_for(u64 ns) {
   call(N_nanosleep, time, 0);
 }
 
+// Does the counter come to `count`, and stay there? On a busy host it takes a while.
+static inline int settles_at(const volatile u32* counter, u32 count) {
+  for (int tries = 0; *counter < count && tries < 5000; ++tries) pause_for(200000);
+  pause_for(200000);
+  return *counter == count;
+}
+
 int run(int count, char** words);
 __asm__(".globl _start\n_start:\n  ld a0, 0(sp)\n  addi a1, sp, 8\n  andi sp, sp, -16\n"
         "  call run\n  li a7, 94\n  ecall\n");

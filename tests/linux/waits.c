@@ -174,7 +174,7 @@ static int nested(void) {
   return control(ADD, outer, IN, 6) == -ELOOP ? 0 : 3;
 }
 
-static u32 served;
+static volatile u32 served;
 static long serves(long unused) {
   (void)unused;
   for (;;) {
@@ -195,11 +195,10 @@ static int pool(void) {
   }
   for (int i = 0; i < 3; ++i) start(&threads[i], serves, 0);
   for (u32 i = 0; i < 40; ++i) {
-    pause_for(200000);
-    if (__atomic_load_n(&served, __ATOMIC_RELAXED) != i) return 2;
+    if (!settles_at(&served, i)) return 2;
     write_word(counters[i % 4], 1);
   }
-  pause_for(200000);
+  if (!settles_at(&served, 40)) return 3;
   pipe_of(0);
   control(ADD, ends[0], IN, (u64)ends[0]);
   for (int i = 0; i < 3; ++i) write_word(ends[1], 0);
