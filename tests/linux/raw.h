@@ -109,7 +109,7 @@ static inline void pause_for(u64 ns) {
 }
 
 // Does the counter come to `count`, and stay there? On a busy host it takes a while.
-static inline int settles_at(const volatile u32* counter, u32 count) {
+static inline int stays_at(const volatile u32* counter, u32 count) {
   for (int tries = 0; *counter < count && tries < 5000; ++tries) pause_for(200000);
   pause_for(200000);
   return *counter == count;

@@ -123,7 +123,7 @@ static int one_of_a_pool(void) {
   for (int i = 0; i < 3; ++i) start(&threads[i], waits_at, pollers[0]), pause_for(200000);
   for (u32 i = 1; i <= 3; ++i) {
     call(N_write, ends[0], &one, 8);
-    if (!settles_at(&many, i)) return (int)i;
+    if (!stays_at(&many, i)) return (int)i;
   }
   all_go(3);
   return 0;

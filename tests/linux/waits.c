@@ -195,10 +195,10 @@ static int pool(void) {
   }
   for (int i = 0; i < 3; ++i) start(&threads[i], serves, 0);
   for (u32 i = 0; i < 40; ++i) {
-    if (!settles_at(&served, i)) return 2;
+    if (!stays_at(&served, i)) return 2;
     write_word(counters[i % 4], 1);
   }
-  if (!settles_at(&served, 40)) return 3;
+  if (!stays_at(&served, 40)) return 3;
   pipe_of(0);
   control(ADD, ends[0], IN, (u64)ends[0]);
   for (int i = 0; i < 3; ++i) write_word(ends[1], 0);
