@@ -54,24 +54,31 @@ void Core::add_thread(Code& code, uint32_t id) {
 
 // --- the fast path where lines are wide or observed
 
+namespace {
+
+// Is nobody told of the access, or does the attribution take it as a hit?
+bool noted(const Thread& t, const Instruction& in, uint64_t line, uint64_t address, unsigned size,
+           bool writes, Time now) {
+  if (!t.core.observed) return true;
+  const LineSize& lines = t.core.lines.size;
+  const uint64_t bytes = lines.parts(lines.offset(address), size);
+  return t.core.observed.hit(t.id, {line, t.hart.pc_of(in), bytes, !writes, writes}, now);
+}
+
+}  // namespace
+
 bool Thread::hits_second(uint64_t address, unsigned size, Time& now, uint64_t& value,
                          const Instruction& in) {
-  const LineSize& lines = core.lines.size;
   const auto seen = [&](uint64_t line) {
-    const uint64_t bytes = lines.parts(lines.offset(address), size);
-    return !core.observed || core.observed.hit(id, {line, hart.pc_of(in), bytes, true, false}, now);
+    return noted(*this, in, line, address, size, false, now);
   };
-  return load_from<true>(*this, lines, address, size, now, value, seen);
+  return load_from<true>(*this, core.lines.size, address, size, now, value, seen);
 }
 
 bool Thread::stores_second(uint64_t address, unsigned size, uint64_t value, Time now,
                            const Instruction& in) {
-  const LineSize& lines = core.lines.size;
-  const auto seen = [&](uint64_t line) {
-    const uint64_t bytes = lines.parts(lines.offset(address), size);
-    return !core.observed || core.observed.hit(id, {line, hart.pc_of(in), bytes, false, true}, now);
-  };
-  return store_to<true>(*this, lines, address, size, value, now, seen);
+  const auto seen = [&](uint64_t line) { return noted(*this, in, line, address, size, true, now); };
+  return store_to<true>(*this, core.lines.size, address, size, value, now, seen);
 }
 
 bool Thread::reserves_second(uint64_t address, unsigned size, Time& now, uint64_t& value) {

@@ -177,7 +177,7 @@ def _all(
     ):
         try:
             how.save(points[point.number], point)
-        finally:  # who interrupts this loses no finished point
+        finally:  # an interruption here loses no finished point
             yield point
 
 
