@@ -369,6 +369,24 @@ def wide() -> Iterator[tuple[str, Case]]:
         yield f"wide-{size}-siblings", Case("power9x2", "lock/ticket", 16, words, few, many)
 
 
+HASHED = ("routes=hashed", "system.join.width=2B/cy")  # narrow: who takes which wire matters
+TREE = (*HASHED, "system.join.hubs=3", "ccx.join.hubs=2", "system.join.latency=9ns")
+
+
+def spread_over_routes() -> Iterator[tuple[str, Case]]:
+    """Equal routes that lines are spread over (F1.1): a grid, a ring, a tree of several hubs."""
+    parameters, more = (("ops", 12), ("lines", 12)), (("seeds", (1,)),)
+    for machine, words in (("mesh:3x2", HASHED), ("ring:6", HASHED), ("ccx:2x3", TREE)):
+        yield f"spread-{machine}", Case(machine, "random", 6, words, parameters, tiny=True)
+        posted = Case(machine, "counter/contended", 6, (*words, *ALWAYS, *LATE), (("duration", "1us"),))
+        if not machine.startswith("ccx"):
+            yield f"spread-posted-{machine}", posted._replace(options=more)
+    wide_ = Case("ccx:2x3", "random", 6, (*TREE, "line=128B"), parameters, tiny=True)
+    yield "spread-wide", wide_
+    multicast = (*TREE, "interrupt.multicast=yes")
+    yield "spread-multicast", Case("ccx:2x3", "ipi/broadcast", 6, multicast, (("rounds", 2),))
+
+
 JOBS = dict(
     [
         *structures(8),
@@ -428,6 +446,7 @@ MORE = dict(  # which no earlier version has run
         *by_chance(),
         *weakly(),
         *wide(),
+        *spread_over_routes(),
     ]
 )
 LONG = dict(structures(100))

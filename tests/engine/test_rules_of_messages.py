@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import dataclasses
 
+import polars
 import pytest
+from tests.engine.test_rules_of_chance import mix
+from tests.support.least import least
 from tests.support.line import HOME, KEPT, NS, A, B, H, line, way, wires
-from tests.support.plans import LEAD, Do, Span, Step, at, results, steps
+from tests.support.plans import LEAD, START, Do, Span, Step, at, results, steps, words
 from tests.support.rule_costs import ATOMIC, L2, LOAD, MEMORY, SERVICE, fetch
-from tests.support.runs import guest, job, point
+from tests.support.runs import guest, job, logged, point
 
 from uncore.engine import native
 from uncore.topology import load
 from uncore.topology.load import shipped
-from uncore.topology.machine import Machine
+from uncore.topology.machine import Link, Machine
 from uncore.topology.route import KINDS, Routes
 
 # ---- R: the resolver -----------------------------------------------------------------------------
@@ -191,6 +194,37 @@ def test_a_message_takes_the_route_of_least_control_latency(name: str) -> None:
         for kind in KINDS:
             expected = routes.message(kind, source, target)
             assert engine.latency(kind, source, target) == expected, (kind, source, target)
+
+
+X, Y = 3, 4  # stops between A and H
+BY = {X: 14, Y: 18}  # ns of data by either; of the rest 10
+
+
+def forked(hashed: bool) -> Machine:
+    """Two equal routes between A and H."""
+    ends = [(a, b) for middle in BY for pair in ((A, middle), (middle, H)) for a, b in (pair, pair[::-1])]
+    between = [
+        least(
+            Link, source=a, target=b, control=5 * NS, data=BY[max(a, b)] * NS // 2, snoop=5 * NS,
+            channel=-1, level="system",
+        )
+        for a, b in ends
+    ]  # fmt: skip
+    to_b = [link for link in wires() if {link.source, link.target} == {H, B}]
+    stops = ("A", "H", "B", "X", "Y")
+    return line(links=(*to_b, *between), stops=stops, hashed_routes=hashed)
+
+
+def test_a_line_takes_of_equal_routes_the_one_that_its_hash_says() -> None:
+    """F1.1: data from H to A, line by line; without hashing all by the lower-numbered links."""
+    plans = [[Step(1000 * n, Do.LOAD, n) for n in range(1, 9)]]
+    for hashed in (True, False):
+        log, _ = logged(forked(hashed), guest("plan"), 1, **words(plans))
+        loads = log.filter(polars.col("request") >= (START + 1000) * NS)[:8]
+        times = (loads["data"] - loads["open"]) // NS - MEMORY
+        ways = [mix(mix(mix(address // 64) + H) + A) % 64 for address in loads["line"]]
+        assert times.to_list() == [BY[(X, Y)[way % 2 * hashed]] for way in ways]
+        assert set(times) == ({14, 18} if hashed else {14})
 
 
 BUSY = 40  # ns that data keep a channel; the others a quarter of it

@@ -6,6 +6,7 @@ and j to i.  The additive law: unblocked by the owner's response, each core pays
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,15 @@ def test_a_pair_on_the_wrong_socket_costs_two_crossings() -> None:
     handoff = Handoff(load("epyc7302x2", ["system.join.latency=1us"]))
     crossings = handoff.estimate(0, 4, node=1) - handoff.estimate(0, 4, node=0)
     assert crossings == pytest.approx(2e6, rel=0.001)
+
+
+def test_hashed_lines_are_spread_over_all_equal_routes() -> None:
+    machine = load("mesh:3x3", ["routes=hashed"])
+    routes, (source, target) = Routes(machine), (machine.stops.index(s) for s in ("x0y0", "x2y2"))
+    taken = Counter(tuple(routes.path(source, target, line)) for line in range(600))
+    assert len(taken) == 6 and {len(path) for path in taken} == {4}
+    assert min(taken.values()) > 40  # of 150 where two hops are free to choose, else 75
+    assert Routes(load("mesh:3x3")).path(source, target, 7) == routes.path(source, target)
 
 
 def test_a_message_adds_its_slowest_wire_once() -> None:

@@ -21,6 +21,7 @@ from uncore.result.schema import Point
 from uncore.topology.route import Routes
 from uncore.trace import Window, files, perfetto, record
 from uncore.trace.named_tables import NOT
+from uncore.trace.places import Places
 from uncore.trace.words import size_of
 
 
@@ -69,6 +70,22 @@ def test_message_takes_the_time_of_its_route_and_of_its_waits(traced):
         assert row["arrived"] - row["sent"] - row["waited"] in took, row
         checked += 1
     assert checked > 500
+
+
+@pytest.mark.parametrize("machine", ["ring:8", "mesh:3x3"])
+def test_a_message_takes_the_links_of_its_lines_route(machine):
+    """F1.1: those that have a channel, and each line its own of equal routes."""
+    made = job(machine, with_={"routes": "hashed", "system.join.width": "8B/ns"})
+    places, taken = Places(made), set()
+    for row in record(made, Window()).tables["messages"].iter_rows(named=True):
+        if row["arrived"] == NOT:
+            continue
+        line = max(row["line"], 0)
+        ends = [places.stop(row[agent], line) for agent in ("sender", "receiver")]
+        path = [n for n in places.path(*ends, line) if made.machine.links[n].channel >= 0]
+        assert row["links"] == path
+        taken.add((*ends, *path))
+    assert len(taken) > len({way[:2] for way in taken})
 
 
 def test_copies_go_through_the_cells_of_the_client_table(traced):

@@ -5,7 +5,7 @@
 //   engine.read(address, size)      memory after the run, as bytes
 //   engine.trace()                  what the job's probe `trace` saw
 //   engine.stop(agent, line)        the stop at which the agent serves the line
-//   engine.link(stop, target)       the next link of the route
+//   engine.link(source, target, line, n)   the n-th link of the route of a message about the line
 // Between two reports of progress.
 const EVENTS = 200000;
 const SPAN = 1e8; // ps
@@ -52,8 +52,8 @@ class Engine {
   stop(agent, line) {
     return this.wasm.uncore_stop(agent, line);
   }
-  link(stop, target) {
-    return this.wasm.uncore_link(stop, target);
+  link(source, target, line, n) {
+    return this.wasm.uncore_link(source, target, line, n);
   }
   read(address, size) {
     const at = this.wasm.uncore_memory(address, size);

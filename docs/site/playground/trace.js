@@ -240,22 +240,23 @@ function linksOf(messages, crossings) {
 // ---- where messages are (uncore.trace.places)
 function waysOf({ links }, messages, start, engine) {
   const routes = new Map();
-  const path = (source, target) => {
-    const key = `${source} ${target}`;
+  const path = (source, target, line) => {
+    const key = `${source} ${target} ${line}`;
     if (!routes.has(key)) {
       const route = [];
       for (let at = source; at !== target; at = links[route[route.length - 1]].target)
-        route.push(engine.link(at, target));
+        route.push(engine.link(source, target, line, route.length));
       routes.set(key, route);
     }
     return routes.get(key);
   };
   return messages.map(m => {
     const size = m.carries ? 'data' : SNOOPS.includes(m.kind) ? 'snoop' : 'control';
-    const stops = [engine.stop(m.sender, m.line / NUMBERED)];
+    const line = m.line / NUMBERED;
+    const stops = [engine.stop(m.sender, line)];
     const times = [m.sent - start];
     const waits = [];
-    for (const number of path(stops[0], engine.stop(m.receiver, m.line / NUMBERED))) {
+    for (const number of path(stops[0], engine.stop(m.receiver, line), line)) {
       stops.push(links[number].target);
       waits.push(m.links.get(number) || 0);
       times.push(times[times.length - 1] + waits[waits.length - 1] + links[number][size]);

@@ -30,7 +30,7 @@ Engine::Engine(MachineSpec m, JobSpec j)
       counters(machine, agents),
       queue(agents.cores()),
       end(queue),
-      fabric(machine.stop_count, machine.links),
+      fabric(machine.stop_count, machine.links, machine.hashed_routes),
       map(machine, job, agents, fabric),
       network(agents, map, fabric, queue, machine.interrupt.accept, messages),
       memories(machine, agents, network),

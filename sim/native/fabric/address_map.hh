@@ -30,6 +30,8 @@ class AddressMap {
   }
 
   LineSize line_size() const { return size_; }
+  // A line's address over its size, by which it is hashed (A3, F1.1).
+  uint64_t ordinal(uint64_t line) const { return size_.ordinal(line); }
 
   // Of a resolver, and where it stands; a transaction asks several times.
   struct Slice {

@@ -17,8 +17,13 @@ Time weight(const LinkSpec& link) { return (link.control << 12) + 1; }
 
 }  // namespace
 
-Fabric::Fabric(uint32_t stops, const std::vector<LinkSpec>& links)
-    : links_(links), leaving_(stops), entering_(stops), toward_(stops), routes_(stops) {
+Fabric::Fabric(uint32_t stops, const std::vector<LinkSpec>& links, bool hashed)
+    : hashed_(hashed),
+      links_(links),
+      leaving_(stops),
+      entering_(stops),
+      far_(stops),
+      routes_(stops) {
   int32_t last = -1;
   for (std::size_t l = 0; l < links.size(); ++l) {
     leaving_[links[l].source].push_back(static_cast<int32_t>(l));
@@ -50,48 +55,53 @@ std::vector<Time> Fabric::distances(int32_t target, Weight weight) const {
   return distance;
 }
 
-// Where one link alone leads to a stop, as to a core's, the way there is that to where it begins.
-int32_t Fabric::next(int32_t stop, int32_t target) {
+// Of the stop's links that lie on a shortest path, the one that the way's last digit says: their
+// number is the base. Where one link alone leads to a target, as to a core's stop, the way there is
+// that to where the link begins.
+int32_t Fabric::next(int32_t stop, int32_t target, uint32_t& way) {
   const std::vector<int32_t>& into = entering_[target];
-  if (into.size() != 1) return toward(target)[stop];
-  const int32_t before = links_[into[0]].source;
-  return stop == before ? into[0] : toward(before)[stop];
+  const int32_t before = into.size() == 1 ? links_[into[0]].source : target;
+  if (stop == before) return into[0];
+  std::vector<Time>& far = far_[before];
+  if (far.empty()) far = distances(before, weight);
+  std::vector<int32_t> equal;
+  for (int32_t l : leaving_[stop]) {
+    const Time beyond = far[links_[l].target];
+    if (beyond != kNever && beyond + weight(links_[l]) == far[stop]) equal.push_back(l);
+  }
+  if (equal.empty()) throw std::logic_error("fabric: a stop cannot reach another");
+  const auto base = static_cast<uint32_t>(equal.size());
+  const uint32_t digit = way % base;
+  way /= base;
+  return equal[digit];
 }
 
-// Every stop takes its lowest-numbered link that lies on a shortest path.
-const std::vector<int32_t>& Fabric::toward(int32_t target) {
-  std::vector<int32_t>& next = toward_[target];
-  if (!next.empty()) return next;
-  const std::vector<Time> distance = distances(target, weight);
-  next.assign(leaving_.size(), -1);
-  for (std::size_t stop = 0; stop < leaving_.size(); ++stop)
-    for (int32_t l : leaving_[stop]) {
-      const Time beyond = distance[links_[l].target];
-      if (beyond == kNever || beyond + weight(links_[l]) != distance[stop]) continue;
-      next[stop] = l;
-      break;
-    }
-  return next;
+std::vector<int32_t> Fabric::path(int32_t source, int32_t target, uint64_t line) {
+  std::vector<int32_t> links;
+  for (uint32_t digits = way(source, target, line); source != target;) {
+    links.push_back(next(source, target, digits));
+    source = links_[links.back()].target;
+  }
+  return links;
 }
 
 // The leg from a stop on. `behind`: the latency of the link whose channel was met last: the head
 // has yet to pass it.
-const Leg* Fabric::make(int32_t stop, int32_t target, const Costs& behind) {
+const Leg* Fabric::make(int32_t stop, int32_t target, const Costs& behind, uint32_t way) {
   Leg leg;
   const auto pass = [&leg](const Costs& latency) {
     for (std::size_t s = 0; s < latency.size(); ++s) leg.of[s].reach += latency[s];
   };
   pass(behind);
   while (stop != target) {
-    const int32_t l = next(stop, target);
-    if (l < 0) throw std::logic_error("fabric: a stop cannot reach another");
+    const int32_t l = next(stop, target, way);
     const LinkSpec& link = links_[l];
     if (link.channel >= 0) {
       const Costs busy{link.control_busy, link.data_busy, link.snoop_busy};
       for (std::size_t s = 0; s < busy.size(); ++s) leg.of[s].busy = busy[s];
       leg.channel = link.channel;
       leg.link = l;
-      leg.next = beyond(l, target);
+      leg.next = beyond(l, target, way);
       break;
     }
     pass(latency_of(link));
@@ -100,18 +110,26 @@ const Leg* Fabric::make(int32_t stop, int32_t target, const Costs& behind) {
   return &legs_.emplace_back(leg);
 }
 
-const Leg* Fabric::beyond(int32_t link, int32_t target) {
-  const auto match = beyond_.find({link, target});
+const Leg* Fabric::beyond(int32_t link, int32_t target, uint32_t way) {
+  const std::tuple key(link, target, way);
+  const auto match = beyond_.find(key);
   if (match != beyond_.end()) return match->second;
-  const Leg* leg = make(links_[link].target, target, latency_of(links_[link]));
-  beyond_.emplace(std::pair(link, target), leg);
+  const Leg* leg = make(links_[link].target, target, latency_of(links_[link]), way);
+  beyond_.emplace(key, leg);
   return leg;
 }
 
 const Leg* Fabric::learn(int32_t source, int32_t target) {
   std::unique_ptr<const Leg*[]>& routes = routes_[source];
   if (!routes) routes = std::make_unique<const Leg*[]>(leaving_.size());
-  return routes[target] = make(source, target, {});
+  return routes[target] = make(source, target, {}, 0);
+}
+
+const Leg* Fabric::route_of_way(int32_t source, int32_t target, uint32_t way) {
+  const uint64_t pair = static_cast<uint64_t>(source) * leaving_.size() + target;
+  const Leg*& leg = routes_of_way_[pair * kWays + way];
+  if (!leg) leg = make(source, target, {}, way);
+  return leg;
 }
 
 Time Fabric::latency(int32_t source, int32_t target, Size size) {

@@ -5,8 +5,9 @@
 // there, and how long the message keeps the channel. The message is whole at its destination when
 // its head is there and the slowest channel of its route has let it pass (rule F3).
 //
-// Invariant: among routes of equal latency the one of fewest links is taken, and among those each
-// stop takes the lowest-numbered link: the numbering of links is the tie-break.
+// Invariant: among routes of equal latency one of fewest links is taken, and among those each stop
+// takes the lowest-numbered link: the numbering of links is the tie-break. Where routes are hashed,
+// a message about a line has a number, its way, whose digits say which of them it takes instead.
 #pragma once
 
 #include <array>
@@ -14,10 +15,12 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <utility>
+#include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "spec/spec.hh"
+#include "time/chance.hh"
 
 namespace uncore {
 
@@ -50,17 +53,24 @@ struct Channel {
 
 class Fabric {
  public:
-  Fabric(uint32_t stops, const std::vector<LinkSpec>& links);
+  // `hashed`: whether lines are spread over equal routes.
+  Fabric(uint32_t stops, const std::vector<LinkSpec>& links, bool hashed = false);
 
   // The first leg of the route.
   const Leg* route(int32_t source, int32_t target) {
     const Leg** routes = routes_[source].get();
     return routes && routes[target] ? routes[target] : learn(source, target);
   }
-  // Its first link.
-  int32_t next(int32_t stop, int32_t target);
+  // Of a message about a line, by the line's number.
+  const Leg* route(int32_t source, int32_t target, uint64_t line) {
+    if (!hashed_) [[likely]]
+      return route(source, target);
+    return route_of_way(source, target, way(source, target, line));
+  }
+  // Its links.
+  std::vector<int32_t> path(int32_t source, int32_t target, uint64_t line);
   // The leg that follows on a link with a channel.
-  const Leg* beyond(int32_t link, int32_t target);
+  const Leg* beyond(int32_t link, int32_t target, uint32_t way = 0);
   // Latency of a message alone on its way.
   Time latency(int32_t source, int32_t target, Size size);
   // By stop, a lower bound on the latency of any way from there to `target`; kNever: there is none.
@@ -71,16 +81,27 @@ class Fabric {
  private:
   template <class Weight>
   std::vector<Time> distances(int32_t target, Weight weight) const;
-  const std::vector<int32_t>& toward(int32_t target);  // the same, of every stop
+  int32_t next(int32_t stop, int32_t target, uint32_t& way);
   const Leg* learn(int32_t source, int32_t target);
-  const Leg* make(int32_t stop, int32_t target, const Costs& behind);
+  const Leg* route_of_way(int32_t source, int32_t target, uint32_t way);
+  const Leg* make(int32_t stop, int32_t target, const Costs& behind, uint32_t way);
 
+  // F1.1: 0 where routes are not hashed.
+  uint32_t way(int32_t source, int32_t target, uint64_t line) const {
+    const auto from = static_cast<uint64_t>(source), to = static_cast<uint64_t>(target);
+    return hashed_ ? splitmix(splitmix(splitmix(line) + from) + to) % kWays : 0;
+  }
+
+  static constexpr uint32_t kWays = 64;
+
+  const bool hashed_;
   std::vector<LinkSpec> links_;
-  std::vector<std::vector<int32_t>> leaving_, entering_;  // link numbers by stop, ascending
-  std::vector<std::vector<int32_t>> toward_;              // by target, made when first asked for
-  std::vector<std::unique_ptr<const Leg*[]>> routes_;     // by source, target
-  std::map<std::pair<int32_t, int32_t>, const Leg*> beyond_;  // by link, target
-  std::deque<Leg> legs_;                                      // addresses stay
+  std::vector<std::vector<int32_t>> leaving_, entering_;   // link numbers by stop, ascending
+  std::vector<std::vector<Time>> far_;                     // by target, made when first asked for
+  std::vector<std::unique_ptr<const Leg*[]>> routes_;      // by source, target
+  std::unordered_map<uint64_t, const Leg*> routes_of_way_;  // by source, target and way
+  std::map<std::tuple<int32_t, int32_t, uint32_t>, const Leg*> beyond_;  // by link, target, way
+  std::deque<Leg> legs_;                                                 // addresses stay
 };
 
 }  // namespace uncore

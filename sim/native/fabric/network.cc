@@ -44,7 +44,7 @@ void Network::send(const Message<Bytes>& m, Time when, Agent origin) {
   p.size = size_of(m);
   p.origin = origin;
   p.goal = places_.stop(m.to, m.line);
-  p.leg = fabric_.route(places_.stop(m.from, m.line), p.goal);
+  p.leg = fabric_.route(places_.stop(m.from, m.line), p.goal, places_.ordinal(m.line));
   p.tail = 0;
   p.retry = 0;
   p.place = event_place(static_cast<uint64_t>(m.to), class_of(m.kind), m.line);

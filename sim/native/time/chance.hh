@@ -3,13 +3,21 @@
 // A draw follows from the seed, what is drawn, for whom and how many came before, from nothing
 // else; so neither the order of events nor how far a core runs ahead can change it.
 //
-// Interface: Draws(what, seed, whom, most), one for each who draws; draws(count) is from 0 to
+// Interface: splitmix(x); Draws(what, seed, whom, most), one for each who draws; draws(count) is from 0 to
 // `most`. False, as a truth, where every draw is 0.
 #pragma once
 
 #include "time/time.hh"
 
 namespace uncore {
+
+// SplitMix64 (Steele, Lea and Flood 2014).
+constexpr uint64_t splitmix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
 
 class Draws {
  public:
@@ -25,23 +33,15 @@ class Draws {
   };
 
   Draws(What what, uint64_t seed, uint64_t whom, Time most)
-      : stream_(mix(mix(mix(seed) + what) + whom)), most_(most) {}
+      : stream_(splitmix(splitmix(splitmix(seed) + what) + whom)), most_(most) {}
 
   explicit operator bool() const { return most_ > 0; }
   Time operator()(uint64_t count) const {
     using Wide = unsigned __int128;
-    return static_cast<Time>((Wide{mix(stream_ + count)} * (Wide{most_} + 1)) >> 64);
+    return static_cast<Time>((Wide{splitmix(stream_ + count)} * (Wide{most_} + 1)) >> 64);
   }
 
  private:
-  // SplitMix64 (Steele, Lea and Flood 2014).
-  static constexpr uint64_t mix(uint64_t x) {
-    x += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-  }
-
   uint64_t stream_;
   Time most_;
 };

@@ -122,9 +122,10 @@ FOR_PAGE(uncore_stop) int32_t uncore_stop(uint32_t agent, double line) {
   return run->map.stop(agent, static_cast<uint64_t>(line));
 }
 
-// The link that a message to `target` takes from a stop.
-FOR_PAGE(uncore_link) int32_t uncore_link(int32_t stop, int32_t target) {
-  return run->fabric.next(stop, target);
+// The n-th link of the route of a message about a line.
+FOR_PAGE(uncore_link) int32_t uncore_link(int32_t source, int32_t target, double line, uint32_t n) {
+  const uint64_t ordinal = run->map.ordinal(static_cast<uint64_t>(line));
+  return run->fabric.path(source, target, ordinal)[n];
 }
 
 }  // namespace uncore

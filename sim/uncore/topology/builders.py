@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from operator import add
 
 from uncore.topology.fabric import Cost, Fabric
@@ -33,6 +33,7 @@ class Sites:
     hub: int
     enter: Cost = FREE  # from a member to its stop
     leave: Cost = FREE
+    hubs: tuple[int, ...] = ()  # several, to all of which members are wired
 
 
 def _floorplan(join: Join, group: Group) -> Floorplan:
@@ -88,14 +89,17 @@ def _site(join: Join, fabric: Fabric, group: Group, key: str, default: int) -> i
 
 
 def _hub(join: Join, fabric: Fabric, group: Group) -> Sites:
-    hub = fabric.stop(local(group, "hub"))
+    many, members = join.table.count("hubs"), len(group.children)
+    names = [f"hub{n}" for n in range(many)] if many > 1 else ["hub"]
+    hubs = [fabric.stop(local(group, name)) for name in names]
     into, out = join.hop["all"].halves()
-    slices = [hub] * len(group.children)
+    slices = [hubs[i % many] for i in range(members)]
     if join.table.word("slices") == "ports":
-        slices = [fabric.stop(local(group, f"slice{i}")) for i in range(len(group.children))]
-        for stop in slices:
+        slices = [fabric.stop(local(group, f"slice{i}")) for i in range(members)]
+        for stop, hub in product(slices, hubs):
             fabric.wire(stop, hub, into, join.level, out)
-    return Sites([hub] * len(group.children), slices, hub, hub, hub, into, out)
+    first, several = hubs[0], tuple(hubs) if many > 1 else ()
+    return Sites([first] * members, slices, first, first, first, into, out, several)
 
 
 def _bus(join: Join, fabric: Fabric, group: Group) -> Sites:
@@ -188,6 +192,10 @@ def _ports(join: Join, fabric: Fabric, group: Group) -> Sites:
         own = fabric.ports.get(child.path)
         if own is None:
             own = [fabric.stop(child.path)]
+        if len(own) > 1 and local(child, "hub0") in fabric.stops:
+            raise join.refuse(
+                "kind", f"'{child.path}' has several hubs; expected a crossbar above them"
+            )
         if len(own) != 1:
             raise lacking(
                 join.table.branch.items["kind"].place,

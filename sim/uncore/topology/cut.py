@@ -107,12 +107,10 @@ def _inside(slices: Sequence[int], inside: set[int]) -> list[int]:
 
 def _fabric(machine: Machine, seats: Iterable[int]) -> tuple[list[int], list[int]]:
     """Stops and links of the routes between all seats."""
-    routes, stops, links = Routes(machine), set(seats), set[int]()
-    for source in list(stops):
-        for target in list(stops):
-            links.update(routes.path(source, target))
+    stops = set(seats)
+    links = Routes(machine).among(stops)
     stops.update(stop for n in links for stop in (machine.links[n].source, machine.links[n].target))
-    return sorted(stops), sorted(links)
+    return sorted(stops), links
 
 
 def _shape(rows: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:

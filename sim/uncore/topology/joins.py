@@ -3,7 +3,7 @@
 `read_join` turns a level's `join` table into a `Join` once; `builders.build` lays out one instance
 for each group of the level.
 
-    crossbar    a hub; half the latency in, half out
+    crossbar    a hub, or several side by side; half the latency in, half out
     bus         a hub behind one shared channel; half the latency on the way in, half out
     ring        stops in a circle, both directions; ties go clockwise
     two-rings   two rings and the bridges between them

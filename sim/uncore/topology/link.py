@@ -12,6 +12,7 @@ from uncore.topology.schema import (
     Ratio,
     Size,
     Text,
+    Whole,
     Word,
     field,
     part,
@@ -20,6 +21,7 @@ from uncore.topology.schema import (
 GRIDS = ("ladder", "mesh", "torus", "quadrants")
 PLANNED = ("ring", "two-rings", *GRIDS)  # stops have a plan
 ATTACHED = ("bus", *PLANNED)  # members stand off from their stop
+MOST_HUBS = 256  # of a crossbar
 JOINS = (*ATTACHED, "crossbar", "all-to-all", "links")
 
 
@@ -47,6 +49,14 @@ class Link:
             joins=("mesh", "torus"),
         ),
         Text("LEVEL.join.links", "list of the pairs that are wired", joins=("links",)),
+        Whole(
+            "LEVEL.join.hubs",
+            "hubs of a crossbar: equal routes side by side (`routes`)",
+            "1",
+            low=1,
+            high=MOST_HUBS,
+            joins=("crossbar",),
+        ),
         Text(
             "LEVEL.join.uplink",
             "stop that leads to the level above",

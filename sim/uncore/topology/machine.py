@@ -8,7 +8,8 @@ Agents are numbered once: core c is agent c, resolver r is agent `len(cores) + r
 flat directed graph: stops joined by links. Every agent sits at a stop (a resolver: one for each
 slice). A route is the path of least summed `control` latency; among equal ones each stop takes the
 lowest-numbered link, so the numbering of links *is* the tie-break (x before y in a mesh gives
-dimension order, clockwise first in a ring).
+dimension order, clockwise first in a ring).  Where `routes` are hashed, lines are spread over all
+equal ones (F1.1).
 
 A number is named here, in parts.py or in link.py, and nowhere else: its range, what it is, and the
 keys of a machine file that decide it. How that is written, and what comes from it: schema.py.
@@ -119,6 +120,13 @@ class Machine:
         "bytes of a cache line",
         Size("line", "bytes of a cache line: 64B, 128B or 256B", f"{LINE}B"),
         default=LINE,
+    )
+
+    hashed_routes: bool = field(
+        "whether lines are spread over equal routes by a hash, or take the lowest-numbered links",
+        "routes",
+        words=("hashed", "fixed"),
+        default=False,
     )
 
     def __post_init__(self) -> None:

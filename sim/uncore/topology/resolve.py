@@ -11,6 +11,7 @@ first, then the join that holds them), and seats agents and resolvers.  The part
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -73,6 +74,7 @@ def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
         unknowns=_unknowns(top),
         numbers=tuple(ledger.numbers.values()),
         line=ledger.line,
+        hashed_routes=top.word("routes") == "hashed",
         kinds=tuple(Kind(kind, kinds[kind], core) for kind, core in costs.items() if kind),
     )
     return _part(machine, top, tree)
@@ -146,6 +148,13 @@ class Port:
 
     group: Group
     stop: int | None
+    plane: int = 0  # of several hubs, which one it is
+    planes: int = 1
+
+    def meets(self, hub: int, hubs: int) -> bool:
+        """Hubs below hubs are wired as in a fat tree: each to its share of those above."""
+        share = min(self.planes, hubs)
+        return self.plane % share == hub % share
 
 
 @dataclass
@@ -161,7 +170,7 @@ class Plan:
         ports = self.build(self.tree.root)
         if len(ports) == 1 and ports[0].stop is None:
             self.cores[0] = self.fabric.stop(ports[0].group.path)
-        elif len(ports) > 1:
+        elif len(ports) > ports[0].planes:
             node = top.branch.items["tree"]
             names = ", ".join(port.group.path for port in ports[:3])
             raise lacking(
@@ -219,22 +228,24 @@ class Plan:
             sites = self.sites[group.path] = build_join(join, self.fabric, group)
             for stop, child in zip(sites.members, inner, strict=True):
                 for port in child:
-                    self.attach(port, stop, sites, join.level)
-            ports = [Port(group, sites.uplink)]
+                    self.attach(port, sites.hubs or (stop,), sites, join.level)
+            up = sites.hubs or (sites.uplink,)
+            ports = [Port(group, hub, plane, len(up)) for plane, hub in enumerate(up)]
         if group.path:
             self.fabric.ports[group.path] = [p.stop for p in ports if p.stop is not None]
         return ports
 
-    def attach(self, port: Port, stop: int, sites: Sites, level: str) -> None:
+    def attach(self, port: Port, stops: Sequence[int], sites: Sites, level: str) -> None:
         """A core shares the stop where the way there is free; a group is always linked to it."""
         mine = port.stop
         if mine is None:
-            free = sites.enter.is_free and sites.leave.is_free
-            mine = stop if free else self.fabric.stop(port.group.path)
+            free = sites.enter.is_free and sites.leave.is_free and len(stops) == 1
+            mine = stops[0] if free else self.fabric.stop(port.group.path)
             self.cores[port.group.index] = mine
-        if mine != stop:
-            self.fabric.link(mine, stop, sites.enter, level)
-            self.fabric.link(stop, mine, sites.leave, level)
+        for hub, stop in enumerate(stops):
+            if mine != stop and port.meets(hub, len(stops)):
+                self.fabric.link(mine, stop, sites.enter, level)
+                self.fabric.link(stop, mine, sites.leave, level)
 
 
 def read_memories(

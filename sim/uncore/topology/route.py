@@ -1,7 +1,8 @@
 """Routes through a machine's fabric, and what a handoff should cost on an empty one.
 
     routes = Routes(machine)
-    routes.path(a, b)               link numbers from stop a to stop b
+    routes.path(a, b)               link numbers from stop a to stop b; with a third, of a message
+                                    about that line, by its address over its size
     routes.message("data", a, b)    ps of an uncontended message: its heads, the slowest wire once
     nearest_memories(machine, harts)    of each hart, the number of the memory node
     Handoff(machine).estimate(i, j, node=0, slice=0)    ps from core j's copy to core i's
@@ -18,16 +19,20 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 from itertools import pairwise
 
+from uncore.support.splitmix import splitmix
 from uncore.topology.machine import Link, Machine, Resolver
 
 KINDS = ("control", "data", "snoop")
+WAYS = 64  # F1.1
+FEWEST = 1 << 12  # links on a route, at most: latency decides first, and their number second
 
 
 class Routes:
     def __init__(self, machine: Machine) -> None:
-        self.links = machine.links
+        self.links, self.hashed = machine.links, machine.hashed_routes
         self._to: dict[int, list[int]] = {}
-        self._next: dict[int, list[int]] = {}
+        self._far: dict[int, list[int]] = {}
+        self._next: dict[int, list[list[int]]] = {}
         self._into: list[list[int]] = [[] for _ in machine.stops]
         self._out: list[list[int]] = [[] for _ in machine.stops]
         for number, link in enumerate(self.links):
@@ -35,55 +40,65 @@ class Routes:
             self._out[link.source].append(number)
 
     def distances(self, target: int) -> list[int]:
-        """Least summed control latency from every stop to `target` (Dijkstra, backwards)."""
+        """Least summed control latency from every stop to `target`."""
         if target not in self._to:
+            self._to[target] = [far // FEWEST for far in self._weights(target)]
+        return self._to[target]
+
+    def _weights(self, target: int) -> list[int]:
+        """By stop, the latency and the number of links to `target` (Dijkstra, backwards)."""
+        if target not in self._far:
             best = [-1] * len(self._into)
             waiting = [(0, target)]
             while waiting:
-                distance, stop = heapq.heappop(waiting)
+                far, stop = heapq.heappop(waiting)
                 if best[stop] < 0:
-                    best[stop] = distance
+                    best[stop] = far
                     for number in self._into[stop]:
                         link = self.links[number]
                         if best[link.source] < 0:
-                            heapq.heappush(waiting, (distance + link.control, link.source))
-            self._to[target] = best
-        return self._to[target]
+                            heapq.heappush(waiting, (far + _weight(link), link.source))
+            self._far[target] = best
+        return self._far[target]
 
-    def path(self, source: int, target: int) -> list[int]:
-        """Among equal routes each stop takes its lowest-numbered link."""
-        step, path = self._steps(target), []
+    def path(self, source: int, target: int, line: int | None = None) -> list[int]:
+        """Among equal routes each stop takes its lowest-numbered link; where routes are hashed and
+        there is a line, the one that a digit of the line's way says (F1.1)."""
+        way, steps, path = 0, self._steps(target), list[int]()
+        if self.hashed and line is not None:
+            way = splitmix(splitmix(splitmix(line) + source) + target) % WAYS
         while source != target:
-            path.append(step[source])
-            source = self.links[step[source]].target
+            equal = steps[source]
+            path.append(equal[way % len(equal)])
+            way //= len(equal)
+            source = self.links[path[-1]].target
         return path
 
     def among(self, stops: Collection[int]) -> list[int]:
         """The links of all routes between these stops, in order."""
         found: set[int] = set()
         for target in stops:
-            step, seen = self._steps(target), {target}
-            for source in stops:
-                while source not in seen:
-                    seen.add(source)
-                    found.add(step[source])
-                    source = self.links[step[source]].target
+            steps, seen, waiting = self._steps(target), {target}, list(stops)
+            while waiting:
+                if (stop := waiting.pop()) not in seen:
+                    seen.add(stop)
+                    found.update(equal := steps[stop][: None if self.hashed else 1])
+                    waiting += [self.links[number].target for number in equal]
         return sorted(found)
 
-    def _steps(self, target: int) -> list[int]:
-        """The link that each stop takes to `target`; -1 where there is no route."""
+    def _steps(self, target: int) -> list[list[int]]:
+        """The links of each stop that lie on a shortest route to `target`."""
         if target not in self._next:
-            distance = self.distances(target)
-            step = [-1] * len(self._out)
-            for stop, links in enumerate(self._out):
-                step[stop] = next((n for n in links if self._leads(n, distance)), -1)
-            self._next[target] = step
+            far = self._weights(target)
+            self._next[target] = [
+                [number for number in links if self._leads(number, far)] for links in self._out
+            ]
         return self._next[target]
 
-    def _leads(self, number: int, distance: list[int]) -> bool:
+    def _leads(self, number: int, far: list[int]) -> bool:
         link = self.links[number]
-        rest = distance[link.target]
-        return rest >= 0 and distance[link.source] == link.control + rest
+        rest = far[link.target]
+        return rest >= 0 and far[link.source] == _weight(link) + rest
 
     def message(self, kind: str, source: int, target: int) -> int:
         path = [self.links[number] for number in self.path(source, target)]
@@ -97,6 +112,10 @@ def nearest_memories(machine: Machine, harts: Sequence[int]) -> list[int]:
     distances = [routes.distances(memory.stop) for memory in machine.memories]
     stops = [machine.core_stops[machine.core_of(hart)] for hart in harts]
     return [min(range(len(distances)), key=lambda node: distances[node][stop]) for stop in stops]
+
+
+def _weight(link: Link) -> int:
+    return link.control * FEWEST + 1
 
 
 def _head(link: Link, kind: str) -> int:

@@ -33,7 +33,7 @@ def tree_text(machine: Machine) -> str:
     head = [
         f"{machine.name} ({machine.id})",
         f"{machine.cores} cores, {machine.harts} harts, {_memories(machine)},"
-        f" {machine.protocol.upper()}",
+        f" {machine.protocol.upper()}{', hashed routes' * machine.hashed_routes}",
     ]
     lines = list(head)
     for depth, level in enumerate(machine.levels[:-2]):

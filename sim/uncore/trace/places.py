@@ -26,7 +26,7 @@ class Places:
     def __init__(self, job: Job) -> None:
         self.machine, self.slices = job.machine, job.slices
         self.routes = Routes(job.machine)
-        self._paths: dict[tuple[int, int], list[int]] = {}
+        self._paths: dict[tuple[int, int, int], list[int]] = {}
 
     def stop(self, agent: int, line: int) -> int:
         machine = self.machine
@@ -39,11 +39,12 @@ class Places:
         chosen = (line // machine.line * GOLDEN & 2**64 - 1) >> 32
         return slices[(chosen if self.slices == "hash" else int(self.slices)) % len(slices)]
 
-    def path(self, source: int, target: int) -> list[int]:
-        ends = source, target
-        if ends not in self._paths:
-            self._paths[ends] = self.routes.path(*ends)
-        return self._paths[ends]
+    def path(self, source: int, target: int, line: int) -> list[int]:
+        """`line`: its first address; of a message about none, 0."""
+        asked = source, target, line // self.machine.line if self.routes.hashed else 0
+        if asked not in self._paths:
+            self._paths[asked] = self.routes.path(source, target, asked[2] or None)
+        return self._paths[asked]
 
     def ways(self, messages: Iterable[Mapping[str, Any]], start: int) -> list[Way]:
         return [self._way(message, start) for message in messages]
@@ -55,7 +56,7 @@ class Places:
         source, target = ends
         now = message["sent"] - start
         stops, times, waited = [source], [now], list[int]()
-        for number in self.path(source, target):
+        for number in self.path(source, target, line):
             link = self.machine.links[number]
             waited.append(waits.get(number, 0))
             now += waited[-1] + getattr(link, size)

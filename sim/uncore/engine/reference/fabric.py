@@ -1,7 +1,7 @@
 """F. The fabric: stops joined by links, routes of least latency, channels with bandwidth.
 
-Interface: `send` a message, `latency` of one alone on its way, `route`, `least_latencies`: in which
-time anything reaches a stop.
+Interface: `send` a message, `latency` of one alone on its way, `way` of a line, `route`,
+`least_latencies`: in which time anything reaches a stop.
 Invariant: a message takes each channel of its route when its head reaches it (F3.1), so the order
 of messages on a channel is the order of arrival at it, whatever their senders promised.
 """
@@ -17,12 +17,14 @@ import numpy
 import simpy
 
 from uncore.engine.reference.time import Clock, Rank
+from uncore.support.splitmix import splitmix
 
 if TYPE_CHECKING:
     from uncore.topology.machine import Link, Machine
 
 SIZES = ("control", "data", "snoop")
 FEWEST = 1 << 12  # links on a route, at most: then latency decides first, and their number second
+WAYS = 64  # F1.1
 
 Arrived = Callable[[int], None]
 Route = tuple["Link", ...]
@@ -42,6 +44,7 @@ class Fabric:
 
     def __init__(self, clock: Clock, machine: Machine) -> None:
         self.clock, self.links = clock, machine.links
+        self.hashed = machine.hashed_routes
         self.stops = len(machine.stops)
         self.sources = numpy.array([link.source for link in self.links], dtype=numpy.int64)
         self.targets = numpy.array([link.target for link in self.links], dtype=numpy.int64)
@@ -72,24 +75,31 @@ class Fabric:
         )
         return [int(time) for time in far]
 
-    def _route(self, source: int, target: int) -> Route:
-        """F1: from stop to stop by the links that lead on."""
+    def way(self, source: int, target: int, line: int) -> int:
+        """F1.1: the number by which a line's messages choose among equal paths."""
+        if not self.hashed:
+            return 0
+        return splitmix(splitmix(splitmix(line) + source) + target) % WAYS
+
+    def _route(self, source: int, target: int, way: int = 0) -> Route:
+        """F1: from stop to stop by the links that lead on; F1.1: of several by the way's digits."""
         route, stop = [], source
         while stop != target:
-            link = self._next(target)[stop]
-            route.append(link)
-            stop = link.target
+            links = self._next(target)[stop]
+            way, number = divmod(way, len(links))
+            route.append(links[number])
+            stop = links[number].target
         return tuple(route)
 
-    def _next_links(self, target: int) -> dict[int, Link]:
-        """F1: at each stop the link of least control latency to the target, then of fewest links,
-        then the lowest-numbered."""
+    def _next_links(self, target: int) -> dict[int, list[Link]]:
+        """F1: at each stop the links of least control latency to the target, then of fewest links;
+        in their order."""
         weights = numpy.array([link.control * FEWEST + 1 for link in self.links])
         far = _distances(self.stops, target, self.sources, self.targets, weights)
         best = far[self.sources] == far[self.targets] + weights
-        chosen: dict[int, Link] = {}
+        chosen: dict[int, list[Link]] = {}
         for number in numpy.flatnonzero(best):
-            chosen.setdefault(int(self.sources[number]), self.links[number])
+            chosen.setdefault(int(self.sources[number]), []).append(self.links[number])
         return chosen
 
     def take(self, link: Link, size: str, head: int) -> int:
@@ -122,14 +132,12 @@ class Fabric:
         """F4: one for each number; links that name the same share one medium."""
         return [Channel() for _ in range(1 + max(link.channel for link in self.links))]
 
-    def send(
-        self, size: str, source: int, target: int, leaves: int, rank: Rank, arrived: Arrived
-    ) -> None:
+    def send(self, size: str, route: Route, leaves: int, rank: Rank, arrived: Arrived) -> None:
         """F5: puts a message on its way, which it goes by itself; no order is kept for any pair.
 
         `arrived(time)` is told, at the last link, when it will be there.
         """
-        self.clock.process(self._travel(size, self.route(source, target), leaves, rank, arrived))
+        self.clock.process(self._travel(size, route, leaves, rank, arrived))
 
 
 def _distances(

@@ -51,8 +51,9 @@ class Register(ABC):
         clock = sender.clock
         rank = clock.rank(receiver.agent, "Interrupt", self.hart.id, sender.agent)
         arrived = lambda time: clock.call(time + delay, rank, action)  # noqa: E731
-        stops = sender.stop(0), receiver.stop(0)
-        sender.system.fabric.send("control", *stops, leaves, rank, arrived)
+        fabric = sender.system.fabric
+        route = fabric.route(sender.stop(0), receiver.stop(0))
+        fabric.send("control", route, leaves, rank, arrived)
 
     def reach(self, user: Hart, access: Access) -> Done | None:
         """I1: a store occupies its hart for `send`, and leaves then; for a load the hart waits."""

@@ -56,10 +56,10 @@ class System:
         message.left = leaves
         message.rank = self.clock.rank(message.receiver, message.kind, message.line, message.sender)
         self.under_way[message] = None
+        stops = [self.agents.stop(a, message.line) for a in (message.sender, message.receiver)]
         self.fabric.send(
             message.size,
-            self.agents.stop(message.sender, message.line),
-            self.agents.stop(message.receiver, message.line),
+            self.fabric.route(*stops, self.fabric.way(*stops, message.line)),
             leaves,
             message.rank,
             lambda time: self.clock.call(time, message.rank, lambda: self._arrive(message)),
