@@ -1,5 +1,6 @@
 """The gallery: a page for each machine, with its topology and, where it was measured, its matrix
-simulated and measured side by side."""
+simulated and measured side by side; a page for each example of topologies/examples, with its matrix
+and two locks, all simulated, and what is guessed of it."""
 
 from __future__ import annotations
 
@@ -8,12 +9,21 @@ from pathlib import Path
 from docs.site import markdown
 from docs.site.playground import machines
 
+import uncore
 from uncore import topology
+from uncore.drawing import plot
+from uncore.study import matrix
+from uncore.support.paths import TOPOLOGIES
 from uncore.topology import Machine
 from uncore.topology.picture import save_picture
 from uncore_lab.figures import hardware
 from uncore_lab.validate import handoff
-from uncore_lab.validate.section import Request
+from uncore_lab.validate.section import Picture, Request
+
+EXAMPLES = sorted((TOPOLOGIES / "examples").glob("*.toml"))
+LOCKS = ("lock/ticket", "lock/mcs")
+MOST, SAMPLE = 128, 24  # threads; harts of a matrix
+GUESSES = ("estimate", "teaching")
 
 
 def write(folder: Path, matrices: Path | None = None) -> None:
@@ -27,8 +37,47 @@ def write(folder: Path, matrices: Path | None = None) -> None:
         (folder / f"{file}.md").write_text(_page(name, file, machine, heat))
         what = "simulated and measured" if heat else ""
         rows.append(f"| [{name}]({file}.md) | {machine.name} | {machine.harts} | {what} |")
+    rows += ["", "## Examples of the language", ""]
+    rows += ["| example | name | harts |", "|---|---|---:|"]
+    rows += [write_example(path, folder) for path in EXAMPLES]
     head = "# Machines\n\n| machine | name | harts | matrix |\n|---|---|---:|---|\n"
     (folder / "README.md").write_text(head + "\n".join(rows) + "\n")
+
+
+def write_example(path: Path, folder: Path) -> str:
+    """Its page; and its row."""
+    machine, name = topology.load(path), path.stem
+    save_picture(machine, folder / f"{name}.svg")
+    (folder / f"{name}.md").write_text(_example(path, machine, folder))
+    return f"| [{name}]({name}.md) | {machine.name} | {machine.harts} |"
+
+
+def _example(path: Path, machine: Machine, folder: Path) -> str:
+    """With one seed: pictures tell shapes, not spreads."""
+    name = path.stem
+    heat = matrix.panel(uncore.matrix(str(path), sample=SAMPLE, seeds=[1]))
+    threads = [1 << n for n in range(8) if 1 << n <= min(machine.harts, MOST)]
+    series = {lock: _curve(path, lock, threads) for lock in LOCKS}
+    curve = plot.curves(series, "two locks", "threads", "turns, millions a second")
+    guessed = [n for n in machine.numbers if n.source.startswith(GUESSES)]
+    return "\n\n".join(
+        [
+            f"# {machine.name}",
+            f"[![topology of {machine.name}]({name}.svg)]({name}.svg)",
+            f"```toml\n{path.read_text()}```",
+            "## A line between harts, and two locks",
+            markdown.picture(Picture(f"{name}-matrix", f"matrix of {name}", [heat]), folder),
+            markdown.picture(Picture(f"{name}-locks", f"locks on {name}", [curve]), folder),
+            "## What is guessed",
+            "\n".join(f"* `{n.key}`, {n.text}: {n.source}" for n in guessed),
+            "",
+        ]
+    )
+
+
+def _curve(path: Path, lock: str, threads: list[int]) -> list[list[float]]:
+    points = uncore.run(str(path), lock, threads, parameters={"ops": 8}, seeds=(1,)).points
+    return [[point.threads, (point.throughput or 0) / 1e6] for point in points]
 
 
 def _heat_map(name: str, folder: Path, matrices: Path | None) -> str:

@@ -378,13 +378,17 @@ def spread_over_routes() -> Iterator[tuple[str, Case]]:
     parameters, more = (("ops", 12), ("lines", 12)), (("seeds", (1,)),)
     for machine, words in (("mesh:3x2", HASHED), ("ring:6", HASHED), ("ccx:2x3", TREE)):
         yield f"spread-{machine}", Case(machine, "random", 6, words, parameters, tiny=True)
-        posted = Case(machine, "counter/contended", 6, (*words, *ALWAYS, *LATE), (("duration", "1us"),))
+        posted = Case(
+            machine, "counter/contended", 6, (*words, *ALWAYS, *LATE), (("duration", "1us"),)
+        )
         if not machine.startswith("ccx"):
             yield f"spread-posted-{machine}", posted._replace(options=more)
     wide_ = Case("ccx:2x3", "random", 6, (*TREE, "line=128B"), parameters, tiny=True)
     yield "spread-wide", wide_
+    rounds = (("rounds", 2),)
+    yield "spread-ipi", Case("mesh:3x3", "ipi/pingpong", 9, HASHED, rounds)
     multicast = (*TREE, "interrupt.multicast=yes")
-    yield "spread-multicast", Case("ccx:2x3", "ipi/broadcast", 6, multicast, (("rounds", 2),))
+    yield "spread-multicast", Case("ccx:2x3", "ipi/broadcast", 6, multicast, rounds)
 
 
 JOBS = dict(

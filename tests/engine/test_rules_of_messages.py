@@ -202,7 +202,12 @@ BY = {X: 14, Y: 18}  # ns of data by either; of the rest 10
 
 def forked(hashed: bool) -> Machine:
     """Two equal routes between A and H."""
-    ends = [(a, b) for middle in BY for pair in ((A, middle), (middle, H)) for a, b in (pair, pair[::-1])]
+    ends = [
+        (a, b)
+        for middle in BY
+        for pair in ((A, middle), (middle, H))
+        for a, b in (pair, pair[::-1])
+    ]
     between = [
         least(
             Link, source=a, target=b, control=5 * NS, data=BY[max(a, b)] * NS // 2, snoop=5 * NS,

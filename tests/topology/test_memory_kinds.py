@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from tests.support.small_machines import ROOT, load_text
 
+from uncore.boot.device_tree import RAM
+from uncore.boot.images import Kernel
+from uncore.boot.kernel_run import Boot, placed
 from uncore.errors import UserError
 from uncore.execution.execute import execute
 from uncore.execution.request import make_job
 from uncore.job import home_nodes
-from uncore.topology import Machine
+from uncore.topology import Machine, hwloc
 from uncore.topology.route import Routes
+from uncore.topology.show import tree_text
 
 TWO = (
     """\
@@ -91,7 +97,7 @@ def test_load_from_behind_a_link_takes_longer_by_the_link_twice(
 @pytest.mark.parametrize(
     ("edit", "words"),
     [
-        ({"node": '"socket"', "size": '"2GiB"'}, "'memory.cxl.size': expected"),
+        ({"node": '"socket"', "size": '"3KiB"'}, "'memory.cxl.size = 3KiB': expected a multiple"),
         ({"node": '"socket"', "groups": '"2"'}, "expected indices from 0 to 1"),
         ({"lnk": '"70ns"'}, "unknown key 'memory.cxl.lnk'. Did you mean 'memory.cxl.link'"),
         ({"link": '"70"'}, "memory.cxl.link"),
@@ -104,6 +110,43 @@ def test_mistake_in_a_kind_of_memory_is_named(
     a, b = TWO.index("node      ="), TWO.index("\n\n" + ROOT)
     with pytest.raises(UserError, match=re.escape(words)):
         load_text(tmp_path, TWO[:a] + table + TWO[b:])
+
+
+@pytest.fixture
+def larger(tmp_path: Path) -> Machine:
+    return load_text(tmp_path, TWO, "memory.size=1GiB", "memory.cxl.size=3GiB")
+
+
+def test_nodes_of_each_kind_are_as_large_as_it_says(larger: Machine) -> None:
+    assert [memory.size >> 30 for memory in larger.memories] == [1, 1, 3]
+    assert "2 memory nodes of 1 GiB, 1 of cxl of 3 GiB" in tree_text(larger)
+    nodes = ElementTree.fromstring(hwloc.xml(larger)).iter("object")
+    told = {n.get("os_index"): n.get("local_memory") for n in nodes if n.get("type") == "NUMANode"}
+    assert told == {"0": str(1 << 30), "1": str(1 << 30), "2": str(3 << 30)}
+
+
+def test_a_kernel_is_told_where_nodes_begin_and_how_large_they_are(larger: Machine) -> None:
+    """A4.1: each begins at a multiple of the largest."""
+    boot = Boot(larger, (0,), Kernel(b"", 0, 0), memory=5 << 30)
+    sizes = [(node.address - RAM >> 30, node.size >> 30) for node in placed(boot)]
+    assert sizes == [(0, 1), (3, 1), (6, 3)]
+    half = [node.size >> 20 for node in placed(dataclasses.replace(boot, memory=1 << 30))]
+    assert half == [204, 204, 614]  # a fifth, a fifth, three fifths, in pages of 2 MiB
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_an_address_names_the_node_of_its_part_of_ram(larger: Machine, engine: str) -> None:
+    """A4.1: what a program allocates on a node is there, whatever the sizes of those before it."""
+    times = []
+    for node in range(3):
+        given = {"state": "none", "lines": 8, "rounds": 1, "lines_node": node}
+        job = make_job(
+            larger, "latency/chase", [2], placement="2-3", engine=engine, parameters=given
+        )
+        (point,) = execute([job])[0].outcome.points
+        times.append(int(point.tables["load"][0][1]))
+    far, near, cxl = times
+    assert near < far and cxl - near == pytest.approx(140_000, rel=0.01)
 
 
 def test_unknown_home_names_the_kinds_that_there_are(expanded: Machine) -> None:

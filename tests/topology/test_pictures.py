@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.text import Text
+from matplotlib.text import Annotation, Text
 from matplotlib.transforms import Bbox
 
+from uncore.support.paths import TOPOLOGIES
 from uncore.topology import load
 from uncore.topology.load import shipped
 from uncore.topology.picture import SIDE, figure_of
 
+EXAMPLES = [str(path) for path in sorted((TOPOLOGIES / "examples").glob("*.toml"))]
 SHAPES = ("bus:2", "bus:64", "ring:9", "mesh:16x8", "mesh:32x32", "ccx:32x8", "ccx:64x16")
 SLACK = 0.5  # pixels that rounding may cost
 
@@ -48,12 +50,32 @@ def overlapping(boxes: list[tuple[str, Bbox]]) -> list[tuple[str, str]]:
     return pairs
 
 
-@pytest.mark.parametrize("name", [*shipped(), *SHAPES])
+@pytest.mark.parametrize("name", [*shipped(), *SHAPES, *EXAMPLES])
 def test_texts_of_a_picture_are_whole_and_apart(name: str) -> None:
     figure = figure_of(load(name))
     boxes = texts(figure)
     assert [text for text, box in boxes if not inside(box, figure.bbox)] == []
     assert overlapping(boxes) == []
+
+
+def test_a_wire_does_not_hide_behind_others() -> None:
+    """A torus closes its rows beside the stops between, not through them."""
+    (axes,) = figure_of(load(TOPOLOGIES / "examples/torus8.toml")).axes
+    wires = [note for note in axes.texts if isinstance(note, Annotation)]
+    ends = [(*wire.xy, *wire.xyann) for wire in wires]
+    longest = max(abs(x - to) for x, y, to, down in ends if y == down)
+    bends = {
+        wire.arrowprops["connectionstyle"] != "arc3,rad=0.0"
+        for wire, (x, y, to, down) in zip(wires, ends, strict=True)
+        if y == down and abs(x - to) == longest
+    }
+    assert bends == {True}
+
+
+def test_levels_differ_without_colours() -> None:
+    figure = figure_of(load("epyc7601x2"))
+    lines = [line for line in figure.legends[0].get_lines() if line.get_linestyle() != "None"]
+    assert len({str(line._dash_pattern) for line in lines}) == len(lines) == 4  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("name", ["epyc9965x2", "knl7210", "mesh:32x32", "ccx:64x16"])

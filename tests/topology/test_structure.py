@@ -54,6 +54,23 @@ def test_a_message_in_a_mesh_goes_along_x_then_along_y() -> None:
     assert way(machine, "x3y3", "x2y1") == ["x3y3", "x2y3", "x2y2", "x2y1"]
 
 
+def test_each_hub_of_a_tree_is_wired_to_its_share_of_those_above() -> None:
+    """Two of four for each of a complex's two, so that another complex is four routes away."""
+    machine = load("ccx:3x2", ["routes=hashed", "ccx.join.hubs=2", "system.join.hubs=4"])
+    wired = {(machine.stops[k.source], machine.stops[k.target]) for k in machine.links}
+    for hub in range(2):
+        above = {target for source, target in wired if source == f"ccx1.hub{hub}"}
+        assert above == {f"hub{hub}", f"hub{hub + 2}", "ccx1.core0", "ccx1.core1"}
+    ends = [machine.stops.index(name) for name in ("ccx0.core1", "ccx2.core0")]
+    taken = {tuple(Routes(machine).path(*ends, line)) for line in range(100)}
+    assert len(taken) == 4 and {len(path) for path in taken} == {4}
+
+
+def test_only_a_crossbar_stands_above_several_hubs() -> None:
+    with pytest.raises(UserError, match="'ccx0' has several hubs; expected a crossbar above them"):
+        load("ccx:3x2", ["ccx.join.hubs=2", "system.join=all-to-all 9ns"])
+
+
 def test_a_message_to_the_far_side_of_a_ring_goes_clockwise() -> None:
     machine = load("ring:6")
     assert way(machine, "s0", "s3") == ["s0", "s1", "s2", "s3"]

@@ -80,11 +80,10 @@ function jobSpec(K, job, threads, seed, trace) {
 function memoryOf(K, job, threads) {
   const { machine, program } = job;
   const { resolved } = machine;
-  const [memory] = resolved.memories;
   const boot = {
     harts: threads,
     nodes: resolved.memories.length,
-    node_size: memory.size,
+    node_size: Math.max(...resolved.memories.map(memory => memory.size)),
     timebase_hz: K.timebase,
     clock: K.constants.UC_CLOCK_TIME,
     report: 0,

@@ -33,12 +33,8 @@ uint32_t AddressMap::home(uint64_t line, Agent toucher) {
 
 // Node k owns its part of RAM.
 uint32_t AddressMap::addressed(uint64_t line) const {
-  uint64_t offset = (line - kRamLine) << kUnitShift;
-  for (uint32_t k = 0; k < machine_.memories.size(); ++k) {
-    if (offset < machine_.memories[k].size) return k;
-    offset -= machine_.memories[k].size;
-  }
-  return 0;
+  const uint64_t node = ((line - kRamLine) << kUnitShift) / span_;
+  return node < machine_.memories.size() ? static_cast<uint32_t>(node) : 0;
 }
 
 uint32_t AddressMap::nearest_node(Agent core) {

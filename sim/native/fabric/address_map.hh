@@ -4,6 +4,7 @@
 // Invariant: a line's home is decided once, when a core first misses on it, and never changes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
@@ -23,6 +24,7 @@ class AddressMap {
         agents_(agents),
         fabric_(fabric),
         size_(machine.line),
+        span_(std::ranges::max(machine.memories, {}, &MemorySpec::size).size),
         some_free_(!job.free.empty()),
         stops_(agents.all()),
         last_slices_(machine.resolvers.size()) {
@@ -104,6 +106,7 @@ class AddressMap {
   const Agents& agents_;
   Fabric& fabric_;
   const LineSize size_;
+  const uint64_t span_;  // from one node's addresses to the next one's
   const bool some_free_;
   std::vector<int32_t> stops_;                    // by agent
   mutable std::vector<Slice> last_slices_;        // by resolver: about which line last

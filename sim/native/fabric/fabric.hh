@@ -96,9 +96,9 @@ class Fabric {
 
   const bool hashed_;
   std::vector<LinkSpec> links_;
-  std::vector<std::vector<int32_t>> leaving_, entering_;   // link numbers by stop, ascending
-  std::vector<std::vector<Time>> far_;                     // by target, made when first asked for
-  std::vector<std::unique_ptr<const Leg*[]>> routes_;      // by source, target
+  std::vector<std::vector<int32_t>> leaving_, entering_;    // link numbers by stop, ascending
+  std::vector<std::vector<Time>> far_;                      // by target, made when first asked for
+  std::vector<std::unique_ptr<const Leg*[]>> routes_;       // by source, target
   std::unordered_map<uint64_t, const Leg*> routes_of_way_;  // by source, target and way
   std::map<std::tuple<int32_t, int32_t, uint32_t>, const Leg*> beyond_;  // by link, target, way
   std::deque<Leg> legs_;                                                 // addresses stay

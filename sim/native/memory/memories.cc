@@ -5,9 +5,7 @@
 namespace uncore {
 
 uint64_t Memories::size() const {
-  uint64_t sum = 0;
-  for (const MemorySpec& node : nodes_) sum += node.size;
-  return sum;
+  return nodes_.size() * std::ranges::max(nodes_, {}, &MemorySpec::size).size;
 }
 
 void Memories::load(const std::vector<SegmentSpec>& segments) {

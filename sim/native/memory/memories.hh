@@ -22,7 +22,7 @@ class Memories {
 
   Bytes line(uint64_t number) { return {pages_.line(number), size_.bytes()}; }
   LineSize line_size() const { return size_; }
-  uint64_t size() const;                               // of all nodes
+  uint64_t size() const;                               // of all nodes' addresses
   uint64_t touched() const { return pages_.bytes(); }  // of it, what has been read or written
   void load(const std::vector<SegmentSpec>& segments);
 

@@ -3,8 +3,8 @@
 // A draw follows from the seed, what is drawn, for whom and how many came before, from nothing
 // else; so neither the order of events nor how far a core runs ahead can change it.
 //
-// Interface: splitmix(x); Draws(what, seed, whom, most), one for each who draws; draws(count) is from 0 to
-// `most`. False, as a truth, where every draw is 0.
+// Interface: splitmix(x); Draws(what, seed, whom, most), one for each who draws; draws(count) is
+// from 0 to `most`. False, as a truth, where every draw is 0.
 #pragma once
 
 #include "time/time.hh"

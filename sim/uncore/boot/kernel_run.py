@@ -28,7 +28,7 @@ class Boot:
     kernel: Kernel
     initrd: bytes = b""
     append: str = ""
-    memory: int = 512 << 20  # bytes, dealt out evenly to the machine's nodes
+    memory: int = 512 << 20  # bytes, dealt out to the machine's nodes by their sizes
     nodes: int = 0  # that the kernel is told of, neighbours as one; 0: the machine's
 
 
@@ -97,13 +97,13 @@ def _job(
 
 def placed(boot: Boot) -> tuple[Memory, ...]:
     """The part of each machine node that the kernel may use, and its number there."""
-    every = len(boot.machine.memories)
-    each = boot.memory // every // LARGE * LARGE
-    nodes, address = [], RAM
-    for number, node in enumerate(boot.machine.memories):
+    memories, span = boot.machine.memories, boot.machine.node_span
+    every, total = len(memories), sum(memory.size for memory in memories)
+    nodes = []
+    for number, node in enumerate(memories):
         kernel_node = number * (boot.nodes or every) // every
-        nodes.append(Memory(address, min(each, node.size), kernel_node))
-        address += node.size
+        share = boot.memory * node.size // total // LARGE * LARGE
+        nodes.append(Memory(RAM + number * span, min(share, node.size), kernel_node))
     return tuple(nodes)
 
 

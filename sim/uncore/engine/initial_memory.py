@@ -55,7 +55,7 @@ def _boot(job: Job, can: Collection[str]) -> dict[str, Any]:
     return {
         "harts": job.threads[0],
         "nodes": len(job.machine.memories),
-        "node_size": job.machine.memories[0].size,
+        "node_size": job.machine.node_span,
         "timebase_hz": TIMEBASE,
         "multicast": job.machine.interrupt.multicast,
         "values": _values(job),

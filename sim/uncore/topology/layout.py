@@ -17,6 +17,7 @@ from uncore.topology.machine import Machine
 
 GAP = 1.0
 GRID = re.compile(r"x(\d+)y(\d+)(?:z(\d+))?")
+HUB = re.compile(r"\bhub\d+$")
 QUADRANT = re.compile(r"q([0-3])")
 Point = tuple[float, float]
 
@@ -71,9 +72,12 @@ def _box(group: _Group, beside: dict[str, set[str]]) -> Box:
     if not group.parts and len(group.own) == 1:
         return Box(1, 1, {group.own[0]: (0.5, 0.5)})
     hung = _hung(group, beside)
-    cells = [(stop, _cell(stop, hung.get(stop, []), beside)) for stop in group.own]
-    free = [_box(part, beside) for part in hung.get("", [])]
-    inner = _arranged(cells, free, beside)
+    if len(group.own) > 1 and all(HUB.search(stop) for stop in group.own):
+        inner = _tree(group.own, [_box(part, beside) for part in group.parts.values()])
+    else:
+        cells = [(stop, _cell(stop, hung.get(stop, []), beside)) for stop in group.own]
+        free = [_box(part, beside) for part in hung.get("", [])]
+        inner = _arranged(cells, free, beside)
     box = Box()
     box.take(inner, GAP / 2, GAP / 2 + (0.5 if group.path else 0))
     box.width, box.height = box.width + GAP / 2, box.height + GAP / 2
@@ -105,6 +109,14 @@ def _above(top: Box, below: Box) -> Box:
     both.take(top, max(0, (below.width - top.width) / 2), 0)
     both.take(below, 0, top.height)
     return both
+
+
+def _tree(hubs: list[str], parts: list[Box]) -> Box:
+    """Several hubs in a row above all parts, and room for the wires between them."""
+    below = _grid(list(enumerate(parts)), len(parts))
+    apart = below.width / len(hubs)
+    row = {hub: ((number + 0.5) * apart, 0.5) for number, hub in enumerate(hubs)}
+    return _above(Box(below.width, 1 + apart, row), below)
 
 
 def _upside_down(box: Box, height: float) -> Box:

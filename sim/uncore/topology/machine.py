@@ -145,6 +145,11 @@ class Machine:
         return len(self.stops)
 
     @property
+    def node_span(self) -> int:
+        """Bytes from where one node's addresses begin to where the next one's do (A4.1)."""
+        return max(memory.size for memory in self.memories)
+
+    @property
     def harts(self) -> int:
         return sum(self.threads) or self.cores * self.threads_per_core
 

@@ -231,7 +231,7 @@ class Resolver:
 
 @part
 class Memory:
-    """One memory node: `size` bytes at RAM base + index * size."""
+    """One memory node: `size` bytes at RAM base + index * the largest node's size."""
 
     stop: Place = field(
         "stop of its channel",

@@ -10,8 +10,12 @@ bus is a bar, with a branch to each that is on it.
 from __future__ import annotations
 
 import textwrap
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
@@ -22,6 +26,7 @@ from matplotlib.patches import Rectangle
 
 from uncore.drawing.looks import COLOURS, EDGE, INK, SOFT, STYLE
 from uncore.support.output_files import write_figure
+from uncore.topology.fabric import SHORTEST
 from uncore.topology.layout import Box, layout
 from uncore.topology.machine import Machine
 
@@ -36,7 +41,14 @@ TITLE, MARGIN = 12, 4
 FAR = 3.0  # stops: a longer link is drawn faintly, because it passes others' places
 BEND = 1.0  # stops: twice the height of a link's arc
 SLICE, MEMORY = COLOURS[2], COLOURS[4]
+DASHES = (
+    "-",
+    (0, (5, 2)),
+    (0, (1.5, 1)),
+    (0, (5, 1, 1, 1)),
+)  # of levels, where print has no colours
 Point = tuple[float, float]
+Looks = dict[str, Any]  # of a line
 
 
 def save_picture(machine: Machine, path: Path) -> None:
@@ -53,24 +65,24 @@ def figure_of(machine: Machine) -> Figure:
         axes = figure.add_axes((0, 0, 1, 1))
         point = inch * POINTS  # a stop, in points
         _frames(axes, box, point)
-        colours = _links(axes, machine, box)
+        looks = _links(axes, machine, box)
         _agents(axes, machine, box, point)
         axes.set(xlim=(-0.3, box.width + 0.3), ylim=(box.height + 0.3, -0.3), aspect="equal")
         axes.set_axis_off()
-        head = _head(figure, machine, colours)
+        head = _head(figure, machine, looks)
         figure.set_size_inches(width, height + head)
         axes.set_position((0, 0, 1, height / (height + head)))
     return figure
 
 
-def _head(figure: Figure, machine: Machine, colours: dict[str, str]) -> float:
+def _head(figure: Figure, machine: Machine, looks: dict[str, Looks]) -> float:
     """The title and the legend, as wide as the picture; their height in inches."""
     width = figure.get_figwidth()
     title = f"{machine.name}: {machine.cores} cores, {machine.harts} harts"
     letters = int(width * POINTS / (TITLE * LETTER))
     lines = textwrap.wrap(title, letters)
     title_ = figure.suptitle("\n".join(lines), color=INK, fontsize=TITLE, va="top")
-    handles = _legend(machine, colours)
+    handles = _legend(machine, looks)
     for columns in range(len(handles), 0, -1):
         legend = figure.legend(
             handles=handles, loc="upper center", ncols=columns, fontsize=8, labelcolor=INK
@@ -97,19 +109,45 @@ def _frames(axes: Axes, box: Box, point: float) -> None:
         axes.text(x + 0.15, y + 0.06, label, fontsize=size, color=SOFT, va="top", zorder=6)
 
 
-def _links(axes: Axes, machine: Machine, box: Box) -> dict[str, str]:
+def _links(axes: Axes, machine: Machine, box: Box) -> dict[str, Looks]:
     """One line for both directions."""
     levels = [level for level in machine.levels if any(k.level == level for k in machine.links)]
-    colours: dict[str, str] = dict(zip(levels, COLOURS * len(levels), strict=False))
+    looks: dict[str, Looks] = {
+        level: {"color": colour, "ls": dashes}
+        for level, colour, dashes in zip(levels, cycle(COLOURS), cycle(DASHES), strict=False)
+    }
     wires = {tuple(sorted((link.source, link.target))): link.level for link in machine.links}
+    degrees = Counter(stop for wire in wires for stop in wire)
+    columns, rows = _lines([box.points[machine.stops[n]] for n in degrees if degrees[n] > 1])
     for (one, other), level in wires.items():
         names = machine.stops[one], machine.stops[other]
         a, b = (box.points[name] for name in names)
         if names[0].endswith("bus"):
-            _branch(axes, a, b, colours[level])
+            _branch(axes, a, b, looks[level]["color"])
         else:
-            _wire(axes, a, b, colours[level])
-    return colours
+            passes = _between(rows, a, b) or _between(columns, a[::-1], b[::-1])
+            _wire(axes, a, b, looks[level], passes)
+    return looks
+
+
+Lines = dict[int, list[float]]  # along each line, where stops are, in order
+
+
+def _lines(places: list[Point]) -> tuple[Lines, Lines]:
+    """The columns and the rows of stops, but for those that hang on one other alone."""
+    columns, rows = defaultdict[int, list[float]](list), defaultdict[int, list[float]](list)
+    for x, y in sorted(places):
+        columns[round(100 * x)].append(y)
+        rows[round(100 * y)].append(x)
+    return columns, rows
+
+
+def _between(lines: Lines, a: Point, b: Point) -> bool:
+    """Whether others stand between two places of a line."""
+    if round(100 * a[1]) != round(100 * b[1]):
+        return False
+    on, (first, last) = lines.get(round(100 * a[1]), []), sorted((a[0], b[0]))
+    return bisect_left(on, last - 0.01) > bisect_right(on, first + 0.01)
 
 
 def _branch(axes: Axes, bus: Point, member: Point, colour: str) -> None:
@@ -117,15 +155,14 @@ def _branch(axes: Axes, bus: Point, member: Point, colour: str) -> None:
     axes.plot([member[0], member[0]], [bus[1], member[1]], color=colour, lw=1.1, zorder=1)
 
 
-def _wire(axes: Axes, a: Point, b: Point, colour: str) -> None:
-    """A line, which bends where others stand between its ends."""
-    across, down = abs(a[0] - b[0]), abs(a[1] - b[1])
-    far = across + down > FAR
-    straight = across < 0.01 or down < 0.01
-    bend = BEND / (across + down) if straight and across + down >= 8 else 0.0
-    kind = {"arrowstyle": "-", "color": colour, "connectionstyle": f"arc3,rad={bend}"}
-    looks = {"lw": 0.8 if far else 1.2, "alpha": 0.55 if far else 1.0, "shrinkA": 0, "shrinkB": 0}
-    axes.annotate("", a, b, arrowprops=kind | looks, zorder=1)
+def _wire(axes: Axes, a: Point, b: Point, looks: Looks, passes: bool) -> None:
+    """A line, which bends where it passes others."""
+    length = abs(a[0] - b[0]) + abs(a[1] - b[1])
+    far = length > FAR
+    bend = BEND / length if passes else 0.0
+    kind = {"arrowstyle": "-", "connectionstyle": f"arc3,rad={bend}", "shrinkA": 0, "shrinkB": 0}
+    weight = {"lw": 0.8 if far else 1.2, "alpha": 0.55 if far else 1.0}
+    axes.annotate("", a, b, arrowprops=looks | kind | weight, zorder=1)
 
 
 def _agents(axes: Axes, machine: Machine, box: Box, point: float) -> None:
@@ -169,10 +206,10 @@ def _fitting(text: str, side: float) -> float:
     return 0.9 * side / max(LETTER * max(map(len, lines)), LINE * len(lines))
 
 
-def _legend(machine: Machine, colours: dict[str, str]) -> list[Line2D]:
+def _legend(machine: Machine, looks: dict[str, Looks]) -> list[Line2D]:
     lines = [
-        Line2D([], [], color=colour, label=f"{level}: {_latencies(machine, level)}")
-        for level, colour in colours.items()
+        Line2D([], [], label=f"{level}: {_latencies(machine, level)}", **look)
+        for level, look in looks.items()
     ]
     marks = (("s", "#ffffff", "core"), ("^", SLICE, "slice"), ("D", MEMORY, "memory"))
     return lines + [
@@ -182,6 +219,7 @@ def _legend(machine: Machine, colours: dict[str, str]) -> list[Line2D]:
 
 
 def _latencies(machine: Machine, level: str) -> str:
-    """Of a message without data, over one link."""
-    times = [link.control / 1000 for link in machine.links if link.level == level]
+    """Of a message without data, over one link; beside others, links that cost nothing are none."""
+    times = {link.control / 1000 for link in machine.links if link.level == level}
+    times = times - {SHORTEST / 1000} or times
     return " to ".join(dict.fromkeys(f"{time:.3g}" for time in (min(times), max(times)))) + " ns"

@@ -49,9 +49,8 @@ def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
     protocol = read_protocol(top)
     resolvers = read_resolvers(levels, seats, ports, protocol)
     kinds = {kind: tuple(core.index for core in levels.of("core", kind)) for kind in costs}
-    for kind, core in costs.items():
-        if core.far_atomics:
-            refuse_far_without_data(levels.tables["core"][kind], resolvers, kinds[kind])
+    for kind in (kind for kind, core in costs.items() if core.far_atomics):
+        refuse_far_without_data(levels.tables["core"][kind], resolvers, kinds[kind])
     machine = Machine(
         id=identifier,
         name=top.text("name"),
@@ -252,17 +251,9 @@ def read_memories(
     top: Table, fabric: Fabric, tree: Tree, seats: Seats
 ) -> tuple[list[Memory], list[int]]:
     """The nodes, the machine's own first; and the stops that they are reached by: their homes'."""
-    own = top.level("memory")
-    size, found = own.size("size"), []
-    for kind in ("", *memory_kinds(own.branch)):
-        table = top.level("memory", kind)
-        if table.size("size") != size:
-            raise table.wrong(
-                "size",
-                f"'{table.name('size')}': expected {size} bytes, as [memory] has; each node has"
-                " as much",
-            )
-        found += _of_kind(table, kind, fabric, tree, seats)
+    found: list[tuple[Memory, int]] = []
+    for kind in ("", *memory_kinds(top.level("memory").branch)):
+        found += _of_kind(top.level("memory", kind), kind, fabric, tree, seats)
     return [memory for memory, _ in found], [port for _, port in found]
 
 
@@ -278,8 +269,8 @@ def _of_kind(
     if pattern.size % 4096 or pattern.size >> 10 < least:
         raise table.wrong(
             "size",
-            f"'memory.size = {table.text('size')}': expected a multiple of 4KiB, like 1GiB, of at"
-            f" least {least}KiB: a program, and a stack for each hart",
+            f"'{table.name('size')} = {table.text('size')}': expected a multiple of 4KiB, like"
+            f" 1GiB, of at least {least}KiB: a program, and a stack for each hart",
         )
     groups = tree.groups(level)
     if "groups" in table:

@@ -50,8 +50,18 @@ def tree_text(machine: Machine) -> str:
 
 def _memories(machine: Machine) -> str:
     own = len(machine.nodes_of(""))
-    others = [f", {len(machine.nodes_of(kind))} of {kind}" for kind in machine.memory_kinds]
-    return f"{own} memory node{'s' * (own > 1)}" + "".join(others)
+    others = [
+        f", {len(machine.nodes_of(kind))} of {kind}{_each(machine, kind)}"
+        for kind in machine.memory_kinds
+    ]
+    return f"{own} memory node{'s' * (own > 1)}{_each(machine, '')}" + "".join(others)
+
+
+def _each(machine: Machine, kind: str) -> str:
+    """How large a node of a kind is, where they differ."""
+    size = machine.memories[machine.nodes_of(kind)[0]].size
+    differ = any(memory.size != size for memory in machine.memories)
+    return f" of {_bytes(size)}" if differ else ""
 
 
 def _level(machine: Machine, depth: int, level: str) -> list[str]:
@@ -108,7 +118,7 @@ def _ns(ps: int) -> str:
 
 
 def _bytes(size: int) -> str:
-    for unit, base in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+    for unit, base in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if size >= base:
             return f"{size / base:g} {unit}"
     return f"{size} B"

@@ -46,9 +46,6 @@ def _sizes(machine: Machine) -> Iterator[str]:
         yield f"line: {machine.line}; expected one of {LINES}"
     if not machine.memories:
         yield "memories: expected at least one"
-    for node, memory in enumerate(machine.memories):
-        if memory.size != machine.memories[0].size:
-            yield f"memories[{node}].size: expected the size of the first"
     for name, of in (("core", machine.core), *((kind.name, kind.core) for kind in machine.kinds)):
         if of.l2_sets and not of.l2_ways:
             yield f"{name}.l2_ways: an L2 with sets but without ways"

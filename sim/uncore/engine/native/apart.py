@@ -25,7 +25,7 @@ BASE = abi.CONSTANTS["UC_RAM_BASE"]
 
 def moves(job: Job) -> tuple[Move, ...]:
     """The moves of `job.apart`, by address."""
-    size, bytes_ = job.machine.memories[0].size, job.machine.line
+    size, bytes_ = job.machine.node_span, job.machine.line
     lines: dict[tuple[int, int], int] = {}
     taken = count(1)
     moves_ = []

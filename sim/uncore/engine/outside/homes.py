@@ -31,7 +31,7 @@ class Region:
 
 def whole(job: Job) -> int:
     """Bytes of RAM."""
-    return sum(memory.size for memory in job.machine.memories)
+    return len(job.machine.memories) * job.machine.node_span
 
 
 def nodes(job: Job) -> list[int]:
@@ -42,7 +42,7 @@ def nodes(job: Job) -> list[int]:
 def region(job: Job, node: int) -> Region:
     """Addresses of a node under `addressed`, `interleave`, `node<K>` and a kind's name."""
     if job.home == "addressed":
-        size = job.machine.memories[node].size
-        return Region(RAM + node * size, size)
+        span = job.machine.node_span
+        return Region(RAM + node * span, span)
     shared = nodes(job)
     return Region(RAM, whole(job), len(shared), shared.index(node))

@@ -48,7 +48,7 @@ class Agents:
         program = self.system.job.program
         text = next(s for s in program.segments if program.entry in s)
         code = _native.Code(text.address, len(text.data))
-        ram = sum(node.size for node in self.machine.memories)
+        ram = len(self.machine.memories) * self.machine.node_span
         harts = []
         for id, position in enumerate(self.system.job.harts[: self.system.job.threads[0]]):
             core = self.cores[self.machine.core_of(position)]
@@ -76,12 +76,8 @@ class Agents:
 
     def addressed(self, line: int) -> int:
         """A4.1: node k owns its part of RAM."""
-        offset = line * self.machine.line - RAM
-        for node, memory in enumerate(self.machine.memories):
-            if 0 <= offset < memory.size:
-                return node
-            offset -= memory.size
-        return 0
+        node = (line * self.machine.line - RAM) // self.machine.node_span
+        return node if 0 <= node < len(self.machine.memories) else 0
 
     def touch(self, line: int, core: int) -> None:
         """A4.4: a core misses on the line; the first places its page on the node nearest to it."""

@@ -56,10 +56,11 @@ class System:
         message.left = leaves
         message.rank = self.clock.rank(message.receiver, message.kind, message.line, message.sender)
         self.under_way[message] = None
-        stops = [self.agents.stop(a, message.line) for a in (message.sender, message.receiver)]
+        line, agents = message.line, self.agents
+        stops = agents.stop(message.sender, line), agents.stop(message.receiver, line)
         self.fabric.send(
             message.size,
-            self.fabric.route(*stops, self.fabric.way(*stops, message.line)),
+            self.fabric.route(*stops, self.fabric.way(*stops, line)),
             leaves,
             message.rank,
             lambda time: self.clock.call(time, message.rank, lambda: self._arrive(message)),
