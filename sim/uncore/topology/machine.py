@@ -150,6 +150,11 @@ class Machine:
         return max(memory.size for memory in self.memories)
 
     @property
+    def ram(self) -> int:
+        """Bytes that RAM's addresses span."""
+        return len(self.memories) * self.node_span
+
+    @property
     def harts(self) -> int:
         return sum(self.threads) or self.cores * self.threads_per_core
 

@@ -94,7 +94,7 @@ class Parts:
 
     def lines(self, bank: Bank) -> Value:
         """Addresses of the lines that a bank has."""
-        home = homes.Region(homes.RAM, homes.whole(self.job))
+        home = homes.Region(homes.RAM, self.job.machine.ram)
         if bank.node is not None:
             home = homes.region(self.job, bank.node)
         return region(home, self.line_bits, bank.shares, bank.turn)

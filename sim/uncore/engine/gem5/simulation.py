@@ -85,7 +85,7 @@ class _System:
             "system",
             "System",
             mem_mode="timing",
-            mem_ranges=[addresses(homes.RAM, homes.whole(self.job))],
+            mem_ranges=[addresses(homes.RAM, self.job.machine.ram)],
             mmap_using_noreserve=True,
             cache_line_size=self.machine.line,
             clk_domain=_clock(self.period),

@@ -29,11 +29,6 @@ class Region:
     turn: int = 0
 
 
-def whole(job: Job) -> int:
-    """Bytes of RAM."""
-    return len(job.machine.memories) * job.machine.node_span
-
-
 def nodes(job: Job) -> list[int]:
     """In order."""
     return home_nodes(job.home, job.machine)
@@ -45,4 +40,4 @@ def region(job: Job, node: int) -> Region:
         span = job.machine.node_span
         return Region(RAM + node * span, span)
     shared = nodes(job)
-    return Region(RAM, whole(job), len(shared), shared.index(node))
+    return Region(RAM, job.machine.ram, len(shared), shared.index(node))

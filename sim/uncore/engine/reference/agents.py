@@ -48,11 +48,10 @@ class Agents:
         program = self.system.job.program
         text = next(s for s in program.segments if program.entry in s)
         code = _native.Code(text.address, len(text.data))
-        ram = len(self.machine.memories) * self.machine.node_span
         harts = []
         for id, position in enumerate(self.system.job.harts[: self.system.job.threads[0]]):
             core = self.cores[self.machine.core_of(position)]
-            harts.append(Hart(core, id, _native.Hart(code, id, program.entry, ram)))
+            harts.append(Hart(core, id, _native.Hart(code, id, program.entry, self.machine.ram)))
             core.harts.append(harts[-1])
         return harts
 

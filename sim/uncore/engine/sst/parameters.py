@@ -40,12 +40,11 @@ class Parts:
 
     def hart(self, number: int, harts: int, program: str, watchdog: int) -> Params:
         core, interrupt = self.core, self.machine.interrupt
-        memory = sum(memory.size for memory in self.machine.memories)
         return {
             "id": number,
             "harts": harts,
             "program": program,
-            "ram": memory,
+            "ram": self.machine.ram,
             "instruction": self.period,
             "mispredict": core.mispredict,
             "pause": core.pause,

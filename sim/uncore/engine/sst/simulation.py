@@ -170,7 +170,7 @@ class _System:
         path = self.netlist.component(
             f"memory{node}", "memHierarchy.MemController", self.parts.memory(region), part
         )
-        size = homes.whole(self.job)
+        size = self.machine.ram
         self.netlist.slot(
             path, "backend", "memHierarchy.simpleMem", self.parts.backend(memory.latency, size)
         )
