@@ -12,9 +12,11 @@ from tests.trace.browser import faults, opened
 
 from uncore.execution.execute import execute
 from uncore.execution.request import make_job
+from uncore.support.paths import TOPOLOGIES
 from uncore.trace import Window, record
 from uncore.trace.stepper.data import document
 
+EXAMPLES = TOPOLOGIES / "examples"
 JOBS = {
     "bus": ("bus:4", "lock/ticket", (1, 2, 4), {"ops": 10}),
     "complexes": ("ccx:4x8", "lock/mcs", (1, 8, 32), {"hold": "50ns", "ops": 20}),
@@ -25,6 +27,8 @@ JOBS = {
     "far atomics": ("graviton2", "counter/atomic", (16,), {"ops": 20}),
     "interrupts": ("x8180", "ipi/broadcast", (16,), {"rounds": 4}),
     "tables": ("mesh:4x4", "latency/pingpong", (8,), {}),
+    "equal routes": (f"{EXAMPLES}/fat-tree16.toml", "lock/mcs", (8, 64), {"ops": 10}),
+    "kinds of memory": (f"{EXAMPLES}/knl-flat.toml", "lock/ticket", (8,), {"ops": 10}),
 }
 
 
@@ -57,7 +61,7 @@ def test_page_gives_the_hash_of_an_edited_machine():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["bus", "complexes", "kinds of cores", "interrupts"])
+@pytest.mark.parametrize("name", ["bus", "complexes", "kinds of cores", "interrupts", "equal routes"])
 def test_stepper_in_a_page_has_the_data_of_watch(name):
     machine, workload, threads, parameters = JOBS[name]
     job = made(machine, workload, (min(8, threads[-1]),), parameters, seeds=(1,))
