@@ -22,7 +22,7 @@ from uncore_lab.validate.section import Picture, Request
 
 EXAMPLES = sorted((TOPOLOGIES / "examples").glob("*.toml"))
 LOCKS = ("lock/ticket", "lock/mcs")
-MOST, SAMPLE = 128, 24  # threads; harts of a matrix
+MOST, SAMPLE = 64, 24  # threads; harts of a matrix
 GUESSES = ("estimate", "teaching")
 
 
@@ -56,7 +56,7 @@ def _example(path: Path, machine: Machine, folder: Path) -> str:
     """With one seed: pictures tell shapes, not spreads."""
     name = path.stem
     heat = matrix.panel(uncore.matrix(str(path), sample=SAMPLE, seeds=[1]))
-    threads = [1 << n for n in range(8) if 1 << n <= min(machine.harts, MOST)]
+    threads = [1 << n for n in range(7) if 1 << n <= min(machine.harts, MOST)]
     series = {lock: _curve(path, lock, threads) for lock in LOCKS}
     curve = plot.curves(series, "two locks", "threads", "turns, millions a second")
     guessed = [n for n in machine.numbers if n.source.startswith(GUESSES)]
