@@ -61,7 +61,9 @@ def test_page_gives_the_hash_of_an_edited_machine():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["bus", "complexes", "kinds of cores", "interrupts", "equal routes"])
+@pytest.mark.parametrize(
+    "name", ["bus", "complexes", "kinds of cores", "interrupts", "equal routes"]
+)
 def test_stepper_in_a_page_has_the_data_of_watch(name):
     machine, workload, threads, parameters = JOBS[name]
     job = made(machine, workload, (min(8, threads[-1]),), parameters, seeds=(1,))
