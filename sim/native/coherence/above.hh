@@ -70,8 +70,8 @@ class Above {
     Logic::granted(client_, entry_.above, m);
   }
 
-  // A child has modified data, or has had them before it passed them on: an E held at the level above
-  // becomes an M.
+  // A child has modified data, or has had them before it passed them on: an E held at the level
+  // above becomes an M.
   void modified() {
     if (env_.protocol().may_store(entry_.above.state)) access(ClientEvent::Store);
   }
@@ -82,14 +82,14 @@ class Above {
     else if (poll.dirty())
       dirtied();
   }
-  // A child gave dirty data away. Where this level got them as such, who modified them is unknown.
+  // A child gave dirty data away (J5.3).
   void dirtied() {
     const State held = entry_.above.state;
     if (!env_.protocol().is_dirty(held) || env_.protocol().is_written(held)) modified();
   }
 
-  // Have the data that this level is to give come from above, passed on by their owner? Then nobody
-  // here answers for them yet.
+  // Have the data that this level is to give come from above, passed on by their owner (J5.2)? Then
+  // nobody here answers for them yet.
   bool was_passed() const {
     const auto& protocol = env_.protocol();
     return protocol.passed_right != State::I && !env_.policy().root && !entry_.copy.dirty &&

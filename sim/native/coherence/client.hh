@@ -11,7 +11,7 @@
 //   data()                        the bytes that are here; null: none
 //   shares()                      whether a copy is here, or at a child of this level
 //   needs_data()                  whether a right without data would be of no use (J4)
-//   stays_below()                 whether a ProbeS is Stays: copies stay at children of this level
+//   stays_below()                 whether copies stay at children of this level (J5.1)
 //   fill(data)                    takes the data that have come
 //   enters(event, state)          called before the copy enters the state
 //
@@ -183,8 +183,7 @@ class Client {
     const bool gives = answer.flags & Flag::gave;
     if (gives && probe.requester != kNobody) {
       answer.flags |= Flag::handed;
-      hand_over(env, probe, *data,
-                cell.has(Act::pass) ? env.protocol().passed_right : probe.right);
+      hand_over(env, probe, *data, cell.has(Act::pass) ? env.protocol().passed_right : probe.right);
     }
     const bool takes_over = probe.kind == Kind::ProbeS && (answer.flags & Flag::dirty);
     if (gives && (probe.requester == kNobody || takes_over)) {

@@ -78,8 +78,8 @@ inline void Grants<Env>::record() {
 }
 
 // The event that closes the transaction, if that is not a message. Shared grants are always
-// completed, and overlap (R5.2); exclusive ones are completed where the policy says so (R5.1), and
-// where an owner has passed the line on to a reader, whom the probe told to complete.
+// completed, and overlap (R5.2); exclusive ones are completed where the policy says so (R5.1), or
+// where an owner has passed the line to a reader, whom the probe told to complete (R12.2).
 template <class Env>
 TransactionEvent Grants<Env>::await() const {
   if (env_.policy().snoop) return kNoEvent;

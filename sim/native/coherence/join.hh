@@ -94,8 +94,7 @@ void Join<Env>::take_answers() {
   if (entry_.probe.kind != Kind::ProbeS) return entry_.holders.clear();
   entry_.holders.owner_answered(entry_.poll.flags);
   if (entry_.in_hand.valid && env_.policy().keeps_data)
-    Level(env_, entry_)
-        .store(entry_.in_hand.data, entry_.copy.dirty || entry_.poll.dirty());
+    Level(env_, entry_).store(entry_.in_hand.data, entry_.copy.dirty || entry_.poll.dirty());
 }
 
 }  // namespace uncore

@@ -16,10 +16,11 @@ from pathlib import Path
 HERE = Path(__file__).parent
 DATA = "Data"  # and a state: data that come with this right
 IN_JOINS = ("Stays",)  # the client events that the upper half of a join has alone
-VARIANTS = ("msi", "mesi", "mesif", "moesi", "mosi")  # of the tables beside this file: rows have their tags
-# Beside them a shipped protocol is a folder of tables, like a user's own, with the rows of the
-# shipped tables that have this tag for what the folder lacks.
-FOLDERS = {"migratory": "mesi"}
+# Of the tables beside this file, whose rows have their tags.
+VARIANTS = ("msi", "mesi", "mesif", "moesi", "mosi")
+# Beside them a shipped protocol is a folder of tables, like a user's own, and the tag whose rows
+# are taken, there and of the shipped tables that the folder lacks.
+FOLDERS = {"migratory": ("migratory", "mesi"), "migratory-moesi": ("migratory", "moesi")}
 PROTOCOLS = (*VARIANTS, *FOLDERS)
 
 

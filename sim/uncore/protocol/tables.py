@@ -44,8 +44,11 @@ def load(name: str) -> Tables:
     """The tables of a shipped protocol, or of a user's directory of tables (`DIR[:PROTOCOL]`)."""
     if name in VARIANTS:
         return read(name, name, {})
-    folder, _, variant = name.rpartition(":") if ":" in name else (name, "", FOLDERS.get(name, ""))
-    directory = SHIPPED / folder if folder in FOLDERS else Path(folder)
+    folder, _, variant = name.rpartition(":") if ":" in name else (name, "", "")
+    directory = Path(folder)
+    if name in FOLDERS:
+        folder, variant = FOLDERS[name]
+        directory = SHIPPED / folder
     if not directory.is_dir():
         raise UserError(
             f"protocol '{name}': expected one of {', '.join(PROTOCOLS)}, or a directory of tables."
@@ -111,7 +114,9 @@ def refuse_right_without_data(tables: Tables) -> None:
 
 def refuse_passing_to_nobody(tables: Tables) -> None:
     """Where a cell of the client passes the line on, the grant table says what its reader has."""
-    passes = next((place for place, cell in tables.client.cells.items() if "pass" in cell.actions), None)
+    passes = next(
+        (place for place, cell in tables.client.cells.items() if "pass" in cell.actions), None
+    )
     if passes and "passed" not in tables.grant.columns:
         raise UserError(
             f"protocol '{tables.name}': {'/'.join(passes)} passes the line on, expected a column"

@@ -61,7 +61,7 @@ def replies(
     shares: bool,
     origin: int,
 ) -> list[Message]:
-    """R4: what a client says to a probe: data to the requester or the resolver, and an answer.
+    """R4, R12.1: what a client says to a probe: data to requester or resolver, and an answer.
 
     `data`: its copy, if it has one; `shares`: a copy is here or below.
     """

@@ -181,8 +181,7 @@ class Entry:
             self.above.step("Store")
 
     def dirtied(self) -> None:
-        """A child gave dirty data away.  Where this level got them as such, who modified them is
-        unknown."""
+        """J5.3: a child gave dirty data away."""
         state, protocol = self.above.state, self.protocol
         if protocol.is_written(state) or not protocol.is_dirty(state):
             self.modified()
@@ -196,7 +195,7 @@ class Entry:
 
     @property
     def was_passed(self) -> bool:
-        """The data that are to be given have come from above, passed on by their owner."""
+        """J5.2: the data to be given have come from above, passed on by their owner."""
         dirty_above = not self.resolver.root and self.protocol.is_dirty(self.above.state)
         return bool(self.protocol.passed_right) and dirty_above and not self.dirty
 

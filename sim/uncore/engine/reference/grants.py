@@ -107,7 +107,7 @@ def record_grant(entry: Entry, transaction: Transaction, request: Message) -> No
             entry.owner, entry.owner_request = who, request.number
         else:
             entry.name(who)
-    # The probe that an owner has answered by passing the line told the reader to complete.
+    # R12.2: the probe that an owner has answered by passing the line told the reader to complete.
     passed = transaction.direct and "pass" in transaction.says
     entry.open += passed or children.completes(entry, right)
     if not protocol.is_dirty(right):

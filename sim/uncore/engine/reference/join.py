@@ -136,7 +136,7 @@ def reply(entry: Entry, probe: Message, data: Data | None) -> None:
 
 
 def event(entry: Entry, probe: Message) -> str:
-    """J5: a ProbeS after which copies stay below is Stays, where the client table has that."""
+    """J5.1: a ProbeS after which copies stay below is Stays, where the client table has that."""
     event = entry.above.event(probe)
     stays = entry.protocol.has_stays and entry.held_below
     return "Stays" if event == "ProbeS" and stays else event
