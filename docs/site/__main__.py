@@ -61,6 +61,7 @@ def main(matrices: Path | None = None) -> None:
     words = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "-f"]
     quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
     subprocess.run([*words, HERE / "mkdocs.yml"], check=True, env=quiet)
+    (SITE / "404.html").unlink()  # whose style a server's root would have to hold
     # Behind MkDocs, because the page of that name is the manual's.
     (SITE / "play.html").write_text(playground.page(WASM.read_bytes()))
     (SITE / "index.html").write_text(front.page(WASM.read_bytes()))

@@ -91,7 +91,7 @@ def test_ticket_notices_stale_sharers_in_caches_of_eight_lines(tmp_path: Path) -
 
 def test_ticket_waits_forever_for_an_invalidation_that_is_not_sent(tmp_path: Path) -> None:
     """The sharers beside an owner keep the old word; for a waiter it stays the old word."""
-    tables = broken(tmp_path, "resolver.table", "B [moesi]", "Upg", "probeM+via>M")
+    tables = broken(tmp_path, "resolver.table", "B [moesi,mosi]", "Upg", "probeM+via>M")
     machine = with_protocol(load("ccx"), f"{tables}:moesi")
     with pytest.raises(GuestError, match=r"every hart waits(.|\n)*ticket\.[ch]:\d+"):
         failures(machine, "lock/ticket", 4)

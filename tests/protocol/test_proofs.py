@@ -29,7 +29,8 @@ def broken(tables: Tables, place: str, row: str, column: str, cell: Cell) -> Tab
     return with_cell(tables, getattr(tables, place), (row, column), cell)
 
 
-LONG = [pytest.param(name, marks=pytest.mark.long) for name in ("mesif", "moesi")]
+OTHERS = [name for name in PROTOCOLS if name not in ("msi", "mesi")]
+LONG = [pytest.param(name, marks=pytest.mark.long) for name in OTHERS]
 
 
 @pytest.mark.bulk
@@ -44,8 +45,8 @@ def test_every_proof_holds_and_together_they_meet_every_cell(protocol: str) -> N
     assert sum(proof.operations or 0 for proof in proofs) >= check.OPERATIONS * 0.99
 
 
-@pytest.mark.parametrize("protocol", ["mesif", "moesi"])
-def test_protocols_with_clean_and_dirty_owners_hold_too(protocol: str) -> None:
+@pytest.mark.parametrize("protocol", OTHERS)
+def test_protocols_with_other_owners_hold_too(protocol: str) -> None:
     for system in (THREE, JOINED):
         result = walk(load(protocol), system)
         assert (result["violation"], result["complete"]) == ("", True)

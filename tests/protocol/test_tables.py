@@ -60,7 +60,9 @@ def test_cells_are_packed_as_native_reads_them() -> None:
     assert cell("M", events.index("ProbeS")) == states.index("S") | bits
     assert cell("S", events.index("Load")) & 0xFF == states.index("S")  # no next: the state stays
     assert cell("I", len(events) + states.index("S")) == IMPOSSIBLE  # data with S
-    others = sum(len(t.rows) * len(t.columns) for t in tables if t is not tables.client)
+    others = sum(
+        len(t.rows) * len(names()[t.shape.columns]) for t in tables if t is not tables.client
+    )
     assert len(packed) == names_end + MOST_STATES * width + others
 
 
@@ -72,7 +74,7 @@ MISTAKES = {
     "no reason": ("client.table", "!empty", "!full", "!full", "add a line 'full: why'"),
     "a hole": ("client.table", "!empty |", "  |", "13 cells", "expected 14"),
     "a row twice": ("resolver.table", "\nS   ", "\nN   ", "N", "each row once"),
-    "an unknown tag": ("client.table", "[moesi]", "[moesy]", "[moesy]", "Did you mean 'moesi'?"),
+    "an unknown tag": ("client.table", "[moesi,", "[moesy,", "[moesy]", "Did you mean 'moesi'?"),
     "an unused reason": ("join.table", "recalled:", "lost: x\nrecalled:", "lost:", "!lost"),
     "a next state": ("join.table", "| probeS ", "| probeS>I ", "probeS>I", "actions only"),
     "stall with more": ("client.table", "stall ", "stall+hit ", "stall+hit", "'stall' alone"),

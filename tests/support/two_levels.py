@@ -13,7 +13,7 @@ from uncore.topology import Machine
 JOIN, ROOT = 4, 5  # agents
 
 
-def levels(data: str = "none") -> Machine:
+def levels(data: str = "none", protocol: str = "") -> Machine:
     """`data`: what the join keeps."""
     store = dict(KEPT, data=data) if data != "none" else {}
     join = dataclasses.replace(
@@ -27,5 +27,6 @@ def levels(data: str = "none") -> Machine:
         shape=((0, 0), (0, 1), (0, 2), (1, 3)),
         resolvers=(join, root),
         memories=(dataclasses.replace(NODE, stop=B),),
-        protocol="moesi" if data == "none" else "mesi",  # else it may have to keep dirty data
+        # Without O, a join may have to keep dirty data.
+        protocol=protocol or ("moesi" if data == "none" else "mesi"),
     )

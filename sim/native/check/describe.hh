@@ -15,7 +15,7 @@ std::string describe(const Tree& tree, const StateProperties& states, const Mess
   std::string out(name::messages[static_cast<std::size_t>(m.kind)]);
   if (m.kind == Kind::Data) out.append("-").append(states.name(m.right));
   if (m.kind == Kind::Answer) {
-    constexpr std::array flags = {"gave", "dirty", "shared", "own", "carries", "handed"};
+    constexpr std::array flags = {"gave", "dirty", "shared", "own", "carries", "handed", "passed"};
     out += "(";
     for (std::size_t f = 0; f < flags.size(); ++f)
       if (m.flags >> f & 1) out.append(out.back() == '(' ? "" : "+").append(flags[f]);

@@ -87,6 +87,7 @@ struct AtCore {
   const Data* data() const { return &system->core(agent).data; }
   bool shares() const { return protocol().holds_copy(system->core(agent).copy.state); }
   bool needs_data() const { return false; }
+  bool stays_below() const { return false; }
   void fill(const Data& data) { system->core(agent).data = data; }
   void enters(ClientEvent, State) {}
 };

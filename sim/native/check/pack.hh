@@ -120,7 +120,7 @@ class Packer {
     ar.bits(l.in_hand.data[0], 1);
     ar.bits(l.phase, 4);
     ar.bits(l.poll.waiting, 3);
-    ar.bits(l.poll.flags, 6);
+    ar.bits(l.poll.flags, 7);
     ar.bits(l.open_reads, 4);
     ar.bits(l.served, 3);
     if (l.busy()) message(ar, l.request);
@@ -130,7 +130,7 @@ class Packer {
   template <class Archive, class M>
   void message(Archive& ar, M& m) {
     ar.bits(m.kind, 4);
-    ar.bits(m.flags, 6);
+    ar.bits(m.flags, 7);
     ar.bits(m.right, 5);
     ar.bits(m.wants_unblock, 1);
     ar.bits(m.carries, 1);

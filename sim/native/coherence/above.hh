@@ -32,6 +32,7 @@ class UpperHalf {
     return entry_.copy.stored || entry_.phase == Phase::put ? &entry_.copy.data : nullptr;
   }
   bool shares() const { return entry_.copy.stored || entry_.holders.any(); }
+  bool stays_below() const { return protocol().has_stays && entry_.holders.any(); }
   // An upgrade without data serves only if the requester or this level surely has the data (J4).
   bool needs_data() const {
     return !entry_.copy.stored && !protocol().is_dirty(entry_.above.state) &&
@@ -69,9 +70,30 @@ class Above {
     Logic::granted(client_, entry_.above, m);
   }
 
-  // A child holds or held modified data: an E held at the level above becomes an M.
+  // A child has modified data, or has had them before it passed them on: an E held at the level
+  // above becomes an M.
   void modified() {
     if (env_.protocol().may_store(entry_.above.state)) access(ClientEvent::Store);
+  }
+  // What the children asked have said of their data.
+  void learns(const Poll& poll) {
+    if (poll.says(Flag::passed))
+      modified();
+    else if (poll.dirty())
+      dirtied();
+  }
+  // A child gave dirty data away (J5.3).
+  void dirtied() {
+    const State held = entry_.above.state;
+    if (!env_.protocol().is_dirty(held) || env_.protocol().is_written(held)) modified();
+  }
+
+  // Have the data that this level is to give come from above, passed on by their owner (J5.2)? Then
+  // nobody here answers for them yet.
+  bool was_passed() const {
+    const auto& protocol = env_.protocol();
+    return protocol.passed_right != State::I && !env_.policy().root && !entry_.copy.dirty &&
+           protocol.is_dirty(entry_.above.state);
   }
 
   // Clean data were dropped silently below: so is this level's right (R6).

@@ -11,6 +11,7 @@
 //   data()                        the bytes that are here; null: none
 //   shares()                      whether a copy is here, or at a child of this level
 //   needs_data()                  whether a right without data would be of no use (J4)
+//   stays_below()                 whether copies stay at children of this level (J5.1)
 //   fill(data)                    takes the data that have come
 //   enters(event, state)          called before the copy enters the state
 //
@@ -105,7 +106,8 @@ class Client {
   }
   // Answers any other probe (C3.2).
   static void answer(Env& env, Copy& copy, const Msg& probe) {
-    const ClientEvent event = copy.event(env.protocol(), probe);
+    ClientEvent event = copy.event(env.protocol(), probe);
+    if (event == ClientEvent::ProbeS && env.stays_below()) event = ClientEvent::Stays;
     const Cell cell = cell_of(env, copy, event);
     reply(env, cell, probe);
     step(env, copy, event, cell);
@@ -181,7 +183,7 @@ class Client {
     const bool gives = answer.flags & Flag::gave;
     if (gives && probe.requester != kNobody) {
       answer.flags |= Flag::handed;
-      hand_over(env, probe, *data);
+      hand_over(env, probe, *data, cell.has(Act::pass) ? env.protocol().passed_right : probe.right);
     }
     const bool takes_over = probe.kind == Kind::ProbeS && (answer.flags & Flag::dirty);
     if (gives && (probe.requester == kNobody || takes_over)) {
@@ -197,15 +199,16 @@ class Client {
       flags |= Flag::gave;
       if (cell.has(Act::dirty)) flags |= Flag::dirty;
       if (cell.has(Act::own)) flags |= Flag::own;
+      if (cell.has(Act::pass)) flags |= Flag::passed;
     }
     if (cell.has(Act::shared) && shares) flags |= Flag::shared;
     return flags;
   }
 
-  static void hand_over(Env& env, const Msg& probe, const Data& data) {
+  static void hand_over(Env& env, const Msg& probe, const Data& data, State right) {
     Msg m;
     m.kind = Kind::Data;
-    m.right = probe.right;
+    m.right = right;
     m.wants_unblock = probe.wants_unblock;
     m.contended = probe.contended;
     m.from = env.self();

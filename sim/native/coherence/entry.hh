@@ -40,6 +40,8 @@ struct Poll {
   int waiting = 0;    // answers outstanding
 
   bool says(uint8_t any_of) const { return (flags & any_of) != 0; }
+  // Did a child have data that differ from the level above?
+  bool dirty() const { return says(Flag::dirty | Flag::own | Flag::passed); }
 };
 
 // The line in this level's store, or on its way out of it.

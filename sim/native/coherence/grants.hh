@@ -69,20 +69,24 @@ inline void Grants<Env>::record() {
       entry_.holders.add_sharer(child);
   }
   if (!env_.protocol().is_dirty(right)) return;
-  // The child answers for the data from now on (R7.3).
-  Above(env_, entry_).modified();
+  // The child answers for the data from now on (R7.3). A reader was passed them by who had modified
+  // them, and this level knows of that.
+  if (entry_.request.kind != Kind::GetS) Above(env_, entry_).modified();
   if (needs_data) return;
   entry_.copy.dirty = false;
   if (entry_.copy.stored && !env_.policy().inclusive) Level(env_, entry_).drop();
 }
 
 // The event that closes the transaction, if that is not a message. Shared grants are always
-// completed, and overlap (R5.2); exclusive ones are completed where the policy says so (R5.1).
+// completed, and overlap (R5.2); exclusive ones are completed where the policy says so (R5.1), or
+// where an owner has passed the line to a reader, whom the probe told to complete (R12.2).
 template <class Env>
 TransactionEvent Grants<Env>::await() const {
   if (env_.policy().snoop) return kNoEvent;
   if (!env_.protocol().may_store(entry_.request.right)) return TransactionEvent::Overlap;
-  return env_.policy().completion ? kNoEvent : TransactionEvent::Over;
+  const Poll& poll = entry_.poll;
+  const bool passed = poll.says(Flag::passed) && poll.says(Flag::handed);
+  return env_.policy().completion || passed ? kNoEvent : TransactionEvent::Over;
 }
 
 // A far atomic: nobody below has a copy, so the operation is done on this level's data (C8.3).

@@ -78,7 +78,7 @@ Cell Join<Env>::cell() const {
 template <class Env>
 void Join<Env>::reply() {
   Above above(env_, entry_);
-  if (entry_.poll.says(Flag::dirty | Flag::own)) above.modified();
+  above.learns(entry_.poll);
   take_answers();
   above.answer(entry_.probe);
   const State right = entry_.above.state;
@@ -94,8 +94,7 @@ void Join<Env>::take_answers() {
   if (entry_.probe.kind != Kind::ProbeS) return entry_.holders.clear();
   entry_.holders.owner_answered(entry_.poll.flags);
   if (entry_.in_hand.valid && env_.policy().keeps_data)
-    Level(env_, entry_)
-        .store(entry_.in_hand.data, entry_.copy.dirty || entry_.poll.says(Flag::dirty | Flag::own));
+    Level(env_, entry_).store(entry_.in_hand.data, entry_.copy.dirty || entry_.poll.dirty());
 }
 
 }  // namespace uncore

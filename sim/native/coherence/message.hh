@@ -59,6 +59,7 @@ struct Flag {
   static constexpr uint8_t own = 8;       // ownership stays
   static constexpr uint8_t carries = 16;  // the data are in this message
   static constexpr uint8_t handed = 32;   // the data went to the requester
+  static constexpr uint8_t passed = 64;   // with the right to write: the requester answers for them
 };
 
 struct Header {

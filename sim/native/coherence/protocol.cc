@@ -37,6 +37,7 @@ void Protocol::derive_properties() {
   using enum ClientEvent;
   full_right = grant(Request::GetM, Answers::nobody).next();
   shared_right = grant(Request::GetS, Answers::outside).next();
+  passed_right = grant(Request::GetS, Answers::passed).next();
   const auto may = [&](State s, ClientEvent e) { return client(s, e).possible(); };
   const auto does = [&](State s, ClientEvent e, uint32_t act) {
     return may(s, e) && client(s, e).has(act);
@@ -50,6 +51,7 @@ void Protocol::derive_properties() {
     may_evict.set(s, may(s, Evict) && !does(s, Evict, Act::stall));
     is_dirty.set(s, does(s, ProbeM, Act::dirty));
     is_owner.set(s, does(s, ProbeM, Act::give));
+    has_stays |= may(s, Stays);
     forwards.set(s, is_owner(s) && !is_dirty(s) && !may_store(s));
     leaves.set(s, may(s, PutAck));
     // A state that a bare grant completes has the data already; one that has not asks anew.

@@ -20,15 +20,15 @@ namespace uncore {
 
 // clang-format off
 #define UNCORE_CLIENT_EVENTS(X) \
-  X(Load) X(Store) X(Amo) X(Evict) X(ProbeS) X(ProbeM) X(Inv) X(Early) X(Grant) X(PutAck)
+  X(Load) X(Store) X(Amo) X(Evict) X(ProbeS) X(Stays) X(ProbeM) X(Inv) X(Early) X(Grant) X(PutAck)
 #define UNCORE_CLIENT_ACTIONS(X) \
   X(stall) X(hit) X(GetS) X(GetM) X(Upg) X(Amo) X(Put) X(drop) X(ack) X(give) X(dirty) X(shared) X(own) \
-  X(fill) X(unblock)
+  X(fill) X(unblock) X(pass)
 #define UNCORE_CHILDREN(X) X(N) X(S) X(W) X(B) X(R) X(U)
 #define UNCORE_REQUESTS(X) X(GetS) X(GetM) X(Upg) X(Amo) X(Put) X(Evict)
 #define UNCORE_RESOLVER_ACTIONS(X) \
   X(probeS) X(probeM) X(inv) X(via) X(lost) X(take) X(ask)
-#define UNCORE_ANSWERS(X) X(nobody) X(outside) X(shared) X(given) X(dirty) X(own)
+#define UNCORE_ANSWERS(X) X(nobody) X(outside) X(shared) X(given) X(dirty) X(own) X(passed)
 #define UNCORE_WAITS(X) X(idle) X(below) X(above) X(put)
 #define UNCORE_PROBES(X) X(ProbeS) X(ProbeM) X(Inv)
 #define UNCORE_JOIN_ACTIONS(X) X(probeS) X(probeM) X(inv) X(wait)

@@ -39,8 +39,10 @@ struct StateProperties {
   StateSet is_owner;         // asked for the line, it hands the data over
   StateSet forwards;         // hands clean data to a reader, though others have them too (F)
 
-  State full_right{};    // what a root holds, and what a write is granted (M)
-  State shared_right{};  // what a reader beside others is granted (S)
+  State full_right{};      // what a root holds, and what a write is granted (M)
+  State shared_right{};    // what a reader beside others is granted (S)
+  State passed_right{};    // what a reader is granted to whom the owner passes the line
+  bool has_stays = false;  // the client table has the event Stays
   std::vector<std::string> names;
 
   const std::string& name(State s) const { return names[static_cast<std::size_t>(s)]; }

@@ -185,7 +185,7 @@ inline TransactionEvent Transaction<Env>::poll() {
 template <class Env>
 inline void Transaction<Env>::share() {
   entry_.holders.owner_answered(entry_.poll.flags);
-  if (entry_.poll.says(Flag::dirty | Flag::own)) Above(env_, entry_).modified();
+  Above(env_, entry_).learns(entry_.poll);
   const Answers answers = share_answers();
   // The owner gave up dirty data: this level answers for them from now on.
   if (answers == Answers::dirty && !Level(env_, entry_).accept_dirty(entry_.in_hand.data))
@@ -198,11 +198,13 @@ template <class Env>
 Answers Transaction<Env>::share_answers() {
   const Poll& poll = entry_.poll;
   if (poll.says(Flag::own)) return Answers::own;
+  if (poll.says(Flag::passed)) return Answers::passed;
   if (poll.says(Flag::dirty)) return Answers::dirty;
   if (poll.says(Flag::gave)) return Answers::given;
   const int requester = env_.ordinal(entry_.request.from);
   if (entry_.holders.others_share(requester) || poll.says(Flag::shared)) return Answers::shared;
-  return env_.protocol().may_store(entry_.above.state) ? Answers::nobody : Answers::outside;
+  if (!env_.protocol().may_store(entry_.above.state)) return Answers::outside;
+  return Above(env_, entry_).was_passed() ? Answers::passed : Answers::nobody;
 }
 
 // After a ProbeM or Inv: no copy is left but the requester's, or its children's, which it keeps

@@ -32,6 +32,7 @@ class AtLine {
   const Bytes* data() const { return shares() ? &here_ : nullptr; }
   bool shares() const { return line_ && protocol().holds_copy(line_->copy.state); }
   bool needs_data() const { return false; }
+  bool stays_below() const { return false; }
   void fill(const Bytes& data) { here_.fill(data); }
   void enters(ClientEvent event, State next) {
     if (core_.observed) [[unlikely]]

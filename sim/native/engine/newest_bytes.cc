@@ -83,8 +83,8 @@ Bytes NewestBytes::carried(uint64_t number) const {
     if (p.device != Device::none || !m.carries || m.line != number) return false;
     // Data come from memory without a right.
     const bool newest = m.right == State::I || protocol_.is_dirty(m.right);
-    const bool dirty =
-        m.kind == Kind::Put || (m.kind == Kind::Data && newest) || (m.flags & Flag::dirty);
+    const bool dirty = m.kind == Kind::Put || (m.kind == Kind::Data && newest) ||
+                       (m.flags & (Flag::dirty | Flag::passed));
     return dirty && !agents_.is_memory(m.to);
   });
   return carrier ? carrier->message.data : Bytes{};

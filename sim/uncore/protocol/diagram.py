@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from uncore.protocol import coverage
 from uncore.protocol.states import StateProperties, request_of
+from uncore.protocol.table_shapes import IN_JOINS
 from uncore.protocol.tables import Tables
 
 TEXTBOOK = {"ProbeS": "Fwd-GetS", "ProbeM": "Fwd-GetM", "PutAck": "Put-Ack", "Evict": "Replacement"}
@@ -45,7 +46,7 @@ class Move(NamedTuple):
 
 
 def moves(tables: Tables) -> list[Move]:
-    met, comes = coverage.states(tables), coverage.events(tables)
+    met, comes = coverage.states(tables), coverage.events(tables).difference(IN_JOINS)
     return [
         Move(row, column, textbook(column), cell.text, cell.next)
         for (row, column), cell in tables.client.cells.items()

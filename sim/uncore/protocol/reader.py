@@ -115,7 +115,10 @@ class Reader:
         for part, names_ in zip(parts, columns, strict=True):
             chosen = self.rows(part, names_)
             for row in rows:
-                written = chosen[row][1] if row in chosen else self.unwritten(row, part, chosen)
+                if row in chosen:
+                    written = chosen[row][1]
+                else:
+                    written = self.unwritten(row, part, names_, chosen)
                 cells.update({(row, c): cell for c, cell in zip(names_, written, strict=True)})
         return Table(self.shape, rows, tuple(name for part in columns for name in part), cells)
 
@@ -161,7 +164,7 @@ class Reader:
             for column in part:
                 if column not in words:
                     raise head.error(column, f"one of {' '.join(words)}.{nearest(column, words)}")
-        needed = names()[self.shape.columns]
+        needed = set(names()[self.shape.columns]).difference(self.shape.optional)
         together = [column for part in columns for column in part]
         for column in words:
             if together.count(column) > 1 or (column in needed and column not in together):
@@ -255,7 +258,11 @@ class Reader:
             yield from (f"{word} {other}" for other in rest[0]) if rest else (word,)
 
     def unwritten(
-        self, row: str, section: Section, chosen: dict[str, tuple[bool, list[Cell]]]
+        self,
+        row: str,
+        section: Section,
+        columns: list[str],
+        chosen: dict[str, tuple[bool, list[Cell]]],
     ) -> list[Cell]:
         """A row that cannot be written: impossible; but a join sees no requester, so R is W."""
         first, _, rest = row.partition(" ")
@@ -264,4 +271,4 @@ class Reader:
         if self.shape.name == "join" and first == "R":
             return chosen[f"W {rest}"][1]
         impossible = Cell(reason=self.shape.reason, text="!")
-        return [impossible] * len(names()[self.shape.columns])
+        return [impossible] * len(columns)

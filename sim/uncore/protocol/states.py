@@ -54,6 +54,11 @@ class StateProperties:
         """Its data may differ from the level below."""
         return self._does(state, "ProbeM", "dirty")
 
+    def is_written(self, state: str) -> bool:
+        """A store there changes nothing."""
+        cell = self.tables.client[state, "Store"]
+        return self.may_store(state) and cell.next in (None, state)
+
     def waits_for_grant(self, state: str) -> bool:
         return any(self.tables.client[state, event].possible for event in self.grants)
 

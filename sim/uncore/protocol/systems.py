@@ -157,6 +157,8 @@ def walks(tables: Tables, everything: bool) -> list[System]:
     pairs = [system for system in chosen if system.group == PAIR]
     for owned in (False, True):
         chosen += [replace(system, far=True, owned=owned, group=FAR) for system in pairs]
+    # A core drops its copy silently, so that a join has no data for an atomic.
+    chosen += [System(FAR, ((2,), (1,)), (joins(tables)[0], home), far=True)]
     chosen.append(
         System(TWO_LINES, ((2,),), (Level("directory", "direct", "completion"),), lines=2)
     )

@@ -15,9 +15,12 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 DATA = "Data"  # and a state: data that come with this right
-VARIANTS = ("msi", "mesi", "mesif", "moesi")  # of the tables beside this file: rows have their tags
-# Beside them a shipped protocol is a folder of tables, like a user's own.
-FOLDERS = {path.parent.name: path.parent for path in sorted(HERE.glob("*/client.table"))}
+IN_JOINS = ("Stays",)  # the client events that the upper half of a join has alone
+# Of the tables beside this file, whose rows have their tags.
+VARIANTS = ("msi", "mesi", "mesif", "moesi", "mosi")
+# Beside them a shipped protocol is a folder of tables, like a user's own, and the tag whose rows
+# are taken, there and of the shipped tables that the folder lacks.
+FOLDERS = {"migratory": ("migratory", "mesi"), "migratory-moesi": ("migratory", "moesi")}
 PROTOCOLS = (*VARIANTS, *FOLDERS)
 
 
@@ -35,15 +38,17 @@ class Shape:
     reason: str = ""
     leads_to: str = ""  # the names that may stand behind > in a cell
     ordered: bool = False  # a cell's actions are written in the order in which they are done
+    optional: tuple[str, ...] = ()  # columns that not every protocol has
 
 
 SHAPES = (
     Shape("client", "client.table", "state", ("states",), "client_events", "client_actions",
-          leads_to="states"),
+          leads_to="states", optional=IN_JOINS),
     Shape("resolver", "resolver.table", "children", ("children",), "requests", "resolver_actions",
           leads_to="states"),
     Shape("grant", "resolver.table", "answers", ("requests",), "answers", None,
-          ("Put", "Evict"), "neither is granted anything", leads_to="states"),
+          ("Put", "Evict"), "neither is granted anything", leads_to="states",
+          optional=("passed",)),
     Shape("join", "join.table", "children waits", ("children", "waits"), "probes", "join_actions",
           ("R", "U"), "a snooping resolver stands at the root only"),
     Shape("transaction", "transaction.table", "phase", ("phases",), "transaction_events",

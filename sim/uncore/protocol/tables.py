@@ -45,7 +45,10 @@ def load(name: str) -> Tables:
     if name in VARIANTS:
         return read(name, name, {})
     folder, _, variant = name.rpartition(":") if ":" in name else (name, "", "")
-    directory = FOLDERS.get(folder, Path(folder))
+    directory = Path(folder)
+    if name in FOLDERS:
+        folder, variant = FOLDERS[name]
+        directory = SHIPPED / folder
     if not directory.is_dir():
         raise UserError(
             f"protocol '{name}': expected one of {', '.join(PROTOCOLS)}, or a directory of tables."
@@ -95,6 +98,7 @@ def read(name: str, variant: str, given: Mapping[str, Source]) -> Tables:
             )
     read_ = Tables(name, **tables)
     refuse_right_without_data(read_)
+    refuse_passing_to_nobody(read_)
     return read_
 
 
@@ -108,11 +112,23 @@ def refuse_right_without_data(tables: Tables) -> None:
             )
 
 
+def refuse_passing_to_nobody(tables: Tables) -> None:
+    """Where a cell of the client passes the line on, the grant table says what its reader has."""
+    passes = next(
+        (place for place, cell in tables.client.cells.items() if "pass" in cell.actions), None
+    )
+    if passes and "passed" not in tables.grant.columns:
+        raise UserError(
+            f"protocol '{tables.name}': {'/'.join(passes)} passes the line on, expected a column"
+            f" passed of the table '{tables.grant.shape.head}' in {tables.grant.shape.file}"
+        )
+
+
 def shipped_in(tables: Tables) -> tuple[str, ...]:
     """The files of a protocol of the user's own that are the shipped ones, by what they say."""
-    if tables.name in PROTOCOLS:
-        return ()
     texts = dict(carried(tables))
+    if tables.name in PROTOCOLS and texts == dict(carried(load(tables.name))):
+        return ()
     lent = [dict(carried(load(variant))) for variant in VARIANTS]
     return tuple(file for file in files() if any(texts[file] == one[file] for one in lent))
 

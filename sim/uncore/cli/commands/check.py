@@ -20,7 +20,7 @@ from uncore.report import proofs
 
 
 def check(
-    *protocols: Annotated[str, Parameter(help="msi, mesi, mesif, moesi; none: msi and mesi")],
+    *protocols: Annotated[str, Parameter(help=f"{', '.join(PROTOCOLS)}; none: msi and mesi")],
     all_: Annotated[bool, Parameter(name="--all", negative="", help="all, and longer")] = False,
     mutants: Annotated[
         bool, Parameter(negative="", help="break every cell in turn: do the proofs notice?")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from uncore.engine.gem5.buffers import buffers
 from uncore.engine.gem5.document import Value, new, ref, refs
 from uncore.engine.gem5.fabric import cycles
+from uncore.topology.protocols import Protocol
 
 if TYPE_CHECKING:
     from uncore.engine.gem5.cache_parameters import Parts
@@ -111,6 +112,7 @@ def memory(parts: Parts, number: int) -> dict[str, Value]:
 def _controller(parts: Parts, version: int, data: str) -> dict[str, Value]:
     """What all caches have; a table's later entries replace it."""
     allocates, let_go = DATA[data]
+    machine = parts.job.machine
     return (
         {
             "version": version,
@@ -123,7 +125,7 @@ def _controller(parts: Parts, version: int, data: str) -> dict[str, Value]:
             "is_HN": False,
             "enable_DMT": False,
             "enable_DCT": False,
-            "allow_SD": parts.job.machine.protocol == "moesi",
+            "allow_SD": Protocol(machine.protocol, machine.tables).keeps_dirty,
             "policy_type": 0,  # atomics are near
             "data_channel_size": parts.line,
             "number_of_TBEs": MANY,

@@ -115,7 +115,9 @@ class Caches:
         yield from self.wait(probe, line)
         copy = bytes(line.data) if line.holds_copy else None
         cell = line.step(line.event(probe))
-        messages = client.replies(probe, cell, self.agent, copy, copy is not None, self.agent)
+        messages = client.replies(
+            line.protocol, probe, cell, self.agent, copy, copy is not None, self.agent
+        )
         self.system.send_all(messages, self.clock.now + self.costs.l2_hit)
         if copy is not None:
             self.system.counts.probed(probe.kind)

@@ -53,16 +53,22 @@ class Client(Bytes):
 
 
 def replies(
-    probe: Message, cell: Cell, agent: int, data: bytes | None, shares: bool, origin: int
+    protocol: Protocol,
+    probe: Message,
+    cell: Cell,
+    agent: int,
+    data: bytes | None,
+    shares: bool,
+    origin: int,
 ) -> list[Message]:
-    """R4: what a client says to a probe: data to the requester or the resolver, and an answer.
+    """R4, R12.1: what a client says to a probe: data to requester or resolver, and an answer.
 
     `data`: its copy, if it has one; `shares`: a copy is here or below.
     """
     if not {"ack", "give", "shared", "own"}.intersection(cell.actions):
         return []
     gives = "give" in cell.actions and data is not None
-    facts = {"gave": gives, "dirty": gives, "own": gives, "shared": shares}
+    facts = {"gave": gives, "dirty": gives, "own": gives, "pass": gives, "shared": shares}
     says = {word for word, true in facts.items() if true and word in ("gave", *cell.actions)}
     to_requester = gives and probe.requester != NOBODY
     # The resolver gets the bytes if it asked for itself, or takes over what differs from above.
@@ -70,7 +76,8 @@ def replies(
     messages = []
     if to_requester:
         handed = Message("Data", probe.line, agent, probe.requester, probe.number)
-        handed.right, handed.to_complete = probe.right, probe.to_complete
+        handed.right = protocol.passed_right if "pass" in says else probe.right
+        handed.to_complete = probe.to_complete
         handed.resolver, handed.data, handed.origin = probe.resolver, data, origin
         handed.contended = probe.contended
         messages.append(handed)

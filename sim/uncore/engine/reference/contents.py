@@ -63,7 +63,7 @@ def _owns(system: System, message: Message) -> bool:
     """Does it carry data that memory has not?"""
     to_memory = message.receiver >= system.agents.memories[0].agent
     dirty = message.kind == "Put" or system.protocol.is_dirty(message.right)
-    return (dirty or "dirty" in message.says) and not to_memory
+    return (dirty or bool(message.says & {"dirty", "pass"})) and not to_memory
 
 
 def _overlay(data: bytearray, address: int, hart: Hart) -> None:

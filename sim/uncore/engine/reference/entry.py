@@ -6,6 +6,7 @@ Invariant: dirty data are in a child, in this level's copy, or in the one messag
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -98,7 +99,11 @@ class Entry:
     @property
     def held(self) -> bool:
         """A copy is here or below."""
-        return bool(self.copy or self.sharers or self.unnamed) or self.owner != NOBODY
+        return bool(self.copy) or self.held_below
+
+    @property
+    def held_below(self) -> bool:
+        return bool(self.sharers or self.unnamed) or self.owner != NOBODY
 
     @property
     def newest(self) -> bytes | None:
@@ -174,6 +179,25 @@ class Entry:
         """A child had modified data, so this level has the line in M."""
         if self.protocol.may_store(self.above.state):
             self.above.step("Store")
+
+    def dirtied(self) -> None:
+        """J5.3: a child gave dirty data away."""
+        state, protocol = self.above.state, self.protocol
+        if protocol.is_written(state) or not protocol.is_dirty(state):
+            self.modified()
+
+    def learns(self, says: AbstractSet[str]) -> None:
+        """What children have said of their data when they gave them away."""
+        if "pass" in says:
+            self.modified()
+        elif says & {"dirty", "own"}:
+            self.dirtied()
+
+    @property
+    def was_passed(self) -> bool:
+        """J5.2: the data to be given have come from above, passed on by their owner."""
+        dirty_above = not self.resolver.root and self.protocol.is_dirty(self.above.state)
+        return bool(self.protocol.passed_right) and dirty_above and not self.dirty
 
     def keep(self, data: Data, dirty: bool) -> None:
         """In this level's data, where it has any (R7)."""

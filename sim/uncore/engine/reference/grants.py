@@ -107,10 +107,13 @@ def record_grant(entry: Entry, transaction: Transaction, request: Message) -> No
             entry.owner, entry.owner_request = who, request.number
         else:
             entry.name(who)
-    entry.open += children.completes(entry, right)
+    # R12.2: the probe that an owner has answered by passing the line told the reader to complete.
+    passed = transaction.direct and "pass" in transaction.says
+    entry.open += passed or children.completes(entry, right)
     if not protocol.is_dirty(right):
         return
-    entry.above.step("Store")  # the child may write without asking
+    if request.kind != "GetS":  # a reader was passed what was modified before
+        entry.above.step("Store")  # the child may write without asking
     # A snooping resolver cannot know whether an upgrader still has its copy: if not, it asks again,
     # and for these very data.
     if not (entry.resolver.snoops and transaction.holds):

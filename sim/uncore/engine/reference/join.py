@@ -108,13 +108,12 @@ def answer_above(entry: Entry) -> Waits:
     entry.wanted_above = False
     poll = ask(entry, plan_for(entry, probe), NOBODY, probe, NOBODY)
     yield from answers(entry, poll)
-    modified = bool(poll.says & {"dirty", "own"})
-    if modified:
-        entry.modified()
+    entry.learns(poll.says)
     if probe.kind == "ProbeS":
         owner_answered(entry, poll)
         if poll.data and entry.resolver.keeps_data:
-            entry.keep(poll.data, entry.dirty or modified)
+            differs = not poll.says.isdisjoint({"dirty", "own", "pass"})
+            entry.keep(poll.data, entry.dirty or differs)
     else:
         entry.nobody_below()
     reply(entry, probe, poll.data or entry.copy)
@@ -125,15 +124,22 @@ def reply(entry: Entry, probe: Message, data: Data | None) -> None:
     agent, above = entry.resolver.agent, entry.above
     if data is None and entry.leaving is not None:
         data = Data(entry.leaving, agent, agent)
-    cell = above.step(above.event(probe))
+    cell = above.step(event(entry, probe))
     if "dirty" in cell.actions and data is None:
         raise ProtocolError("a level responsible for dirty data lost them")
     bytes_, origin = (data.bytes, data.origin) if data else (None, NOBODY)
-    messages = client.replies(probe, cell, agent, bytes_, entry.held, origin)
+    messages = client.replies(entry.protocol, probe, cell, agent, bytes_, entry.held, origin)
     entry.system.send_all(messages, entry.clock.now)
     if entry.copy and not above.holds_copy:
         entry.drop()
     entry.dirty = entry.dirty and entry.protocol.is_dirty(above.state)
+
+
+def event(entry: Entry, probe: Message) -> str:
+    """J5.1: a ProbeS after which copies stay below is Stays, where the client table has that."""
+    event = entry.above.event(probe)
+    stays = entry.protocol.has_stays and entry.held_below
+    return "Stays" if event == "ProbeS" and stays else event
 
 
 # ---- children while a probe waits ----------------------------------------------------------------

@@ -42,7 +42,7 @@ class Message:
     right: str = ""  # of Data and Grant: what is granted; of a probe: what is to be handed over
     to_complete: bool = False  # of grants and probes: the requester is to tell the resolver (R5)
     contended: bool = False  # of grants and probes: others wait for the line (C9)
-    says: frozenset[str] = frozenset()  # of an Answer: gave, dirty, shared, own
+    says: frozenset[str] = frozenset()  # of an Answer: gave, dirty, shared, own, pass
     data: bytes | None = None
     operation: Access | None = None  # of an Amo: what is to be done (C8)
     value: Value = 0  # of a Value: what it read

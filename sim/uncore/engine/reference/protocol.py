@@ -26,6 +26,9 @@ class Protocol(StateProperties):
         # A root's right for good, as who is granted a write has it.
         self.full_right = self.tables.grant["GetM", "nobody"].next or ""
         self.shared_right = self.tables.grant["GetS", "outside"].next or ""  # beside others
+        self.has_stays = "Stays" in self.tables.client.columns
+        passed = self.tables.grant.cells.get(("GetS", "passed"))
+        self.passed_right = passed.next if passed and passed.next else ""  # by an owner
 
     def client(self, state: str, event: str, line: int) -> Cell:
         return self._possible("client", state, event, line)

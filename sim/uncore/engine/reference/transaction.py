@@ -78,10 +78,11 @@ def share(entry: Entry, transaction: Transaction, poll: Poll) -> str:
     """R2: what the children hold when they have been asked to share; the grant table's column."""
     assert transaction.request is not None
     owner_answered(entry, poll)
-    if poll.says & {"dirty", "own"}:
-        entry.modified()
+    entry.learns(poll.says)
     if "own" in poll.says:
         return "own"
+    if "pass" in poll.says:
+        return "passed"
     if "dirty" in poll.says:  # this level answers for the data now
         assert transaction.data is not None
         if not writeback.put_in_place(entry, transaction.data):
@@ -91,7 +92,9 @@ def share(entry: Entry, transaction: Transaction, poll: Poll) -> str:
         return "given"
     if entry.others_share(transaction.request.sender) or "shared" in poll.says:
         return "shared"
-    return "nobody" if entry.protocol.may_store(entry.above.state) else "outside"
+    if not entry.protocol.may_store(entry.above.state):
+        return "outside"
+    return "passed" if entry.was_passed else "nobody"
 
 
 def revoke(entry: Entry, request: Message, poll: Poll) -> str:

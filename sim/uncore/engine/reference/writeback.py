@@ -57,7 +57,7 @@ def take(entry: Entry, transaction: Transaction, request: Message) -> Waits:
         yield from ask_putter(entry, transaction, request)
     if transaction.data:
         entry.owner = NOBODY
-        entry.modified()
+        entry.dirtied()
         if not put_in_place(entry, transaction.data):
             transaction.says = {"dirty"}
             yield from give_up(entry, transaction)
@@ -97,7 +97,7 @@ def give_up(entry: Entry, transaction: Transaction) -> Waits:
 def leave(entry: Entry, transaction: Transaction, taken: bool) -> Waits:
     """R7.4: writes the line back, if it is dirty here or dirty data were taken from below."""
     if taken:
-        entry.modified()
+        entry.dirtied()
     dirty, data = entry.dirty or taken, transaction.data or entry.copy
     if entry.copy:
         entry.drop()

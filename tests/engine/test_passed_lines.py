@@ -1,0 +1,102 @@
+"""R12, J5: a protocol may pass a line on; a reader of a written line may write it, too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars
+import pytest
+from tests.support.line import KEPT, NS, A, B, H, line, way
+from tests.support.plans import START, Do, Step, at, steps, words
+from tests.support.rule_costs import ATOMIC, L2, LOAD, SERVICE, taken
+from tests.support.runs import guest, logged
+from tests.support.two_levels import JOIN, ROOT, levels
+
+from uncore.topology.machine import Machine
+
+FOLDER = ["migratory", "migratory-moesi"]
+
+
+def transactions(machine: Machine, plans: list[list[Step]]) -> polars.DataFrame:
+    """Those of the line that the plans are about."""
+    table, _ = logged(machine, guest("plan"), len(plans), **words(plans))
+    begun = table.filter(polars.col("request") >= START * NS)
+    return begun.filter(polars.col("line") == begun["line"].first())
+
+
+def grants(machine: Machine, plans: list[list[Step]]) -> list[tuple[Any, ...]]:
+    columns = ("requester", "resolver", "op", "right", "source")
+    return transactions(machine, plans).select(columns).rows()
+
+
+# ---- R12: one level ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protocol", FOLDER)
+def test_reader_of_a_written_line_writes_it_without_asking(protocol: str) -> None:
+    """Core 0 writes; core 1 reads, then writes."""
+    plans = [[at(1000, Do.AMO)], [at(2000, Do.LOAD), at(3000, Do.AMO)], []]
+    read, write = steps(line(protocol=protocol), plans)[1]
+    assert (read.cost, write.cost) == (taken(B, A) + LOAD, ATOMIC)
+    assert steps(line(protocol="mesi"), plans)[1][1].cost > ATOMIC
+
+
+@pytest.mark.parametrize(("protocol", "source"), [("migratory", 3), ("migratory-moesi", 2)])
+def test_line_that_its_reader_did_not_write_is_shared(protocol: str, source: int) -> None:
+    """Cores 0 and 1 pass it on to core 2, which only reads; core 0, then core 1 share it.  With
+    MESI the level has the data then, with MOESI core 2 gives them still."""
+    last = [at(5000, Do.LOAD)]
+    plans = [[at(1000, Do.AMO), at(4000, Do.LOAD)], [at(2000, Do.LOAD), at(2500, Do.AMO), *last]]
+    plans.append([at(3000, Do.LOAD)])
+    assert grants(line(protocol=protocol, resolver=KEPT), plans)[1:] == [
+        (1, 3, "GetS", "D", 0),
+        (2, 3, "GetS", "D", 1),
+        (0, 3, "GetS", "S", 2),
+        (1, 3, "GetS", "S", source),
+    ]
+
+
+@pytest.mark.parametrize("unblock", ["completion", "response"])
+@pytest.mark.parametrize("reply", ["direct", "via"])
+def test_passed_line_is_completed_where_the_owner_sends_it(unblock: str, reply: str) -> None:
+    """R12.2: core 2 asks 1 ns behind core 1, and waits for the end of core 1's transaction."""
+    resolver = {"unblock": unblock, "reply": reply, "turn": 0}
+    machine = line(protocol="migratory", core={"hold": 0}, resolver=resolver)
+    ask = way("control", B, H)
+    plans = [[at(1000, Do.AMO)], [at(2000, Do.LOAD)], [at(2001 + ask, Do.LOAD)]]
+    _, first, second = transactions(machine, plans).to_dicts()
+    probed = first["open"] + (way("snoop", H, A) + L2) * NS
+    if reply == "direct":
+        assert first["data"] == probed + way("data", A, B) * NS
+        assert first["close"] == first["data"] + way("snoop", B, H) * NS
+    else:
+        sent = probed + way("data", A, H) * NS
+        completed = sent + (way("data", H, B) + way("snoop", B, H)) * NS
+        assert first["close"] == (sent if unblock == "response" else completed)
+    assert second["open"] == first["close"]
+    assert SERVICE > 1  # so that the second request was there before
+
+
+# ---- J5: joins -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("data", "protocol"), [("inclusive", "migratory"),
+                                                ("victim", "migratory"),
+                                                ("none", "migratory-moesi")])  # fmt: skip
+def test_join_passes_a_line_and_grants_what_was_passed(data: str, protocol: str) -> None:
+    """Core 0, below the join, writes; core 3 reads and writes; core 1 reads."""
+    machine = levels(data, protocol=protocol)
+    plans = [[at(1000, Do.AMO)], [at(4000, Do.LOAD)], [], [at(2000, Do.LOAD), at(3000, Do.AMO)]]
+    assert grants(machine, plans)[2:] == [  # behind core 0's and its join's
+        (3, ROOT, "GetS", "D", JOIN),
+        (1, JOIN, "GetS", "D", 3),
+        (JOIN, ROOT, "GetS", "D", 3),
+    ]
+
+
+def test_join_below_which_copies_stay_shares() -> None:
+    """J5.1: core 0 wrote and core 1 read, who passed it on to core 2; that did not write, so two
+    share it when core 3 asks."""
+    plans = [[at(1000, Do.AMO)], [at(2000, Do.LOAD)], [at(3000, Do.LOAD)], [at(4000, Do.LOAD)]]
+    rows = grants(levels("inclusive", protocol="migratory"), plans)
+    assert [row[3] for row in rows if row[0] == 3] == ["S"]
