@@ -37,7 +37,7 @@ def finished(where: Any, what: str, threads: int, limits: dict[str, Any], **opti
 
 
 def uses(engine: Any) -> polars.DataFrame:
-    return polars.DataFrame(engine.lines()["uses"]).sort("line", "pc", "hart", "kind")
+    return polars.DataFrame(engine.uses()).sort("line", "pc", "hart", "kind")
 
 
 @pytest.mark.parametrize(("where", "what", "threads", "options"), JOBS)
@@ -56,8 +56,8 @@ def test_the_sums_equal_the_totals(
     )
     assert by_line == dict(totals["lines"]) and sum(by_line.values()) == moved > 0
     assert sum(seen["invalidations"]["times"]) == totals["invalidations"] > 0
-    assert sum(seen["uses"]["waited_ps"]) == seen["waited_ps"] > 0
-    assert sum(seen["uses"]["failed_scs"]) == totals["failed_scs"]
+    assert sum(seen["sums"]["waited_ps"]) == seen["waited_ps"] > 0
+    assert sum(seen["sums"]["failed_scs"]) == totals["failed_scs"]
     assert (totals["failed_scs"] > 0) is (what == "random_sharing")
     plain = native.start(job(where, what if "/" in what else guest(what), threads, **options))
     while plain.step(native.SLICE):

@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -254,7 +255,11 @@ void bind_engine(nb::module_& module) {
       .def("accesses", &accesses, "By hart: number, pc, address, size, reads, writes, seen (H8).")
       .def("log", &log_columns, "The transaction log by columns; None unless asked for.")
       .def("trace", &trace_columns, "The trace by columns; None unless asked for.")
-      .def("lines", &line_columns, "The attribution by columns; None unless asked for.");
+      .def("lines", &line_columns, "The attribution by columns; None unless asked for.")
+      .def("uses", &use_columns, nb::arg("lines") = nb::none(),
+           "Its rows, of these lines or of all: one a line, pc, hart, kind and chain of callers.")
+      .def("summary", &summary_columns, nb::arg("edges"), nb::arg("apart"), nb::arg("part"),
+           "The rows in the region of interest, summed up between edges, and those that waited.");
 }
 
 }  // namespace uncore

@@ -147,9 +147,10 @@ void Observed::waited(const Thread& t, Time now) const {
   const auto stores = t.buffer.entries();
   const auto store = std::ranges::find_if(stores, [&](const Store& s) { return waits_for(t, s); });
   if (store != stores.end())
-    by_->waited_store(t.id, static_cast<std::size_t>(store - stores.begin()), store->line, now);
+    by_->waited_store(t.id, core_, static_cast<std::size_t>(store - stores.begin()), store->line,
+                      now);
   else
-    by_->waited(t.id, t.pending.line, t.hart.pc, now);
+    by_->waited(t.id, core_, t.pending.line, t.hart.pc, now);
   resumed(t, now > t.pending.since ? now - t.pending.since : 0, now);
 }
 

@@ -7,6 +7,7 @@ sites.at(pc, number)                Site("bank.cc:14", ("pthread_mutex_lock", ..
 from __future__ import annotations
 
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,8 @@ import numpy as np
 from uncore.program.frames import Frame, own
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from uncore.program.program import Program
 
 Column = Any  # of NumPy
@@ -28,23 +31,47 @@ class Site(NamedTuple):
     chain: tuple[str, ...] = ()  # the innermost first, the user's last
 
 
+class Within(NamedTuple):
+    """What the program's tables say of one instruction."""
+
+    frames: tuple[Frame, ...]
+    words: tuple[str, ...]  # of each frame
+    site: Site | None  # where one of them is the user's own
+
+
 class Sites:
     """The sites of one run."""
 
     def __init__(self, program: Program, callers: dict[str, Column]) -> None:
         self._program = program
         self._chains = np.stack([*callers.values()], axis=1).tolist()
-        self.at = cache(self._at)
+        self.at, self._within = cache(self._at), cache(self._found_within)
 
     def _at(self, pc: int, number: int) -> Site:
         if not self._program.linux:
             return Site(self._program.source_line(pc) or "")
-        frames = self._frames(pc)
-        for back in self._chains[number]:  # as far as the user's own files
-            if not back or any(own(frame.path) for frame in frames):
-                break
-            frames += self._frames(back - _WITHIN_CALL)
-        return _site(frames)
+        frames: tuple[Frame, ...] = ()
+        words: tuple[str, ...] = ()
+        for within in chain((self._within(pc),), self._callers(number)):
+            if within.site:
+                return Site(within.site.source, words + within.site.chain)
+            frames, words = frames + within.frames, words + within.words
+        return self._site(frames)
+
+    def _callers(self, number: int) -> Iterator[Within]:
+        return (self._within(back - _WITHIN_CALL) for back in self._chains[number] if back)
+
+    def _found_within(self, pc: int) -> Within:
+        frames = self._program.frames.at(pc) or (Frame(self._program.function_at(pc), "", 0),)
+        users = any(map(self._program.frames.users, frames))
+        return Within(frames, _words(frames), self._site(frames) if users else None)
+
+    def _site(self, frames: tuple[Frame, ...]) -> Site:
+        """In no file of the user's: in a library's header, or where the program says something."""
+        ways = self._program.frames.users, lambda f: own(f.path), lambda f: bool(f.path)
+        found = (next((n for n, f in enumerate(frames) if way(f)), None) for way in ways)
+        last = next((n for n in found if n is not None), 0)
+        return Site(frames[last].place, _words(frames[: last + 1]))
 
     def heap(self, allocations: dict[str, Column]) -> list[tuple[int, int, str]]:
         """First address, end and name of what was allocated last at each address, by address."""
@@ -57,41 +84,19 @@ class Sites:
         return list(zip(starts.tolist(), ends.tolist(), named, strict=True))
 
     def _allocated_by(self, number: int) -> str:
-        frames = self._called_by(number) or (Frame("somewhere", "", 0),)
+        frames: tuple[Frame, ...] = ()
+        for within in self._callers(number):
+            frames += within.frames
+            if within.site:
+                break
+        frames = frames or (Frame("somewhere", "", 0),)
         if not any(own(frame.path) for frame in frames):  # a runtime, for itself: who asked it
             frames = tuple(f for f in frames if f.path != frames[0].path) or frames
-        site = _site(frames)
+        site = self._site(frames)
         file = site.source.rpartition("/")[2]
         return f"heap of {file or site.chain[-1]}"
 
-    def _called_by(self, number: int) -> tuple[Frame, ...]:
-        back = [address for address in self._chains[number] if address]
-        return tuple(f for address in back for f in self._frames(address - _WITHIN_CALL))
 
-    def _frames(self, pc: int) -> tuple[Frame, ...]:
-        return self._program.frames.at(pc) or (Frame(self._program.function_at(pc), "", 0),)
+def _words(frames: tuple[Frame, ...]) -> tuple[str, ...]:
+    return tuple(filter(None, (f"{f.function} {f.place}".strip() for f in frames)))
 
-
-def _site(frames: tuple[Frame, ...]) -> Site:
-    users = next((n for n, frame in enumerate(frames) if own(frame.path)), None)
-    if users is None:  # in no file of the user's: where the program says something at least
-        users = next((n for n, frame in enumerate(frames) if frame.path), 0)
-    return Site(frames[users].place, tuple(filter(None, map(_worded, frames[: users + 1]))))
-
-
-def _worded(frame: Frame) -> str:
-    return f"{frame.function} {frame.place}".strip()
-
-
-def with_callers(uses: dict[str, Column]) -> dict[str, Column]:
-    """Accesses that cost no time have the callers of those at the same pc that cost most."""
-    known = np.flatnonzero(uses["callers"])
-    by_cost = known[np.lexsort((uses["waited_ps"][known], uses["pc"][known]))]
-    pcs = uses["pc"][by_cost]
-    last = np.append(pcs[1:] != pcs[:-1], True)[: len(pcs)]  # of each pc, the costliest
-    pcs, numbers = pcs[last], uses["callers"][by_cost][last]
-    at = np.minimum(np.searchsorted(pcs, uses["pc"]), max(len(pcs) - 1, 0))
-    if not len(pcs):
-        return uses
-    dearest = np.where(pcs[at] == uses["pc"], numbers[at], 0)
-    return uses | {"callers": np.where(uses["callers"] > 0, uses["callers"], dearest)}
