@@ -216,11 +216,22 @@ void bind_process(nb::class_<Engine>& run) {
       .def("tasks", &tasks);
 }
 
+void bind_probes(nb::class_<Engine>& run) {
+  run.def("log", &log_columns, "The transaction log by columns; None unless asked for.")
+      .def("trace", &trace_columns, "The trace by columns; None unless asked for.")
+      .def("lines", &line_columns, "The attribution by columns; None unless asked for.")
+      .def("uses", &use_columns, nb::arg("lines") = nb::none(),
+           "Its rows, of these lines or of all: one a line, pc, hart, kind and chain of callers.")
+      .def("summary", &summary_columns, nb::arg("edges"), nb::arg("apart"), nb::arg("part"),
+           "The rows in the region of interest, summed up between edges, and those that waited.");
+}
+
 }  // namespace
 
 void bind_engine(nb::module_& module) {
   nb::class_<Engine> run(module, "Run", "One machine, one program, one run of the native engine.");
   bind_process(run);
+  bind_probes(run);
   run.def(
          "__init__",
          [](Engine* self, nb::handle machine, nb::handle job) {
@@ -252,14 +263,7 @@ void bind_engine(nb::module_& module) {
       .def("counters", &counters)
       .def("pace", &pace)
       .def("work", &work, "What it has cost; depends on how far cores ran ahead.")
-      .def("accesses", &accesses, "By hart: number, pc, address, size, reads, writes, seen (H8).")
-      .def("log", &log_columns, "The transaction log by columns; None unless asked for.")
-      .def("trace", &trace_columns, "The trace by columns; None unless asked for.")
-      .def("lines", &line_columns, "The attribution by columns; None unless asked for.")
-      .def("uses", &use_columns, nb::arg("lines") = nb::none(),
-           "Its rows, of these lines or of all: one a line, pc, hart, kind and chain of callers.")
-      .def("summary", &summary_columns, nb::arg("edges"), nb::arg("apart"), nb::arg("part"),
-           "The rows in the region of interest, summed up between edges, and those that waited.");
+      .def("accesses", &accesses, "By hart: number, pc, address, size, reads, writes, seen (H8).");
 }
 
 }  // namespace uncore

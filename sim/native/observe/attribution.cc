@@ -38,7 +38,7 @@ void Attribution::drained(uint32_t hart, Agent core, std::size_t older, Access s
 std::size_t Attribution::count(uint32_t hart, Agent core, const Access& access, int64_t kind,
                                bool missed, Time waited) {
   const uint64_t bytes = access.bytes;
-  const std::size_t use = row(hart, core, access.line, access.pc, kind, access.callers);
+  const std::size_t use = copies.row(hart, core, access.line, access.pc, kind, access.callers);
   Use& u = uses[use];
   u.reads += access.reads;
   u.writes += access.writes;
@@ -49,13 +49,6 @@ std::size_t Attribution::count(uint32_t hart, Agent core, const Access& access, 
   if (access.reads) u.read |= bytes;
   if (access.writes) u.written |= bytes;
   copies.accessed(*u.held, {use, bytes, access.writes, missed, waited});
-  return use;
-}
-
-std::size_t Attribution::row(uint32_t hart, Agent core, uint64_t line, uint64_t pc, int64_t kind,
-                             uint32_t callers) {
-  const std::size_t use = uses.row(hart, line, pc, kind, callers);
-  if (!uses[use].held) uses[use].held = &copies.held(core, line);
   return use;
 }
 
@@ -72,19 +65,19 @@ void Attribution::waited(uint32_t hart, Agent core, uint64_t line, uint64_t pc, 
   Hart& h = harts_[hart];
   h.missing = false;
   if (const Time time = stop_waiting(h, now))
-    uses.cost(uses[row(hart, core, line, pc, h.kind)]).waited += time;
+    uses.cost(uses[copies.row(hart, core, line, pc, h.kind)]).waited += time;
 }
 
 void Attribution::failed_sc(uint32_t hart, Agent core, uint64_t line, uint64_t pc, Time now) {
   waited(hart, core, line, pc, now);
-  ++uses.cost(uses[row(hart, core, line, pc, harts_[hart].kind)]).failed_scs;
+  ++uses.cost(uses[copies.row(hart, core, line, pc, harts_[hart].kind)]).failed_scs;
 }
 
 void Attribution::waited_store(uint32_t hart, Agent core, std::size_t older, uint64_t line,
                                Time now) {
   Hart& h = harts_[hart];
   const Buffered& store = h.stores[older];
-  const std::size_t use = row(hart, core, line, store.frame.pc, store.kind);
+  const std::size_t use = copies.row(hart, core, line, store.frame.pc, store.kind);
   uses.cost(uses[use]).waited += stop_waiting(h, now);
 }
 

@@ -122,8 +122,6 @@ class Attribution {
 
   Time stop_waiting(Hart& hart, Time now);
   void all_are(int64_t kind);
-  std::size_t row(uint32_t hart, Agent core, uint64_t line, uint64_t pc, int64_t kind,
-                  uint32_t callers = 0);
   std::size_t count(uint32_t hart, Agent core, const Access& access, int64_t kind, bool missed,
                     Time waited);
 

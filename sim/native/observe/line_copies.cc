@@ -64,6 +64,13 @@ HeldLine& LineCopies::held(Agent core, uint64_t number) {
   return *held;
 }
 
+std::size_t LineCopies::row(uint32_t hart, Agent core, uint64_t line, uint64_t pc, int64_t kind,
+                            uint32_t callers) {
+  const std::size_t use = uses_.row(hart, line, pc, kind, callers);
+  if (!uses_[use].held) uses_[use].held = &held(core, line);
+  return use;
+}
+
 // What an access means for the misses of its core, and for those of others to come.
 void LineCopies::note(HeldLine& held, const Accessed& access) {
   const auto& [use, bytes, writes, missed, waited] = access;

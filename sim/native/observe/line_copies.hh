@@ -80,8 +80,9 @@ class LineCopies {
   // Needless misses are counted in the rows of `uses`.
   explicit LineCopies(Uses& uses) : uses_(uses) {}
 
-  // What the core has of the line; it stays where it is.
-  HeldLine& held(Agent core, uint64_t number);
+  // The row of a hart of the core.
+  std::size_t row(uint32_t hart, Agent core, uint64_t line, uint64_t pc, int64_t kind,
+                  uint32_t callers = 0);
   // An access in a row of uses to some bytes; where it missed, what it waited.
   struct Accessed {
     std::size_t use;
@@ -125,14 +126,17 @@ class LineCopies {
     bool operator==(const Key&) const = default;
   };
   struct Hash {
+    // As LineHash: lines that follow each other stay together.
     std::size_t operator()(const Key& key) const {
       const uint64_t core = static_cast<uint32_t>(key.core);
-      const uint64_t hash = (key.line ^ core << 40) * 0x9E3779B97F4A7C15u;
-      return hash ^ hash >> 32;
+      const uint64_t block = key.line >> LineHash::kTogether ^ core << 40;
+      const uint64_t nearby = key.line & ((1u << LineHash::kTogether) - 1);
+      return block * 0x9E3779B97F4A7C15u >> 32 << LineHash::kTogether | nearby;
     }
   };
 
   ObservedLine& line(uint64_t number);
+  HeldLine& held(Agent core, uint64_t number);  // it stays where it is
   HeldLine* find(Agent core, uint64_t number);
   void note(HeldLine& held, const Accessed& access);
   void condemn(HeldLine& held);

@@ -5,15 +5,15 @@
 namespace uncore {
 namespace {
 
-// Instructions that follow each other stay together: they often touch one line, such as the
-// stack's.
+// Instructions that follow each other stay together, for they often touch one line, such as the
+// stack's; and so do lines, for who goes through memory touches them by the same instruction.
 uint32_t hash(const Use& u, uint64_t line) {
-  constexpr unsigned kTogether = 4;  // as a power of two
-  const uint64_t where = (line << 6 ^ u.pc >> (kTogether + 1)) * 0x9E3779B97F4A7C15u;
+  const uint64_t where = (line >> 2 << 6 ^ u.pc >> 5) * 0x9E3779B97F4A7C15u;
   const uint64_t who = uint64_t{u.kind} << 40 ^ uint64_t{u.hart} << 24;
-  const uint64_t hash = (where ^ who ^ u.callers) * 0xD6E8FEB86659FD93u;
-  return static_cast<uint32_t>((hash ^ hash >> 32) << kTogether |
-                               (u.pc >> 1 & ((1u << kTogether) - 1)));
+  uint64_t hash = (where ^ who ^ u.callers) * 0xD6E8FEB86659FD93u;
+  hash ^= hash >> 32;
+  const uint64_t nearby = (u.pc >> 1 & 15) << 2 | (line & 3);
+  return static_cast<uint32_t>(hash << 6 | ((nearby ^ hash >> 26) & 63));
 }
 
 }  // namespace

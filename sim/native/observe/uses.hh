@@ -18,7 +18,7 @@ struct HeldLine;  // what its core has of a line (LineCopies)
 struct alignas(64) Use {
   uint64_t reads = 0, writes = 0;
   uint64_t read = 0, written = 0;  // bytes of the line, a bit each (LineSize::parts)
-  HeldLine* held = nullptr;        // names the line, too: set by who asks for a new row
+  HeldLine* held = nullptr;        // names the line, too (LineCopies::row)
   uint64_t pc = 0;
   uint32_t hart = 0;
   uint32_t callers = 0;  // the number of a chain, where the access cost time (Chains)

@@ -37,8 +37,7 @@ _EXPRESSION = 0x18
 _LEB, _LEB_NOT_0 = rb"[\x80-\xff]*+[\0-\x7f]", rb"[\x80-\xff]*+[\x01-\x7f]"
 # An abbreviation: its code, a tag, whether there are children, and attributes up to two zeros.
 _ENTRY = re.compile(
-    rb"(%b)(%b)([\0\1])((?>(?:%b(?>\x21%b|%b))*))\0\0"
-    % (_LEB_NOT_0, _LEB, _LEB_NOT_0, _LEB, _LEB)
+    rb"(%b)(%b)([\0\1])((?>(?:%b(?>\x21%b|%b))*))\0\0" % (_LEB_NOT_0, _LEB, _LEB_NOT_0, _LEB, _LEB)
 )
 _COMPILED, _PARTIAL = 1, 3  # kinds of units of DWARF 5 that have the usual head
 

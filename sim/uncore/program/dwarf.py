@@ -48,15 +48,16 @@ def statics(data: bytes, unit: Any) -> Iterator[Any]:
     except DAMAGED:
         places = None
     if places is None:
-        yield from _variables(unit.get_top_DIE())
+        yield from variables(unit.get_top_DIE())
     else:
         yield from map(unit.get_DIE_from_refaddr, places)
 
 
-def _variables(parent: Any) -> Iterator[Any]:
+def variables(parent: Any) -> Iterator[Any]:
+    """Of a unit or function: itself, and functions in it."""
     for entry in parent.iter_children():
         if entry.tag == "DW_TAG_subprogram":
-            yield from _variables(entry)
+            yield from variables(entry)
         elif entry.tag == "DW_TAG_variable":
             yield entry
 

@@ -12,9 +12,11 @@ used a line alike come together.
 
 from __future__ import annotations
 
+import gc
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice, pairwise, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,6 +26,7 @@ from uncore.program.abi import WORD
 from uncore.program.fields import Fields
 from uncore.program.names import PAGE
 from uncore.result.objects import alike
+from uncore.result.observed import Object
 
 if TYPE_CHECKING:
     from uncore._native import Run
@@ -42,6 +45,19 @@ Row = dict[str, Any]
 Columns = dict[str, Any]  # of NumPy, by name
 
 
+@contextmanager
+def _all_kept() -> Iterator[None]:
+    """Whoever looks for garbage among what is made here, most of a million values, finds none."""
+    looks = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if looks:
+            gc.enable()
+
+
+@_all_kept()
 def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
     """The fields of an Observed; `most` lines are kept."""
     seen, harts = run.lines(), job.threads[0]
@@ -81,8 +97,8 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
     }
 
 
-def _objects(fields: Fields, sites: Sites, run: Run, line: int) -> list[Row]:
-    """The fields of an Object for each that was touched in the region of interest."""
+def _objects(fields: Fields, sites: Sites, run: Run, line: int) -> list[Object]:
+    """What was touched in the region of interest."""
     stretches = Stretches.of(fields)
     sums, waiting = run.summary(stretches.edges.tolist(), stretches.apart.tolist(), line // BITS)
     addresses = sums["line"] + first(sums["firsts"]) * (line // BITS)
@@ -97,21 +113,21 @@ def _objects(fields: Fields, sites: Sites, run: Run, line: int) -> list[Row]:
     object_of = np.empty(len(order), int)
     object_of[order] = np.repeat(objects_of, [run.times for run in runs_])
     summed = _summing(object_of, len(found))
-    counts = {name: summed(sums[name]) for name in COUNTED}
+    counts: dict[str, Any] = {name: summed(sums[name]) for name in COUNTED}
     dearest = _dearest(sites, object_of[waiting["sum"]], waiting, len(found))
     lines = _distinct(object_of * (1 << 40) + sums["line"] // line) >> 40  # on each, once
     on = np.bincount(lines, minlength=len(found)).tolist()
     objects = [
-        {
-            "name": name,
-            "at": sorted(set(chain(*(run.parts for run in same))))[:MOST_PARTS],
-            "lines": on[number],
+        Object(
+            name=name,
+            at=_parts(same),
+            lines=on[number],
             **{counted: of[number] for counted, of in counts.items()},
             **dearest[number]._asdict(),
-        }
+        )
         for number, (name, same) in enumerate(found.items())
     ]
-    return sorted(objects, key=lambda o: (-o["critical_ps"], -o["waited_ps"], o["name"]))
+    return sorted(objects, key=lambda o: (-o.critical_ps, -o.waited_ps, o.name))
 
 
 class Stretches(NamedTuple):
@@ -143,7 +159,18 @@ class Alike(NamedTuple):
 
     name: str
     times: int
-    parts: list[tuple[int, int]]  # start and size of each, of MOST_PARTS
+    words: Sequence[int] = ()
+    part: tuple[int, int] | None = None  # of an object: start and size
+
+
+def _parts(same: list[Alike]) -> list[tuple[int, int]]:
+    """Start and size of each, of MOST_PARTS; most are words."""
+    starts: Iterable[int] = same[0].words
+    if len(same) > 1:
+        starts = sorted(set(chain(*(run.words for run in same))))
+    words = zip(islice(starts, MOST_PARTS), repeat(WORD))
+    parts = {run.part for run in same if run.part}
+    return sorted({*words, *parts})[:MOST_PARTS] if parts else list(words)
 
 
 def _alike(
@@ -159,10 +186,10 @@ def _alike(
         address = int(addresses[begin])
         if apart[number] and (object_ := fields.object_at(address)):
             for at in map(object_.at, addresses[begin:end].tolist()):
-                yield Alike(at.name, 1, [(at.start, at.size)])
+                yield Alike(at.name, 1, part=(at.start, at.size))
         else:
-            parts = [(start, WORD) for start in starts[bounds[number] : bounds[number + 1]]]
-            yield Alike(fields.names.at(address - address % WORD), end - begin, parts)
+            name = fields.names.at(address - address % WORD)
+            yield Alike(name, end - begin, starts[bounds[number] : bounds[number + 1]])
 
 
 def _words(sums: Columns, part: int, begins: Any) -> tuple[list[int], list[int]]:
@@ -214,12 +241,10 @@ def _dearest(sites: Sites, objects: Any, waiting: Columns, count: int) -> list[S
 
 def _summing(groups: Any, count: int) -> Callable[[Any], list[int]]:
     """What sums values by their group, exactly."""
-    order = np.argsort(groups, kind="stable")
-    present, first_ = np.unique(groups[order], return_index=True)
 
     def sums(values: Any) -> list[int]:
         found = np.zeros(count, np.int64)
-        found[present] = np.add.reduceat(values[order], first_)
+        np.add.at(found, groups, values)
         each: list[int] = found.tolist()
         return each
 
@@ -269,11 +294,13 @@ def _costliest(sums: Columns, passed: Columns, most: int) -> list[int]:
 
 def _pairs(passed: Columns) -> list[Row]:
     """Transfers of all lines together, by source and target."""
-    names = ("source", "target")
-    pairs, pair_of = np.unique(np.stack([passed[n] for n in names]), axis=1, return_inverse=True)
-    times = _summing(pair_of.ravel(), pairs.shape[1])(passed["times"])
-    rows = zip(times, *pairs.tolist(), strict=True)
-    return [dict(zip(("times", *names), row, strict=True)) for row in rows]
+    agents = int(passed["target"].max(initial=0)) + 1
+    pairs, pair_of = np.unique(passed["source"] * agents + passed["target"], return_inverse=True)
+    times = _summing(pair_of, len(pairs))(passed["times"])
+    return [
+        {"times": n, "source": pair // agents, "target": pair % agents}
+        for n, pair in zip(times, pairs.tolist(), strict=True)
+    ]
 
 
 def _transfers(job: Job, passed: Iterable[Row]) -> dict[str, int]:
@@ -314,7 +341,9 @@ def _merged(sites: Sites, rows: Iterable[Row]) -> Iterable[Row]:
     for row in rows:
         site = sites.at(row["pc"], row["callers"])
         key = row["pc"], row["kind"], row["hart"], site.source
-        same = merged.setdefault(key, row | dict.fromkeys(COUNTED, 0) | {"site": site})
+        if not (same := merged.get(key)):
+            merged[key] = row | {"site": site}
+            continue
         for name in COUNTED:
             same[name] += row[name]
         for mask in ("read", "written"):

@@ -7,7 +7,6 @@ sites.at(pc, number)                Site("bank.cc:14", ("pthread_mutex_lock", ..
 from __future__ import annotations
 
 from functools import cache
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 from uncore.program.frames import Frame, own
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from uncore.program.program import Program
 
@@ -30,13 +29,20 @@ class Site(NamedTuple):
     source: str
     chain: tuple[str, ...] = ()  # the innermost first, the user's last
 
+    def behind(self, inner: tuple[str, ...]) -> Site:
+        return Site(self.source, inner + self.chain)
+
+
+# In a source file of the user's; in any file but a toolchain's; wherever something is known.
+Ways = tuple[Site | None, Site | None, Site | None]
+
 
 class Within(NamedTuple):
     """What the program's tables say of one instruction."""
 
     frames: tuple[Frame, ...]
     words: tuple[str, ...]  # of each frame
-    site: Site | None  # where one of them is the user's own
+    ways: Ways
 
 
 class Sites:
@@ -46,32 +52,44 @@ class Sites:
         self._program = program
         self._chains = np.stack([*callers.values()], axis=1).tolist()
         self.at, self._within = cache(self._at), cache(self._found_within)
+        self._beyond = cache(self._found_beyond)
 
     def _at(self, pc: int, number: int) -> Site:
         if not self._program.linux:
             return Site(self._program.source_line(pc) or "")
-        frames: tuple[Frame, ...] = ()
-        words: tuple[str, ...] = ()
-        for within in chain((self._within(pc),), self._callers(number)):
-            if within.site:
-                return Site(within.site.source, words + within.site.chain)
-            frames, words = frames + within.frames, words + within.words
-        return self._site(frames)
+        _, words, ways = self._within(pc)
+        if ways[0]:
+            return ways[0]
+        for here, there in zip(ways, self._beyond(number), strict=True):
+            if site := here or (there and there.behind(words)):
+                return site
+        return Site("", words[:1])
+
+    def _found_beyond(self, number: int) -> Ways:
+        """Where the calls are."""
+        found: list[Site | None] = [None, None, None]
+        passed: tuple[str, ...] = ()
+        for _, words, ways in self._callers(number):
+            found = [f or (way and way.behind(passed)) for f, way in zip(found, ways, strict=True)]
+            if found[0]:
+                break
+            passed += words
+        first, second, third = found
+        return first, second, third
 
     def _callers(self, number: int) -> Iterator[Within]:
         return (self._within(back - _WITHIN_CALL) for back in self._chains[number] if back)
 
     def _found_within(self, pc: int) -> Within:
         frames = self._program.frames.at(pc) or (Frame(self._program.function_at(pc), "", 0),)
-        users = any(map(self._program.frames.users, frames))
-        return Within(frames, _words(frames), self._site(frames) if users else None)
+        return Within(frames, _words(frames), self._ways(frames))
 
-    def _site(self, frames: tuple[Frame, ...]) -> Site:
-        """In no file of the user's: in a library's header, or where the program says something."""
-        ways = self._program.frames.users, lambda f: own(f.path), lambda f: bool(f.path)
-        found = (next((n for n, f in enumerate(frames) if way(f)), None) for way in ways)
-        last = next((n for n in found if n is not None), 0)
-        return Site(frames[last].place, _words(frames[: last + 1]))
+    def _ways(self, frames: tuple[Frame, ...]) -> Ways:
+        return (
+            _first(frames, self._program.frames.users),
+            _first(frames, lambda frame: own(frame.path)),
+            _first(frames, lambda frame: bool(frame.path)),
+        )
 
     def heap(self, allocations: dict[str, Column]) -> list[tuple[int, int, str]]:
         """First address, end and name of what was allocated last at each address, by address."""
@@ -84,19 +102,25 @@ class Sites:
         return list(zip(starts.tolist(), ends.tolist(), named, strict=True))
 
     def _allocated_by(self, number: int) -> str:
-        frames: tuple[Frame, ...] = ()
-        for within in self._callers(number):
-            frames += within.frames
-            if within.site:
-                break
-        frames = frames or (Frame("somewhere", "", 0),)
-        if not any(own(frame.path) for frame in frames):  # a runtime, for itself: who asked it
-            frames = tuple(f for f in frames if f.path != frames[0].path) or frames
-        site = self._site(frames)
-        file = site.source.rpartition("/")[2]
-        return f"heap of {file or site.chain[-1]}"
+        first, second, third = self._beyond(number)
+        site = first or second or self._asked(number) or third
+        if not site:
+            return f"heap of {self._functions(number) or 'somewhere'}"
+        return f"heap of {site.source.rpartition('/')[2]}"
+
+    def _asked(self, number: int) -> Site | None:
+        """Who asked a runtime that allocates for itself."""
+        frames = [frame for within in self._callers(number) for frame in within.frames]
+        return self._ways(tuple(f for f in frames if f.path != frames[0].path))[2]
+
+    def _functions(self, number: int) -> str:
+        return next((word for within in self._callers(number) for word in within.words), "")
+
+
+def _first(frames: tuple[Frame, ...], wanted: Callable[[Frame], bool]) -> Site | None:
+    at = next((n for n, frame in enumerate(frames) if wanted(frame)), None)
+    return None if at is None else Site(frames[at].place, _words(frames[: at + 1]))
 
 
 def _words(frames: tuple[Frame, ...]) -> tuple[str, ...]:
     return tuple(filter(None, (f"{f.function} {f.place}".strip() for f in frames)))
-
