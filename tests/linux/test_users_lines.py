@@ -100,6 +100,24 @@ def test_table_of_symbols_is_kept_and_made_anew_where_it_is_damaged(
     assert places() == told
 
 
+def test_what_was_asked_of_a_program_is_kept_for_its_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frames, "FOLDER", tmp_path)
+    guest = program("bank")
+    pcs = [guest.symbol(name).address for name in ("deposit", "teller")]
+    first = Program("bank", guest.path, guest.data).frames
+    told = first.at(pcs[0])
+    first.keep()
+    monkeypatch.setattr(frames, "_table", lambda _: None)
+    second = Program("bank", guest.path, guest.data).frames
+    assert second.at(pcs[0]) == told != ()
+    assert second.at(pcs[1]) == ()
+    for file in tmp_path.iterdir():
+        file.write_bytes(b"{")
+    assert Program("bank", guest.path, guest.data).frames.at(pcs[0]) == ()
+
+
 def test_what_is_allocated_goes_by_the_line_that_asked_for_it() -> None:
     """The pointer `accounts` leads to one block, and no pointer to the other."""
     _, observed = watched()

@@ -52,7 +52,6 @@ nb::object line_columns(const Engine& engine) {
   taken["line"] = column(invalidations, [](const auto& i) { return i.first << kUnitShift; });
   taken["times"] = column(invalidations, [](const auto& i) { return i.second; });
   nb::dict d;
-  d["sums"] = columns(by_line(*engine.attribution));
   d["callers"] = columns(engine.attribution->chains.all());
   d["allocations"] = columns(engine.attribution->allocations);
   d["passed"] = columns(engine.attribution->copies.passed());
@@ -76,7 +75,7 @@ nb::object summary_columns(const Engine& engine, std::vector<uint64_t> edges,
   if (apart.size() != edges.size() + 1) throw nb::value_error("apart: one for each stretch");
   const Summary found =
       summary(*engine.attribution, {std::move(edges), std::move(apart), part});
-  return nb::make_tuple(columns(found.sums), columns(found.waiting));
+  return nb::make_tuple(columns(found.sums), columns(found.others), columns(found.waiting));
 }
 
 }  // namespace uncore

@@ -91,25 +91,20 @@ std::vector<UseRow> rows_of(const Attribution& a, const std::optional<std::vecto
 
 Summary summary(const Attribution& a, const Stretches& by) {
   Summary found;
-  Sums sums(by, a.copies.lines());
+  const Stretches whole{.edges = {}, .apart = {false}};
+  Sums sums(by, a.copies.lines()), others(whole, a.copies.lines());
   a.uses.rows().each([&](const Use& use) {
     const UseCost& cost = a.uses.cost(use);
-    if (a.uses.kind(use) <= Attribution::kOutside && !cost.critical) return;
+    if (a.uses.kind(use) <= Attribution::kOutside && !cost.critical)
+      return add(others.sums[others.of(use)], use, cost);
     const std::size_t sum = sums.of(use);
     add(sums.sums[sum], use, cost);
     if (cost.waited || cost.critical)
       found.waiting.push_back({sum, use.pc, use.callers, cost.waited, cost.critical});
   });
   found.sums = std::move(sums.sums);
+  found.others = std::move(others.sums);
   return found;
-}
-
-std::vector<Sum> by_line(const Attribution& a) {
-  const Stretches whole{.edges = {}, .apart = {false}};
-  Sums sums(whole, a.copies.lines());
-  a.uses.rows().each(
-      [&](const Use& use) { add(sums.sums[sums.of(use)], use, a.uses.cost(use)); });
-  return std::move(sums.sums);
 }
 
 }  // namespace uncore

@@ -44,11 +44,11 @@ struct Waited {
 };
 
 struct Summary {
-  std::vector<Sum> sums;  // of a line, stretch by stretch
-  std::vector<Waited> waiting;
+  // Of rows within the region of interest or on the critical path, of a line stretch by stretch.
+  std::vector<Sum> sums;
+  std::vector<Sum> others;      // of all other rows, by line
+  std::vector<Waited> waiting;  // in `sums`
 };
-// Of rows within the region of interest, or on the critical path.
 Summary summary(const Attribution&, const Stretches&);
-std::vector<Sum> by_line(const Attribution&);  // of all rows
 
 }  // namespace uncore

@@ -16,6 +16,7 @@ import gc
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain, islice, pairwise, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -61,22 +62,26 @@ def _all_kept() -> Iterator[None]:
 def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
     """The fields of an Observed; `most` lines are kept."""
     seen, harts = run.lines(), job.threads[0]
-    sites = Sites(job.program, seen["callers"])
-    sums, passed, invalidated = (seen[of] for of in ("sums", "passed", "invalidations"))
-    costliest, size = _costliest(sums, passed, most), job.machine.line
+    sites, size = Sites(job.program, seen["callers"]), job.machine.line
     fields = Fields.of(job.program, run.read, harts, sites.heap(seen["allocations"]))
+    stretches = Stretches.of(fields)
+    edges, apart = stretches.edges.tolist(), stretches.apart.tolist()
+    sums, others, waiting = run.summary(edges, apart, size // BITS)
+    every = {n: np.concatenate([sums[n], others[n]]) for n in ("line", *COUNTED)}
+    passed, invalidated = seen["passed"], seen["invalidations"]
+    costliest = _costliest(every, passed, most)
     few, uses = np.sort(costliest), run.uses(costliest)
-    kept, shown, known = (_among(of["line"], few) for of in (sums, passed, invalidated))
+    kept, shown, known = (_among(of["line"], few) for of in (every, passed, invalidated))
     rows, moves = _by_line(uses), _by_line(_of(passed, shown))
     taken = dict(zip(*(c.tolist() for c in _of(invalidated, known).values()), strict=True))
-    away = _distinct(np.concatenate([sums["line"][~kept], passed["line"][~shown]]))
+    away = _distinct(np.concatenate([every["line"][~kept], passed["line"][~shown]]))
     return {
         "threads": harts,
         **({} if job.seed is None else {"seed": job.seed}),
         "hart_ps": harts * run.now,
         "waited_ps": seen["waited_ps"],
         "path_ps": seen["path_ps"],
-        "objects": _objects(fields, sites, run, size),
+        "objects": _objects(fields, stretches, sums, size, partial(_dearest, sites, waiting)),
         "lines": [
             {
                 "address": address,
@@ -88,7 +93,7 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
             }
             for address in costliest
         ],
-        "others": {n: int(sums[n][~kept].sum()) for n in COUNTED}
+        "others": {n: int(every[n][~kept].sum()) for n in COUNTED}
         | {
             "lines": len(away),
             "transfers": _transfers(job, _pairs(_of(passed, ~shown))),
@@ -97,10 +102,14 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
     }
 
 
-def _objects(fields: Fields, sites: Sites, run: Run, line: int) -> list[Object]:
+def _objects(
+    fields: Fields,
+    stretches: Stretches,
+    sums: Columns,
+    line: int,
+    dearest_of: Callable[[Any, int], list[Site]],
+) -> list[Object]:
     """What was touched in the region of interest."""
-    stretches = Stretches.of(fields)
-    sums, waiting = run.summary(stretches.edges.tolist(), stretches.apart.tolist(), line // BITS)
     addresses = sums["line"] + first(sums["firsts"]) * (line // BITS)
     order = np.argsort(addresses)
     runs_ = list(_alike(fields, stretches, _of(sums, order), addresses[order], line // BITS))
@@ -114,7 +123,7 @@ def _objects(fields: Fields, sites: Sites, run: Run, line: int) -> list[Object]:
     object_of[order] = np.repeat(objects_of, [run.times for run in runs_])
     summed = _summing(object_of, len(found))
     counts: dict[str, Any] = {name: summed(sums[name]) for name in COUNTED}
-    dearest = _dearest(sites, object_of[waiting["sum"]], waiting, len(found))
+    dearest = dearest_of(object_of, len(found))
     lines = _distinct(object_of * (1 << 40) + sums["line"] // line) >> 40  # on each, once
     on = np.bincount(lines, minlength=len(found)).tolist()
     objects = [
@@ -218,12 +227,13 @@ def _among(values: Any, some: Any) -> Any:
     return np.searchsorted(some, values, "right") > np.searchsorted(some, values, "left")
 
 
-def _dearest(sites: Sites, objects: Any, waiting: Columns, count: int) -> list[Site]:
+def _dearest(sites: Sites, waiting: Columns, object_of: Any, count: int) -> list[Site]:
     """Of each object, the site that costs most."""
     pcs, pc_of = np.unique(waiting["pc"], return_inverse=True)
     most = int(waiting["callers"].max(initial=0)) + 1
     ways, way_of = np.unique(
-        (objects * len(pcs) + pc_of) * most + waiting["callers"], return_inverse=True
+        (object_of[waiting["sum"]] * len(pcs) + pc_of) * most + waiting["callers"],
+        return_inverse=True,
     )
     sums = _summing(way_of, len(ways))
     critical, waited = sums(waiting["critical_ps"]), sums(waiting["waited_ps"])
@@ -283,8 +293,8 @@ def _by_line(columns: Columns) -> dict[int, list[Row]]:
 
 def _costliest(sums: Columns, passed: Columns, most: int) -> list[int]:
     """Addresses of lines, longest waited for first, then most often passed on."""
-    order = np.argsort(sums["line"])
-    addresses, waited = sums["line"][order], sums["waited_ps"][order]
+    addresses, index = np.unique(sums["line"], return_inverse=True)
+    waited = np.array(_summing(index, len(addresses))(sums["waited_ps"]))
     moving = _among(passed["line"], addresses)
     at = np.searchsorted(addresses, passed["line"][moving])
     moved = np.bincount(at, weights=passed["times"][moving], minlength=len(addresses))
