@@ -219,11 +219,13 @@ void bind_process(nb::class_<Engine>& run) {
 void bind_probes(nb::class_<Engine>& run) {
   run.def("log", &log_columns, "The transaction log by columns; None unless asked for.")
       .def("trace", &trace_columns, "The trace by columns; None unless asked for.")
-      .def("lines", &line_columns, "The attribution by columns, without rows; None unless asked for.")
+      .def("lines", &line_columns,
+           "The attribution by columns, without rows; None unless asked for.")
       .def("uses", &use_columns, nb::arg("lines") = nb::none(),
            "Its rows, of these lines or of all: one a line, pc, hart, kind and chain of callers.")
       .def("summary", &summary_columns, nb::arg("edges"), nb::arg("apart"), nb::arg("part"),
-           "The rows in the region of interest, summed up between edges, the others, by line; and those "
+           "The rows in the region of interest, summed up between edges, the others, by line; and "
+           "those "
            "of the first that waited.");
 }
 

@@ -68,7 +68,7 @@ struct ObservedLine {
   };
 
   uint64_t number;
-  std::size_t place;  // among all lines
+  std::size_t place;   // among all lines
   uint64_t since = 0;  // when somebody last lost it; 0: there is no history
   CriticalPath::Write last_write = {};
   uint64_t invalidations = 0;

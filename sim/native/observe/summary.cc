@@ -43,7 +43,7 @@ class Sums {
     if (its.whole && its.sum != kNone) return its.sum;
     const unsigned first = first_part(use);
     const std::size_t at = its.whole ? its.low : stretch(begin + first * by_.part);
-    const Which which { at, by_.apart[at] ? first : 0 };
+    const Which which{at, by_.apart[at] ? first : 0};
     for (uint32_t n = its.sum; n != kNone; n = which_[n].next)
       if (which_[n].stretch == which.stretch && which_[n].first == which.first) return n;
     sums.push_back({.line = line.number});
@@ -77,7 +77,8 @@ class Sums {
 
 }  // namespace
 
-std::vector<UseRow> rows_of(const Attribution& a, const std::optional<std::vector<uint64_t>>& lines) {
+std::vector<UseRow> rows_of(const Attribution& a,
+                            const std::optional<std::vector<uint64_t>>& lines) {
   std::vector<bool> asked(a.copies.lines(), !lines);
   if (lines)
     for (const uint64_t number : *lines)

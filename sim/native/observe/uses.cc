@@ -9,7 +9,7 @@ namespace {
 // stack's; and so do lines, for who goes through memory touches them by the same instruction.
 uint32_t hash(const Use& u, uint64_t line) {
   const uint64_t where = (line >> 2 << 6 ^ u.pc >> 5) * 0x9E3779B97F4A7C15u;
-  const uint64_t who = uint64_t{u.kind} << 40 ^ uint64_t{u.hart} << 24;
+  const uint64_t who = uint64_t{u.kind} << 40 ^ uint64_t { u.hart } << 24;
   uint64_t hash = (where ^ who ^ u.callers) * 0xD6E8FEB86659FD93u;
   hash ^= hash >> 32;
   const uint64_t nearby = (u.pc >> 1 & 15) << 2 | (line & 3);

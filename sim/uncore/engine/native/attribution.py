@@ -16,7 +16,7 @@ import gc
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from itertools import chain, islice, pairwise, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -341,7 +341,7 @@ def _uses(job: Job, sites: Sites, rows: Iterable[Row]) -> list[Row]:
     alike: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
     for row in _merged(sites, rows):
         alike[row["pc"], row["kind"], row["read"], row["written"], row["site"]].append(row)
-    uses_ = [_use(job, same) for same in alike.values()]
+    uses_ = [_use(job, sites, same) for same in alike.values()]
     return sorted(uses_, key=lambda use: (-use["waited_ps"], use["pc"], use["kind"], use["harts"]))
 
 
@@ -361,17 +361,24 @@ def _merged(sites: Sites, rows: Iterable[Row]) -> Iterable[Row]:
     return merged.values()
 
 
-def _use(job: Job, rows: list[Row]) -> Row:
-    pc, part = rows[0]["pc"], job.machine.line // BITS
+def _use(job: Job, sites: Sites, rows: list[Row]) -> Row:
+    one, part = rows[0], job.machine.line // BITS
+    summed = one if len(rows) == 1 else {n: sum(row[n] for row in rows) for n in COUNTED}
     return {
-        "pc": pc,
-        "function": job.program.function_at(pc),
-        **rows[0]["site"]._asdict(),
-        "kind": rows[0]["kind"],
+        "pc": one["pc"],
+        "function": sites.function(one["pc"]),
+        **one["site"]._asdict(),
+        "kind": one["kind"],
         "harts": sorted(row["hart"] for row in rows),
-        **{name: sum(row[name] for row in rows) for name in COUNTED},
-        **{name: list(runs(rows[0][name], part)) for name in ("read", "written")},
+        **{name: summed[name] for name in COUNTED},
+        "read": _runs(one["read"], part),
+        "written": _runs(one["written"], part),
     }
+
+
+@cache
+def _runs(bits: int, part: int) -> list[tuple[int, int]]:
+    return list(runs(bits, part))
 
 
 def first(masks: Any) -> Any:

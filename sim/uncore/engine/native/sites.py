@@ -2,6 +2,7 @@
 
 sites = Sites(program, callers)     `callers` of run.lines(): a column for each depth
 sites.at(pc, number)                Site("bank.cc:14", ("pthread_mutex_lock", ...))
+sites.function(pc)                  "pthread_mutex_lock"
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ class Sites:
         self._chains = np.stack([*callers.values()], axis=1).tolist()
         self.at, self._within = cache(self._at), cache(self._found_within)
         self._beyond = cache(self._found_beyond)
+        self.function = cache(program.function_at)
 
     def _at(self, pc: int, number: int) -> Site:
         if not self._program.linux:
