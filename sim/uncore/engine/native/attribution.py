@@ -65,8 +65,7 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
     sites, size = Sites(job.program, seen["callers"]), job.machine.line
     fields = Fields.of(job.program, run.read, harts, sites.heap(seen["allocations"]))
     stretches = Stretches.of(fields)
-    edges, apart = stretches.edges.tolist(), stretches.apart.tolist()
-    sums, others, waiting = run.summary(edges, apart, size // BITS)
+    sums, others, waiting = run.summary(*(c.tolist() for c in stretches), size // BITS)
     every = {n: np.concatenate([sums[n], others[n]]) for n in ("line", *COUNTED)}
     passed, invalidated = seen["passed"], seen["invalidations"]
     costliest = _costliest(every, passed, most)
@@ -132,7 +131,8 @@ def _objects(
             at=_parts(same),
             lines=on[number],
             **{counted: of[number] for counted, of in counts.items()},
-            **dearest[number]._asdict(),
+            source=dearest[number].source,
+            chain=[*dearest[number].chain],
         )
         for number, (name, same) in enumerate(found.items())
     ]
