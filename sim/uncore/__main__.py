@@ -5,6 +5,7 @@ takes longer than a hand needs to change its mind, and has nothing to say of its
 """
 
 import gc
+import os
 import signal
 
 LOADED = 100_000  # objects of a start: looking for garbage among them takes a twentieth of it
@@ -13,6 +14,8 @@ LOADED = 100_000  # objects of a start: looking for garbage among them takes a t
 def main() -> None:
     listens = signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.set_threshold(LOADED)
+    # NumPy's library of linear algebra starts a thread for each core, which spin; ours is small.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from uncore.cli import app  # noqa: PLC0415 (what takes so long)
 
     # What is loaded stays; the garbage of a run must be collected at the end, or nanobind reports

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from random import Random
 from typing import Any
 
 import polars
@@ -10,10 +12,13 @@ from tests.support.line import KEPT, NS, line
 from tests.support.plans import Do, Step, words
 from tests.support.runs import guest, job
 
+from uncore import topology
 from uncore.engine import native
+from uncore.engine.native.attribution import COUNTED, OUTSIDE
 from uncore.topology import Machine
 
 LINES = frozenset({"lines"})
+WIDE = ("power10x4", "lock/mcs", 8, {})  # lines of 128 bytes
 WEAK = line(core={"order": "weak"})
 JOBS = [
     ("bus:4", "random_sharing", 4, {}),
@@ -37,7 +42,7 @@ def finished(where: Any, what: str, threads: int, limits: dict[str, Any], **opti
 
 
 def uses(engine: Any) -> polars.DataFrame:
-    return polars.DataFrame(engine.lines()["uses"]).sort("line", "pc", "hart", "kind")
+    return polars.DataFrame(engine.uses()).sort("line", "pc", "hart", "kind")
 
 
 @pytest.mark.parametrize(("where", "what", "threads", "options"), JOBS)
@@ -56,14 +61,58 @@ def test_the_sums_equal_the_totals(
     )
     assert by_line == dict(totals["lines"]) and sum(by_line.values()) == moved > 0
     assert sum(seen["invalidations"]["times"]) == totals["invalidations"] > 0
-    assert sum(seen["uses"]["waited_ps"]) == seen["waited_ps"] > 0
-    assert sum(seen["uses"]["failed_scs"]) == totals["failed_scs"]
+    assert sum(engine.uses()["waited_ps"]) == seen["waited_ps"] > 0
+    assert sum(engine.uses()["failed_scs"]) == totals["failed_scs"]
     assert (totals["failed_scs"] > 0) is (what == "random_sharing")
     plain = native.start(job(where, what if "/" in what else guest(what), threads, **options))
     while plain.step(native.SLICE):
         pass
     assert plain.lines() is None
     assert (plain.counters(), plain.harts()) == (totals, engine.harts())
+
+
+@pytest.mark.parametrize(("where", "what", "threads", "options"), [*JOBS, WIDE])
+def test_rows_are_summed_up_between_edges(
+    where: str, what: str, threads: int, options: dict[str, Any]
+) -> None:
+    """Line by line; where addresses are told one by one, for each first one that was touched."""
+    engine, random = finished(where, what, threads, {}, **options), Random(1)
+    part = topology.load(where).line // 64
+    every = polars.DataFrame(engine.uses())
+    inside = (polars.col("kind") > OUTSIDE) | (polars.col("critical_ps") > 0)
+    rows, away = every.filter(inside), every.filter(~inside)
+    firsts = [(bits & -bits).bit_length() - 1 for bits in rows["read"] | rows["written"]]
+    at = [line + max(f, 0) * part for line, f in zip(rows["line"], firsts, strict=True)]
+    edges = sorted(random.sample(sorted(set(at)), len(set(at)) // 5))
+    apart = [random.random() < 0.5 for _ in range(len(edges) + 1)]
+    stretch = [bisect_right(edges, address) for address in at]
+    rows = rows.with_columns(
+        stretch=polars.Series(stretch),
+        told=polars.Series([a if apart[s] else -1 for a, s in zip(at, stretch, strict=True)]),
+        bit=polars.Series([1 << max(first, 0) for first in firsts], dtype=polars.UInt64),
+    )
+    by = ["line", "stretch", "told"]
+    want = rows.group_by(by).agg(polars.col(COUNTED).sum(), polars.col("bit").bitwise_or())
+    sums, others, waited = engine.summary(edges, apart, part)
+    left = away.group_by("line").agg(polars.col(COUNTED).sum()).sort("line")
+    assert polars.DataFrame(others).select("line", *COUNTED).sort("line").equals(left)
+    sums = polars.DataFrame(sums).rename({"firsts": "bit"})
+    same = ["line", "bit", *COUNTED]
+    assert sums.select(same).sort(same).equals(want.select(same).sort(same))
+    assert len(rows) > len(sums) > len(set(rows["line"]))
+    cost = ["line", "pc", "callers", "waited_ps", "critical_ps"]
+    told = polars.DataFrame(waited).with_columns(line=sums["line"].gather(waited["sum"]))
+    waits = rows.filter((polars.col("waited_ps") > 0) | (polars.col("critical_ps") > 0))
+    assert told.select(cost).sort(cost).equals(waits.select(cost).sort(cost))
+
+
+def test_rows_of_few_lines_are_those_of_all() -> None:
+    engine = finished("epyc7601x2", "lock/mcs", 16, {})
+    every = polars.DataFrame(engine.uses())
+    some = every["line"].unique().sort().gather_every(3)
+    assert len(every) > 1024  # more than one chunk
+    few = polars.DataFrame(engine.uses(some.to_list()))
+    assert few.equals(every.filter(polars.col("line").is_in(some.implode())))
 
 
 @pytest.mark.parametrize(

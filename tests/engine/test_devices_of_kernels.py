@@ -214,7 +214,7 @@ def test_attribution_counts_from_its_start_and_changes_no_outcome(whom: int) -> 
         pass
     assert session.outcome() == plain.outcome()
     assert sum(hart["device"] for hart in session.run.interrupts()) == 1
-    assert session.run.lines()["uses"]["waited_ps"].sum() > 0
+    assert session.run.uses()["waited_ps"].sum() > 0
 
 
 def test_cpu_map_describes_each_socket() -> None:

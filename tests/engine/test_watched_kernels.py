@@ -147,9 +147,8 @@ def waited(text: str, folder: Path) -> tuple[set[int], dict[str, int]]:
         pass
     assert session.run.end == "exited"
     image = guest.assemble(f".set WORDS, {WORDS:#x}\n{CALLS}{text}", folder)
-    lines = session.run.lines()
-    rows = system.costs(lines, system.Symbols.read([image.path]))
-    uses = lines["uses"]
+    uses = session.run.uses()
+    rows = system.costs(uses, system.Symbols.read([image.path]))
     marked = [
         line
         for line, kind in zip(uses["line"].tolist(), uses["kind"].tolist(), strict=True)
@@ -178,7 +177,7 @@ def uses(*pcs: int) -> dict[str, Any]:
     signed = [pc - (1 << 64) if pc >> 63 else pc for pc in pcs]
     columns = {"pc": signed, "line": [64] * len(pcs), "kind": [-2] * len(pcs)}
     columns |= {"waited_ps": [10] * len(pcs), "misses": [1] * len(pcs)}
-    return {"uses": {name: np.array(column) for name, column in columns.items()}}
+    return {name: np.array(column) for name, column in columns.items()}
 
 
 KERNEL = 0xFFFFFFFF80000000

@@ -5,14 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from symbolic import debuginfo
 from tests.linux.programs import HERE, job, program
 
 from uncore.engine import native
+from uncore.engine.native.sites import Site, Sites
 from uncore.errors import UserError
 from uncore.execution.execute import execute
 from uncore.execution.request import find_program
-from uncore.program import Program
+from uncore.program import Program, frames
 from uncore.program.elf import Symbol
 from uncore.program.frames import demangled, own
 from uncore.result import Observed, Point
@@ -49,6 +52,70 @@ def test_file_compiled_here_is_the_users_and_its_library_is_not(tmp_path: Path) 
     )
     assert users == "own.c" and own(users)
     assert librarys.startswith("ziglang/lib/") and not own(librarys)
+
+
+def test_header_apart_from_all_sources_is_a_librarys(tmp_path: Path) -> None:
+    (tmp_path / "queue").mkdir()
+    (tmp_path / "queue/queue.h").write_text(
+        "static inline void add(long *to) { __atomic_fetch_add(to, 1, __ATOMIC_SEQ_CST); }\n"
+    )
+    (tmp_path / "beside.h").write_text("static inline void twice(long *to) {\n add(to);\n}\n")
+    source = tmp_path / "own.c"
+    source.write_text(
+        '#include "queue/queue.h"\n#include "beside.h"\n'
+        "static long total;\nint main(void) {\n twice(&total);\n}\n"
+    )
+    built = find_program(source)
+    main = built.symbol("main")
+    pcs = range(main.address, main.address + main.size, 2)
+    atomic = max(pcs, key=lambda pc: len(built.frames.at(pc)))
+    assert [(f.path, built.frames.users(f)) for f in built.frames.at(atomic)] == [
+        ("queue/queue.h", False),
+        ("beside.h", True),
+        ("own.c", True),
+    ]
+    no_callers = {"0": np.zeros(1, np.int64)}
+    assert Sites(built, no_callers).at(atomic, 0) == Site(
+        "beside.h:2", ("add queue/queue.h:1", "twice beside.h:2")
+    )
+
+
+def test_table_of_symbols_is_kept_and_made_anew_where_it_is_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frames, "FOLDER", tmp_path)
+    guest = program("bank")
+    pc = guest.symbol("deposit").address
+
+    def places() -> tuple[frames.Frame, ...]:
+        return Program("bank", guest.path, guest.data).frames.at(pc)
+
+    told = places()
+    (kept,) = tmp_path.iterdir()
+    whole = kept.read_bytes()
+    kept.write_bytes(whole[: len(whole) // 2])
+    assert places() == told != ()
+    assert kept.read_bytes() == whole
+    monkeypatch.setattr(debuginfo.Archive, "from_bytes", None)
+    assert places() == told
+
+
+def test_what_was_asked_of_a_program_is_kept_for_its_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frames, "FOLDER", tmp_path)
+    guest = program("bank")
+    pcs = [guest.symbol(name).address for name in ("deposit", "teller")]
+    first = Program("bank", guest.path, guest.data).frames
+    told = first.at(pcs[0])
+    first.keep()
+    monkeypatch.setattr(frames, "_table", lambda _: None)
+    second = Program("bank", guest.path, guest.data).frames
+    assert second.at(pcs[0]) == told != ()
+    assert second.at(pcs[1]) == ()
+    for file in tmp_path.iterdir():
+        file.write_bytes(b"{")
+    assert Program("bank", guest.path, guest.data).frames.at(pcs[0]) == ()
 
 
 def test_what_is_allocated_goes_by_the_line_that_asked_for_it() -> None:

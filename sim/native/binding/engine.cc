@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -215,11 +216,25 @@ void bind_process(nb::class_<Engine>& run) {
       .def("tasks", &tasks);
 }
 
+void bind_probes(nb::class_<Engine>& run) {
+  run.def("log", &log_columns, "The transaction log by columns; None unless asked for.")
+      .def("trace", &trace_columns, "The trace by columns; None unless asked for.")
+      .def("lines", &line_columns,
+           "The attribution by columns, without rows; None unless asked for.")
+      .def("uses", &use_columns, nb::arg("lines") = nb::none(),
+           "Its rows, of these lines or of all: one a line, pc, hart, kind and chain of callers.")
+      .def("summary", &summary_columns, nb::arg("edges"), nb::arg("apart"), nb::arg("part"),
+           "The rows in the region of interest, summed up between edges, the others, by line; and "
+           "those "
+           "of the first that waited.");
+}
+
 }  // namespace
 
 void bind_engine(nb::module_& module) {
   nb::class_<Engine> run(module, "Run", "One machine, one program, one run of the native engine.");
   bind_process(run);
+  bind_probes(run);
   run.def(
          "__init__",
          [](Engine* self, nb::handle machine, nb::handle job) {
@@ -251,10 +266,7 @@ void bind_engine(nb::module_& module) {
       .def("counters", &counters)
       .def("pace", &pace)
       .def("work", &work, "What it has cost; depends on how far cores ran ahead.")
-      .def("accesses", &accesses, "By hart: number, pc, address, size, reads, writes, seen (H8).")
-      .def("log", &log_columns, "The transaction log by columns; None unless asked for.")
-      .def("trace", &trace_columns, "The trace by columns; None unless asked for.")
-      .def("lines", &line_columns, "The attribution by columns; None unless asked for.");
+      .def("accesses", &accesses, "By hart: number, pc, address, size, reads, writes, seen (H8).");
 }
 
 }  // namespace uncore

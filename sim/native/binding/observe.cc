@@ -2,6 +2,7 @@
 #include "binding/observe.hh"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
 
 #include <type_traits>
 
@@ -51,7 +52,6 @@ nb::object line_columns(const Engine& engine) {
   taken["line"] = column(invalidations, [](const auto& i) { return i.first << kUnitShift; });
   taken["times"] = column(invalidations, [](const auto& i) { return i.second; });
   nb::dict d;
-  d["uses"] = columns(engine.attribution->uses.rows());
   d["callers"] = columns(engine.attribution->chains.all());
   d["allocations"] = columns(engine.attribution->allocations);
   d["passed"] = columns(engine.attribution->copies.passed());
@@ -59,6 +59,22 @@ nb::object line_columns(const Engine& engine) {
   d["waited_ps"] = engine.attribution->waited_in_all;
   d["path_ps"] = engine.attribution->path.length();
   return d;
+}
+
+nb::object use_columns(const Engine& engine, const std::optional<std::vector<uint64_t>>& lines) {
+  if (!engine.attribution) return nb::none();
+  std::optional<std::vector<uint64_t>> numbers = lines;
+  if (numbers)
+    for (uint64_t& line : *numbers) line >>= kUnitShift;
+  return columns(rows_of(*engine.attribution, numbers));
+}
+
+nb::object summary_columns(const Engine& engine, std::vector<uint64_t> edges,
+                           std::vector<bool> apart, uint64_t part) {
+  if (!engine.attribution) return nb::none();
+  if (apart.size() != edges.size() + 1) throw nb::value_error("apart: one for each stretch");
+  const Summary found = summary(*engine.attribution, {std::move(edges), std::move(apart), part});
+  return nb::make_tuple(columns(found.sums), columns(found.others), columns(found.waiting));
 }
 
 }  // namespace uncore

@@ -99,7 +99,8 @@ bool LoadStoreUnit::fail_sc(Thread& thread, const Access& a, Time now, Outcome& 
   out.value = 1;
   core_.locks.end_attempt(thread, now);
   core_.around.counters.scs.failed(a.line, core_.around.services.progress());
-  if (core_.observed) core_.observed->failed_sc(thread.id, a.line, thread.hart.pc, now);
+  if (core_.observed)
+    core_.observed->failed_sc(thread.id, core_.agent, a.line, thread.hart.pc, now);
   return true;
 }
 

@@ -1,6 +1,7 @@
 #include "core/observed.hh"
 
 #include <algorithm>
+#include <array>
 
 #include "core/core.hh"
 
@@ -47,6 +48,24 @@ Frame frame(const Thread& t) {
   return {.pc = t.hart.pc, .ra = x[1], .sp = x[2], .fp = x[8]};
 }
 
+// Words that are in no cache of the core, eight at a time: to find them, all caches are looked at.
+class Elsewhere {
+ public:
+  explicit Elsewhere(FunctionalMemory& memory) : memory_(memory) {}
+  uint64_t word(uint64_t address) {
+    if (const uint64_t begin = address & ~(sizeof(words_) - 1); begin != begin_) {
+      memory_.read(begin, sizeof(words_), reinterpret_cast<uint8_t*>(words_.data()));
+      begin_ = begin;
+    }
+    return words_[address % sizeof(words_) / sizeof(words_[0])];
+  }
+
+ private:
+  FunctionalMemory& memory_;
+  std::array<uint64_t, 8> words_;
+  uint64_t begin_ = 1;  // none
+};
+
 Attribution::Access attributed(const Thread& t, const Access& a) {
   using K = Access::Kind;
   return {.line = a.line,
@@ -68,6 +87,7 @@ uint32_t Observed::callers(const Thread& t, const Frame& frame) const {
   if (!unwinding_) return 0;
   uint64_t stored = 0;  // lines that the buffer has bytes of, by their last bits
   for (const Store& s : t.buffer.entries()) stored |= uint64_t{1} << s.line % 64;
+  Elsewhere elsewhere(t.core.around.memory);
   const auto read = [&](uint64_t address, uint64_t& word) {
     const uint64_t at = t.core.around.map.place(address);
     if (at % sizeof(word)) return false;
@@ -82,7 +102,7 @@ uint32_t Observed::callers(const Thread& t, const Frame& frame) const {
       return true;
     }
     if (!t.core.around.supervisor->mapped(address, sizeof(word))) return false;
-    word = t.core.around.memory.doubleword(address);
+    word = elsewhere.word(address);
     return true;
   };
   return by_->chains.number(unwinding_->callers(frame, read));
@@ -147,9 +167,10 @@ void Observed::waited(const Thread& t, Time now) const {
   const auto stores = t.buffer.entries();
   const auto store = std::ranges::find_if(stores, [&](const Store& s) { return waits_for(t, s); });
   if (store != stores.end())
-    by_->waited_store(t.id, static_cast<std::size_t>(store - stores.begin()), store->line, now);
+    by_->waited_store(t.id, core_, static_cast<std::size_t>(store - stores.begin()), store->line,
+                      now);
   else
-    by_->waited(t.id, t.pending.line, t.hart.pc, now);
+    by_->waited(t.id, core_, t.pending.line, t.hart.pc, now);
   resumed(t, now > t.pending.since ? now - t.pending.since : 0, now);
 }
 

@@ -38,14 +38,16 @@ void Attribution::drained(uint32_t hart, Agent core, std::size_t older, Access s
 std::size_t Attribution::count(uint32_t hart, Agent core, const Access& access, int64_t kind,
                                bool missed, Time waited) {
   const uint64_t bytes = access.bytes;
-  const std::size_t use = uses.row(hart, access.line, access.pc, kind, access.callers);
+  const std::size_t use = copies.row(hart, core, access.line, access.pc, kind, access.callers);
   Use& u = uses[use];
   u.reads += access.reads;
   u.writes += access.writes;
-  if (missed || waited) u.misses += missed, u.waited += waited;
+  if (missed || waited) {
+    UseCost& cost = uses.cost(u);
+    cost.misses += missed, cost.waited += waited;
+  }
   if (access.reads) u.read |= bytes;
   if (access.writes) u.written |= bytes;
-  if (!u.held) u.held = &copies.held(core, access.line);
   copies.accessed(*u.held, {use, bytes, access.writes, missed, waited});
   return use;
 }
@@ -59,21 +61,24 @@ Time Attribution::stop_waiting(Hart& hart, Time now) {
   return waited;
 }
 
-void Attribution::waited(uint32_t hart, uint64_t line, uint64_t pc, Time now) {
+void Attribution::waited(uint32_t hart, Agent core, uint64_t line, uint64_t pc, Time now) {
   Hart& h = harts_[hart];
   h.missing = false;
-  if (const Time time = stop_waiting(h, now)) uses[uses.row(hart, line, pc, h.kind)].waited += time;
+  if (const Time time = stop_waiting(h, now))
+    uses.cost(uses[copies.row(hart, core, line, pc, h.kind)]).waited += time;
 }
 
-void Attribution::failed_sc(uint32_t hart, uint64_t line, uint64_t pc, Time now) {
-  waited(hart, line, pc, now);
-  ++uses[uses.row(hart, line, pc, harts_[hart].kind)].failed_scs;
+void Attribution::failed_sc(uint32_t hart, Agent core, uint64_t line, uint64_t pc, Time now) {
+  waited(hart, core, line, pc, now);
+  ++uses.cost(uses[copies.row(hart, core, line, pc, harts_[hart].kind)]).failed_scs;
 }
 
-void Attribution::waited_store(uint32_t hart, std::size_t older, uint64_t line, Time now) {
+void Attribution::waited_store(uint32_t hart, Agent core, std::size_t older, uint64_t line,
+                               Time now) {
   Hart& h = harts_[hart];
   const Buffered& store = h.stores[older];
-  uses[uses.row(hart, line, store.frame.pc, store.kind)].waited += stop_waiting(h, now);
+  const std::size_t use = copies.row(hart, core, line, store.frame.pc, store.kind);
+  uses.cost(uses[use]).waited += stop_waiting(h, now);
 }
 
 void Attribution::turn_ends(uint32_t hart, uint64_t instructions) {
@@ -132,7 +137,8 @@ void Attribution::finished(uint32_t hart, Time now) {
 void Attribution::finish() {
   uses.rename(kPerhaps, kOutside);
   copies.finish();
-  path.walk([this](std::size_t use, Time time) { uses[use].critical += time; });
+  path.walk([this](std::size_t use, Time time) { uses.cost(uses[use]).critical += time; });
+  uses.name_callers();
 }
 
 }  // namespace uncore

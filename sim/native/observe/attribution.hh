@@ -72,13 +72,13 @@ class Attribution {
   // --- waiting ---
   void stands(uint32_t hart, Time since) { harts_[hart].since = since; }
   // What it waited until now goes to the instruction at pc, for the line.
-  void waited(uint32_t hart, uint64_t line, uint64_t pc, Time now);
-  void waited_store(uint32_t hart, std::size_t older, uint64_t line, Time now);
+  void waited(uint32_t hart, Agent core, uint64_t line, uint64_t pc, Time now);
+  void waited_store(uint32_t hart, Agent core, std::size_t older, uint64_t line, Time now);
   void resumed(uint32_t hart, Time after) { harts_[hart].since = kNever, waited_in_all += after; }
   Time waited_in_all = 0;
 
   // An SC fails, which may have waited until now.
-  void failed_sc(uint32_t hart, uint64_t line, uint64_t pc, Time now);
+  void failed_sc(uint32_t hart, Agent core, uint64_t line, uint64_t pc, Time now);
 
   // --- waiting loops that are passed over (S1) ---
   void turn_begins(uint32_t hart) { harts_[hart].turn.clear(); }
@@ -133,7 +133,7 @@ class Attribution {
   const Hart& h = harts_[hart];
   if (h.since != kNever || h.missing || path.has_woken(hart)) return false;
   Use* u = uses.recalled(hart, access.line, access.pc, h.kind);
-  if (!u || !u->held || !LineCopies::is_noted(*u->held, access.bytes, access.writes)) {
+  if (!u || !LineCopies::is_noted(*u->held, access.bytes, access.writes)) {
     u = &uses[count(hart, core, access, h.kind, false, 0)];
   } else if (access.writes) {
     ++u->writes, u->written |= access.bytes;

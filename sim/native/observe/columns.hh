@@ -10,6 +10,7 @@
 
 #include "observe/attribution.hh"
 #include "observe/log.hh"
+#include "observe/summary.hh"
 #include "observe/trace.hh"
 
 namespace uncore {
@@ -19,23 +20,46 @@ struct Wide {
   explicit operator uint64_t() const { return bits; }
 };
 
+template <class Put, class Of>
+void each_cost(Put put, Of cost) {
+  put("misses", [cost](const auto& row) { return cost(row).misses; });
+  put("needless", [cost](const auto& row) { return cost(row).needless; });
+  put("failed_scs", [cost](const auto& row) { return cost(row).failed_scs; });
+  put("waited_ps", [cost](const auto& row) { return cost(row).waited; });
+  put("critical_ps", [cost](const auto& row) { return cost(row).critical; });
+  put("needless_ps", [cost](const auto& row) { return cost(row).needlessly; });
+}
+
 template <class Put>
-void each_column(const std::vector<Use>&, Put put) {
-  put("line", [](const Use& u) { return u.line << kUnitShift; });
-  put("pc", [](const Use& u) { return u.pc; });
-  put("hart", [](const Use& u) { return u.hart; });
-  put("kind", [](const Use& u) { return u.kind; });
-  put("callers", [](const Use& u) { return u.callers; });
-  put("reads", [](const Use& u) { return u.reads; });
-  put("writes", [](const Use& u) { return u.writes; });
-  put("misses", [](const Use& u) { return u.misses; });
-  put("needless", [](const Use& u) { return u.needless; });
-  put("failed_scs", [](const Use& u) { return u.failed_scs; });
-  put("waited_ps", [](const Use& u) { return u.waited; });
-  put("critical_ps", [](const Use& u) { return u.critical; });
-  put("needless_ps", [](const Use& u) { return u.needlessly; });
-  put("read", [](const Use& u) { return Wide{u.read}; });
-  put("written", [](const Use& u) { return Wide{u.written}; });
+void each_column(const std::vector<UseRow>&, Put put) {
+  put("line", [](const UseRow& r) { return r.use->held->line->number << kUnitShift; });
+  put("pc", [](const UseRow& r) { return r.use->pc; });
+  put("hart", [](const UseRow& r) { return r.use->hart; });
+  put("kind", [](const UseRow& r) { return r.kind; });
+  put("callers", [](const UseRow& r) { return r.use->callers; });
+  put("reads", [](const UseRow& r) { return r.use->reads; });
+  put("writes", [](const UseRow& r) { return r.use->writes; });
+  each_cost(put, [](const UseRow& r) -> const UseCost& { return *r.cost; });
+  put("read", [](const UseRow& r) { return Wide{r.use->read}; });
+  put("written", [](const UseRow& r) { return Wide{r.use->written}; });
+}
+
+template <class Put>
+void each_column(const std::vector<Sum>&, Put put) {
+  put("line", [](const Sum& s) { return s.line << kUnitShift; });
+  put("firsts", [](const Sum& s) { return Wide{s.firsts}; });
+  put("reads", [](const Sum& s) { return s.reads; });
+  put("writes", [](const Sum& s) { return s.writes; });
+  each_cost(put, [](const Sum& s) -> const UseCost& { return s.cost; });
+}
+
+template <class Put>
+void each_column(const std::vector<Waited>&, Put put) {
+  put("sum", [](const Waited& w) { return w.sum; });
+  put("pc", [](const Waited& w) { return w.pc; });
+  put("callers", [](const Waited& w) { return w.callers; });
+  put("waited_ps", [](const Waited& w) { return w.waited; });
+  put("critical_ps", [](const Waited& w) { return w.critical; });
 }
 
 // By depth: the innermost caller first.

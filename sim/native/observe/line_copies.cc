@@ -1,13 +1,35 @@
 #include "observe/line_copies.hh"
 
-#include <algorithm>
-
 namespace uncore {
 namespace {
 
-template <class F>
-void each_byte(uint64_t bytes, F f) {
-  for (; bytes; bytes &= bytes - 1) f(static_cast<unsigned>(__builtin_ctzll(bytes)));
+using Piece = ObservedLine::Piece;
+using Recent = ObservedLine::Recent;
+
+// The core has touched or written these bytes now.
+void note_in(std::vector<Piece>& pieces, Recent Piece::* what, uint64_t bytes, Agent by,
+             uint64_t now) {
+  for (std::size_t n = 0; bytes && n < pieces.size(); ++n) {
+    const uint64_t within = pieces[n].bytes & bytes;
+    if (!within) continue;
+    bytes &= ~within;
+    if (const uint64_t rest = pieces[n].bytes & ~within) {
+      pieces.push_back(pieces[n]);
+      pieces.back().bytes = rest;
+      pieces[n].bytes = within;
+    }
+    (pieces[n].*what).note(by, now);
+  }
+}
+
+// Bytes that others than the core have touched or written since; 0: never.
+uint64_t by_others(const std::vector<Piece>& pieces, Recent Piece::* what, Agent core,
+                   uint64_t since) {
+  uint64_t bytes = 0;
+  if (since)
+    for (const Piece& piece : pieces)
+      if ((piece.*what).others_since(core, since)) bytes |= piece.bytes;
+  return bytes;
 }
 
 }  // namespace
@@ -22,8 +44,13 @@ void ObservedLine::Recent::note(Agent by, uint64_t now) {
 
 ObservedLine& LineCopies::line(uint64_t number) {
   ObservedLine*& line = lines_[number];
-  if (!line) line = &all_lines_.emplace_back(ObservedLine{.number = number});
+  if (!line) line = &all_lines_.add(ObservedLine{.number = number, .place = all_lines_.size()});
   return *line;
+}
+
+const ObservedLine* LineCopies::find(uint64_t number) const {
+  const auto line = lines_.find(number);
+  return line == lines_.end() ? nullptr : line->second;
 }
 
 HeldLine* LineCopies::find(Agent core, uint64_t number) {
@@ -33,15 +60,22 @@ HeldLine* LineCopies::find(Agent core, uint64_t number) {
 
 HeldLine& LineCopies::held(Agent core, uint64_t number) {
   HeldLine*& held = held_[{number, core}];
-  if (!held) held = &all_held_.emplace_back(HeldLine{.line = &line(number), .core = core});
+  if (!held) held = &all_held_.add(HeldLine{.line = &line(number), .core = core});
   return *held;
+}
+
+std::size_t LineCopies::row(uint32_t hart, Agent core, uint64_t line, uint64_t pc, int64_t kind,
+                            uint32_t callers) {
+  const std::size_t use = uses_.row(hart, line, pc, kind, callers);
+  if (!uses_[use].held) uses_[use].held = &held(core, line);
+  return use;
 }
 
 // What an access means for the misses of its core, and for those of others to come.
 void LineCopies::note(HeldLine& held, const Accessed& access) {
   const auto& [use, bytes, writes, missed, waited] = access;
   ObservedLine& line = *held.line;
-  if (!line.history) return;
+  if (line.history.empty()) return;
   if (held.noted != line.since)
     held.noted = line.since, held.noted_touched = held.noted_written = 0;
   if (missed && held.returned) {
@@ -51,30 +85,27 @@ void LineCopies::note(HeldLine& held, const Accessed& access) {
   std::erase_if(held.suspects, [&](const HeldLine::Suspect& s) {
     return (bytes & s.written) || (writes && (bytes & s.touched));
   });
-  ObservedLine::History& history = *line.history;
-  const auto note_in = [&](auto& recents, uint64_t& ever, uint64_t& noted) {
-    each_byte(bytes & ~noted, [&](unsigned byte) { recents[byte].note(held.core, clock_); });
-    ever |= bytes, noted |= bytes;
-  };
-  note_in(history.touched, history.ever_touched, held.noted_touched);
-  if (writes) note_in(history.written, history.ever_written, held.noted_written);
+  note_in(line.history, &Piece::touched, bytes & ~held.noted_touched, held.core, clock_);
+  held.noted_touched |= bytes;
+  if (!writes) return;
+  note_in(line.history, &Piece::written, bytes & ~held.noted_written, held.core, clock_);
+  held.noted_written |= bytes;
 }
 
 void LineCopies::transferred(uint64_t number, Agent from, Agent to) {
-  auto& passed = held(to, number).passed;
-  const auto before = std::ranges::find(passed, from, &std::pair<Agent, uint64_t>::first);
-  if (before == passed.end())
-    passed.emplace_back(from, 1);
-  else
-    ++before->second;
+  HeldLine& its = held(to, number);
+  HeldLine::Passed* passed = its.passed;
+  while (passed && passed->from != from) passed = passed->next;
+  if (!passed) passed = its.passed = &all_passed_.add(HeldLine::Passed{from, 0, its.passed});
+  ++passed->times;
 }
 
 void LineCopies::probed(Agent core, uint64_t number, bool invalidates, Loss loss) {
   HeldLine& its = held(core, number);
   ObservedLine& line = *its.line;
   line.invalidations += invalidates;
-  if (!line.history) {
-    line.history = std::make_unique<ObservedLine::History>();
+  if (line.history.empty()) {
+    line.history.push_back({.bytes = ~uint64_t{0}});
     line.since = clock_;
   }
   if (!loss.copy && !loss.right) return;
@@ -86,19 +117,12 @@ void LineCopies::probed(Agent core, uint64_t number, bool invalidates, Loss loss
 
 void LineCopies::filled(Agent core, uint64_t number, bool writable) {
   HeldLine* const held = find(core, number);
-  if (!held || !held->line->history) return;
-  const ObservedLine::History& history = *held->line->history;
-  const auto by_others = [&](const auto& recents, uint64_t ever, uint64_t since) {
-    uint64_t bytes = 0;
-    each_byte(since ? ever : 0, [&](unsigned byte) {
-      bytes |= uint64_t{recents[byte].others_since(core, since)} << byte;
-    });
-    return bytes;
-  };
+  if (!held || held->line->history.empty()) return;
+  const std::vector<Piece>& history = held->line->history;
   const uint64_t right_lost = writable ? held->right_lost : 0;
   held->returned = held->copy_lost || right_lost;
-  held->written = by_others(history.written, history.ever_written, held->copy_lost);
-  held->touched = by_others(history.touched, history.ever_touched, right_lost);
+  held->written = by_others(history, &Piece::written, core, held->copy_lost);
+  held->touched = by_others(history, &Piece::touched, core, right_lost);
   held->copy_lost = 0;
   if (writable) held->right_lost = 0;
 }
@@ -107,34 +131,37 @@ void LineCopies::evicted(Agent core, uint64_t number) {
   HeldLine* const held = find(core, number);
   if (!held) return;
   condemn(*held);
-  if (held->line->history) held->forget();
+  if (!held->line->history.empty()) held->forget();
 }
 
 // The copy goes, and no value came with it.
 void LineCopies::condemn(HeldLine& held) {
   for (const HeldLine::Suspect& suspect : held.suspects) {
-    ++uses_[suspect.use].needless;
-    uses_[suspect.use].needlessly += suspect.waited;
+    UseCost& cost = uses_.cost(uses_[suspect.use]);
+    ++cost.needless;
+    cost.needlessly += suspect.waited;
   }
   held.suspects.clear();
 }
 
 void LineCopies::finish() {
-  for (HeldLine& held : all_held_) condemn(held);
+  all_held_.each([this](HeldLine& held) { condemn(held); });
 }
 
 std::vector<LineCopies::Passed> LineCopies::passed() const {
   std::vector<Passed> all;
-  for (const HeldLine& held : all_held_)
-    for (const auto& [from, times] : held.passed)
-      all.push_back({held.line->number, from, held.core, times});
+  all_held_.each([&](const HeldLine& held) {
+    for (const HeldLine::Passed* p = held.passed; p; p = p->next)
+      all.push_back({held.line->number, p->from, held.core, p->times});
+  });
   return all;
 }
 
 std::vector<std::pair<uint64_t, uint64_t>> LineCopies::invalidations() const {
   std::vector<std::pair<uint64_t, uint64_t>> all;
-  for (const ObservedLine& line : all_lines_)
+  all_lines_.each([&](const ObservedLine& line) {
     if (line.invalidations) all.emplace_back(line.number, line.invalidations);
+  });
   return all;
 }
 

@@ -9,14 +9,12 @@
 
 #include <tsl/robin_map.h>
 
-#include <array>
 #include <cstdint>
-#include <deque>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "coherence/message.hh"
+#include "observe/chunks.hh"
 #include "observe/critical_path.hh"
 #include "observe/uses.hh"
 #include "storage/line_map.hh"
@@ -43,10 +41,16 @@ struct HeldLine {
   uint64_t copy_lost = 0, right_lost = 0;
   uint64_t written = 0, touched = 0;  // by others while it was away
   std::vector<Suspect> suspects = {};
-  std::vector<std::pair<Agent, uint64_t>> passed = {};  // who passed it to the core, how often
+  // Who passed it to the core, and how often.
+  struct Passed {
+    Agent from;
+    uint64_t times;
+    Passed* next;
+  };
+  Passed* passed = nullptr;
 
   // The copy leaves the caches: what was known of it does not matter any more.
-  void forget() { *this = {.line = line, .core = core, .passed = std::move(passed)}; }
+  void forget() { *this = {.line = line, .core = core, .passed = passed}; }
 };
 
 struct ObservedLine {
@@ -57,16 +61,18 @@ struct ObservedLine {
     void note(Agent by, uint64_t now);
     bool others_since(Agent than, uint64_t then) const { return at[core[0] == than] > then; }
   };
-  struct History {
-    std::array<Recent, 64> touched, written;
-    uint64_t ever_touched = 0, ever_written = 0;  // bytes, a bit each
+  // Bytes of the line, a bit each, that have been accessed together whenever they were.
+  struct Piece {
+    uint64_t bytes;
+    Recent touched = {}, written = {};
   };
 
   uint64_t number;
+  std::size_t place;   // among all lines
   uint64_t since = 0;  // when somebody last lost it; 0: there is no history
   CriticalPath::Write last_write = {};
   uint64_t invalidations = 0;
-  std::unique_ptr<History> history = {};  // since a copy was first taken away
+  std::vector<Piece> history = {};  // since a copy was first taken away; disjoint, the whole line
 };
 
 class LineCopies {
@@ -74,8 +80,9 @@ class LineCopies {
   // Needless misses are counted in the rows of `uses`.
   explicit LineCopies(Uses& uses) : uses_(uses) {}
 
-  // What the core has of the line; it stays where it is.
-  HeldLine& held(Agent core, uint64_t number);
+  // The row of a hart of the core.
+  std::size_t row(uint32_t hart, Agent core, uint64_t line, uint64_t pc, int64_t kind,
+                  uint32_t callers = 0);
   // An access in a row of uses to some bytes; where it missed, what it waited.
   struct Accessed {
     std::size_t use;
@@ -109,6 +116,8 @@ class LineCopies {
   };
   std::vector<Passed> passed() const;
   std::vector<std::pair<uint64_t, uint64_t>> invalidations() const;  // by line
+  std::size_t lines() const { return all_lines_.size(); }
+  const ObservedLine* find(uint64_t number) const;
 
  private:
   struct Key {
@@ -117,21 +126,25 @@ class LineCopies {
     bool operator==(const Key&) const = default;
   };
   struct Hash {
+    // As LineHash: lines that follow each other stay together.
     std::size_t operator()(const Key& key) const {
       const uint64_t core = static_cast<uint32_t>(key.core);
-      const uint64_t hash = (key.line ^ core << 40) * 0x9E3779B97F4A7C15u;
-      return hash ^ hash >> 32;
+      const uint64_t block = key.line >> LineHash::kTogether ^ core << 40;
+      const uint64_t nearby = key.line & ((1u << LineHash::kTogether) - 1);
+      return block * 0x9E3779B97F4A7C15u >> 32 << LineHash::kTogether | nearby;
     }
   };
 
   ObservedLine& line(uint64_t number);
+  HeldLine& held(Agent core, uint64_t number);  // it stays where it is
   HeldLine* find(Agent core, uint64_t number);
   void note(HeldLine& held, const Accessed& access);
   void condemn(HeldLine& held);
 
   Uses& uses_;
-  std::deque<ObservedLine> all_lines_;
-  std::deque<HeldLine> all_held_;
+  Chunks<ObservedLine> all_lines_;
+  Chunks<HeldLine> all_held_;
+  Chunks<HeldLine::Passed> all_passed_;
   LineMap<ObservedLine*> lines_;
   tsl::robin_map<Key, HeldLine*, Hash> held_;
   uint64_t clock_ = 1;  // counts losses

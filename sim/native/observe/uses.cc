@@ -1,21 +1,19 @@
 #include "observe/uses.hh"
 
+#include "observe/line_copies.hh"
+
 namespace uncore {
 namespace {
 
-// Instructions that follow each other stay together: they often touch one line, such as the
-// stack's.
-uint64_t hash(const Use& u) {
-  constexpr unsigned kTogether = 4;  // as a power of two
-  const uint64_t where = (u.line << 6 ^ u.pc >> (kTogether + 1)) * 0x9E3779B97F4A7C15u;
-  const uint64_t who = static_cast<uint64_t>(u.kind) << 40 ^ uint64_t { u.hart } << 24;
-  const uint64_t hash = (where ^ who ^ u.callers) * 0xD6E8FEB86659FD93u;
-  return (hash ^ hash >> 32) << kTogether | (u.pc >> 1 & ((1u << kTogether) - 1));
-}
-
-bool same(const Use& a, const Use& b) {
-  return a.line == b.line && a.pc == b.pc && a.hart == b.hart && a.callers == b.callers &&
-         a.kind == b.kind;
+// Instructions that follow each other stay together, for they often touch one line, such as the
+// stack's; and so do lines, for who goes through memory touches them by the same instruction.
+uint32_t hash(const Use& u, uint64_t line) {
+  const uint64_t where = (line >> 2 << 6 ^ u.pc >> 5) * 0x9E3779B97F4A7C15u;
+  const uint64_t who = uint64_t{u.kind} << 40 ^ uint64_t { u.hart } << 24;
+  uint64_t hash = (where ^ who ^ u.callers) * 0xD6E8FEB86659FD93u;
+  hash ^= hash >> 32;
+  const uint64_t nearby = (u.pc >> 1 & 15) << 2 | (line & 3);
+  return static_cast<uint32_t>(hash << 6 | ((nearby ^ hash >> 26) & 63));
 }
 
 }  // namespace
@@ -23,42 +21,70 @@ bool same(const Use& a, const Use& b) {
 std::size_t Uses::row(uint32_t hart, uint64_t line, uint64_t pc, int64_t kind, uint32_t callers) {
   Recall& recall = recalls_[hart][slot(line, pc, callers)];
   if (recall.is(line, pc, kind, callers)) return recall.row;
-  const Use named{.line = line, .pc = pc, .hart = hart, .callers = callers, .kind = kind};
-  const uint64_t hashed = hash(named);
-  Slot& slot = place(named, hashed);
+  const auto number = static_cast<uint32_t>(kinds_.size());
+  const auto [known, is_new] = kind_numbers_.try_emplace(kind, number);
+  if (is_new) kinds_.push_back(kind);
+  const Use named{.pc = pc, .hart = hart, .callers = callers, .kind = known->second};
+  const uint32_t hashed = hash(named, line);
+  Slot& slot = place(named, line, hashed);
   if (!slot.number) {
-    rows_.push_back(named);
-    slot = {static_cast<uint32_t>(rows_.size()), static_cast<uint32_t>(hashed >> 32)};
+    rows_.add(named);
+    slot = {static_cast<uint32_t>(rows_.size()), hashed};
   }
   recall = {line, pc, kind, callers, slot.number - 1};
-  if (2 * (rows_.size() - first_) > table_.size()) grow();
+  if (2 * rows_.size() > table_.size()) grow();
   return recall.row;
 }
 
 // Where the row's number is, or will be.
-Uses::Slot& Uses::place(const Use& named, uint64_t hash) {
-  for (uint64_t at = hash;; ++at) {
+Uses::Slot& Uses::place(const Use& named, uint64_t line, uint32_t hash) {
+  for (std::size_t at = hash;; ++at) {
     Slot& slot = table_[at & (table_.size() - 1)];
     if (!slot.number) return slot;
-    if (slot.hash == hash >> 32 && same(rows_[slot.number - 1], named)) return slot;
+    if (slot.hash == hash && same(rows_[slot.number - 1], named, line)) return slot;
   }
+}
+
+bool Uses::same(const Use& row, const Use& named, uint64_t line) const {
+  return row.pc == named.pc && row.hart == named.hart && row.callers == named.callers &&
+         row.kind == named.kind && row.held->line->number == line;
 }
 
 void Uses::grow() {
-  table_.assign(4 * table_.size(), {});
-  for (std::size_t row = first_; row < rows_.size(); ++row) {
-    const uint64_t hashed = hash(rows_[row]);
-    place(rows_[row], hashed) = {static_cast<uint32_t>(row + 1),
-                                 static_cast<uint32_t>(hashed >> 32)};
+  std::vector<Slot> larger(2 * table_.size());
+  for (const Slot& slot : table_) {
+    if (!slot.number) continue;
+    std::size_t at = slot.hash & (larger.size() - 1);
+    while (larger[at].number) at = (at + 1) & (larger.size() - 1);
+    larger[at] = slot;
   }
+  table_ = std::move(larger);
 }
 
 void Uses::rename(int64_t kind, int64_t to) {
-  for (Use& use : rows_)
-    if (use.kind == kind) use.kind = to;
-  table_.assign(table_.size(), {});
-  first_ = rows_.size();
+  for (int64_t& known : kinds_)
+    if (known == kind) known = to;
+  kind_numbers_.clear();
   recalls_.assign(recalls_.size(), {});
+}
+
+void Uses::name_callers() {
+  struct Dearest {
+    Time waited = 0;
+    uint32_t callers = 0;
+  };
+  tsl::robin_map<uint64_t, Dearest> by_pc;
+  rows_.each([&](const Use& use) {
+    if (!use.callers) return;
+    Dearest& dearest = by_pc[use.pc];
+    if (const Time waited = std::as_const(*this).cost(use).waited; waited >= dearest.waited)
+      dearest = {waited, use.callers};
+  });
+  rows_.each([&](Use& use) {
+    if (use.callers) return;
+    if (const auto known = by_pc.find(use.pc); known != by_pc.end())
+      use.callers = known->second.callers;
+  });
 }
 
 }  // namespace uncore

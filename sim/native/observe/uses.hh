@@ -1,32 +1,40 @@
 // The rows of the attribution: one for each line, pc, hart, kind of operation and chain of callers.
 #pragma once
 
+#include <tsl/robin_map.h>
+
 #include <array>
 #include <cstdint>
 #include <vector>
 
+#include "observe/chunks.hh"
 #include "time/time.hh"
 
 namespace uncore {
 
 struct HeldLine;  // what its core has of a line (LineCopies)
 
-// What a hit counts comes first: it fits one cache line of the host, what names the row another.
-struct alignas(128) Use {
+// A row, in one cache line of the host.
+struct alignas(64) Use {
   uint64_t reads = 0, writes = 0;
   uint64_t read = 0, written = 0;  // bytes of the line, a bit each (LineSize::parts)
-  HeldLine* held = nullptr;        // null before the first access
-  uint64_t line = 0, pc = 0;
+  HeldLine* held = nullptr;        // names the line, too (LineCopies::row)
+  uint64_t pc = 0;
   uint32_t hart = 0;
   uint32_t callers = 0;  // the number of a chain, where the access cost time (Chains)
-  int64_t kind = 0;      // of operation, or Attribution::kBetween, kOutside
+  uint32_t kind = 0;     // the number of a kind (Uses::kind)
+  uint32_t cost = 0;     // the number of its costs (Uses::cost)
+};
+
+// What accesses have cost, of rows where they have.
+struct UseCost {
   uint64_t misses = 0, needless = 0, failed_scs = 0;
   Time waited = 0, needlessly = 0, critical = 0;
 };
 
 class Uses {
  public:
-  explicit Uses(std::size_t harts) : recalls_(harts) {}
+  explicit Uses(std::size_t harts) : recalls_(harts) { costs_.add(); }
 
   std::size_t row(uint32_t hart, uint64_t line, uint64_t pc, int64_t kind, uint32_t callers = 0);
   // The row without callers, if it is one of late; else null.
@@ -36,8 +44,17 @@ class Uses {
   }
   // All operations of a kind are of another one, from now on; rows of the same may be there twice.
   void rename(int64_t kind, int64_t to);
+  // Rows without callers have those of the row at the same pc that cost most.
+  void name_callers();
+
   Use& operator[](std::size_t row) { return rows_[row]; }
-  const std::vector<Use>& rows() const { return rows_; }
+  const Chunks<Use>& rows() const { return rows_; }
+  int64_t kind(const Use& use) const { return kinds_[use.kind]; }
+  const UseCost& cost(const Use& use) const { return costs_[use.cost]; }
+  UseCost& cost(Use& use) {
+    if (!use.cost) use.cost = static_cast<uint32_t>(costs_.size()), costs_.add();
+    return costs_[use.cost];
+  }
 
  private:
   struct Recall {
@@ -53,18 +70,21 @@ class Uses {
     return (pc >> 1 ^ line ^ callers * uint64_t{97}) % std::tuple_size_v<Recalls>;
   }
 
-  // A row's number and 1, where it is known by its hash; 0: none. What is another row is seldom
-  // looked at, which may be far away.
+  // A row's number and 1, where its hash leads; 0: none. What is another row is seldom looked at,
+  // which may be far away.
   struct Slot {
     uint32_t number = 0, hash = 0;
   };
-  Slot& place(const Use& named, uint64_t hash);
+  Slot& place(const Use& named, uint64_t line, uint32_t hash);
+  bool same(const Use& row, const Use& named, uint64_t line) const;
   void grow();
 
   std::vector<Recalls> recalls_;  // by hart
-  std::vector<Use> rows_;
+  Chunks<Use> rows_;
+  Chunks<UseCost> costs_;  // the first is of rows that have none
+  std::vector<int64_t> kinds_;
+  tsl::robin_map<int64_t, uint32_t> kind_numbers_;
   std::vector<Slot> table_ = std::vector<Slot>(1 << 10);  // at least half of them are none
-  std::size_t first_ = 0;  // row that is there: those before it have been renamed
 };
 
 }  // namespace uncore

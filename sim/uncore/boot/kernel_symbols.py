@@ -1,7 +1,7 @@
 """Where a kernel waits: what is attributed to its instructions, by the symbols that they are in.
 
 Interface: `Symbols.read(paths)`: a System.map or /proc/kallsyms, a vmlinux that is an ELF, ELFs of
-programs; `costs(lines, symbols)`, a row for each function.  Where a program marks what is measured
+programs; `costs(uses, symbols)`, a row for each function.  Where a program marks what is measured
 (uncore_begin, uncore_end), only what harts do in between counts.
 """
 
@@ -84,8 +84,7 @@ def _of_elf(path: Path, data: bytes) -> Iterator[Found]:
         ) from None
 
 
-def costs(lines: Mapping[str, Any], symbols: Symbols) -> list[dict[str, Any]]:
-    uses = lines["uses"]
+def costs(uses: Mapping[str, Any], symbols: Symbols) -> list[dict[str, Any]]:
     columns = (uses[name].tolist() for name in ("pc", "line", "kind", "waited_ps", "misses"))
     used = list(zip(*columns, strict=True))
     marked = any(kind > OUTSIDE for _, _, kind, _, _ in used)

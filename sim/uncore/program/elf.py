@@ -28,6 +28,7 @@ _SHDR = struct.Struct("<IIQQQQIIQQ")  # name type flags addr offset size link in
 _SYM = struct.Struct("<IBBHQQ")  # name info other shndx value size
 _ENTRY = 24  # where e_entry stands
 _PT_INTERP = 3
+_SHF_COMPRESSED = 0x800
 _PT_LOAD, _SHT_SYMTAB, _SHT_NOBITS, _SHN_UNDEF = 1, 2, 8, 0
 _MACROS = "uc_value_"  # a parameter has its own name, too (UC_VALUE of uncore.h)
 _LOCAL = b".$"  # first letters of the names that tools give
@@ -107,6 +108,16 @@ def read(data: bytes, name: str) -> Elf:
         raise UserError(f"{name}: a damaged or truncated ELF file{_WRITE_INSTEAD}") from error
     (_check_linux if elf.linux else _check_ours)(elf, name)
     return elf
+
+
+def section(data: bytes, name: str) -> bytes | None:
+    """What a section holds; None where there is none of that name, or it is compressed."""
+    _, _, start, *_, size, count, names = _EHDR.unpack_from(data, _ENTRY)
+    heads = list(_SHDR.iter_unpack(_part(data, start, count * size)))
+    strings = _contents(data, heads[names]) if heads else b""
+    found = (head for head in heads if _name(strings, head[0]) == name)
+    head = next((head for head in found if not head[2] & _SHF_COMPRESSED), None)
+    return _contents(data, head) if head else None
 
 
 def split(data: bytes, address: int, tail: bytes) -> bytes:

@@ -1,20 +1,37 @@
 """From a pc to the functions that it is in: those inlined there, innermost first, with their lines.
 
-frames = Frames(program_bytes, lowest_address, go)   where there is no debug information, what Go's
-                                                     own table says; else nothing
+frames = Frames(program, go)         where there is no debug information, what Go's own table
+                                     says; else nothing
 frames.at(pc) -> (Frame("push", "queue.c", 26), Frame("main", "queue.c", 80))
+frames.keep()                        for the next run of the program
+frames.users(frame)                  whether it is in a source file of the user's
 own(path)                            whether a file is the user's, not of a system or toolchain
 demangled("_ZN4Bank7depositEil")     "Bank::deposit"
 """
 
 from __future__ import annotations
 
+import posixpath
 import re
-from functools import cache
+from contextlib import suppress
+from functools import cache, cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from uncore.errors import UserError
+from uncore.support import paths
+from uncore.support.bounded_folder import trim
+from uncore.support.output_files import write_whole
 
 if TYPE_CHECKING:
     from uncore.program.go_table import GoTable
+    from uncore.program.program import Program
+
+FOLDER = paths.CACHE / "symbols"
+MOST = 1 << 28  # bytes in it; a program of 20 MB needs 8
+_FRAMES = "frames1"  # another number where the same table is told in other words
 
 # Folders of compilers, their libraries and the packages that they fetch. Go's own library, built
 # with -trimpath, has files without a folder before the package's name.
@@ -28,6 +45,8 @@ _TOOLCHAIN = re.compile(
 # build.py compiles in the compiler's folder, and takes away the user's: of a file of the user's
 # that folder goes, of the compiler's own what leads to it.
 _COMPILED_IN = re.compile(r"^.*/ziglang/(?!lib/)|^.*/(?=ziglang/lib/)")
+
+_HEADER = re.compile(r"\.(h|hh|hpp|hxx|h\+\+|inc|inl|ipp|tcc|tpp)$")
 
 
 class Frame(NamedTuple):
@@ -45,14 +64,38 @@ class Frame(NamedTuple):
 class Frames:
     """The frames of a program's instructions."""
 
-    def __init__(self, data: bytes, lowest: int, go: GoTable | None = None) -> None:
-        self._lowest, self._go = lowest, go
-        self._held = data, *_table(data)  # the library borrows the bytes
-        self.at = cache(self._at)
+    def __init__(self, program: Program, go: GoTable | None) -> None:
+        self._program, self._go = program, go
+        self._lowest = min(segment.address for segment in program.segments)
+        self._kept = _kept(program)
+        self._new = False
 
-    def _at(self, pc: int) -> tuple[Frame, ...]:
-        *_, table = self._held
-        found = table.lookup(pc - self._lowest) if table and pc >= self._lowest else ()
+    def at(self, pc: int) -> tuple[Frame, ...]:
+        known = self._kept.get(pc)
+        if known is None:
+            known = self._kept[pc] = self._found(pc)
+            self._new = True
+        return known
+
+    def keep(self) -> None:
+        """For the next run of the program: to read all that a table says takes longer."""
+        if self._new:
+            _keep(self._program, _FRAMES, msgspec.json.encode(self._kept))
+            self._new = False
+
+    @cached_property
+    def _table(self) -> Any:
+        return _table(self._program)
+
+    @cached_property
+    def _folders(self) -> set[str]:
+        """Of the sources that were compiled."""
+        sources = (_COMPILED_IN.sub("", path) for path in self._program.compiled)
+        return {_folder(path) for path in sources if own(path)}
+
+    def _found(self, pc: int) -> tuple[Frame, ...]:
+        known = pc >= self._lowest and self._table
+        found = known.lookup(pc - self._lowest) if known else ()
         frames = tuple(
             Frame(demangled(f.symbol), _COMPILED_IN.sub("", f.full_path), f.line)
             for f in found
@@ -60,17 +103,55 @@ class Frames:
         )
         return frames or (self._go.at(pc) if self._go else ())
 
+    def users(self, frame: Frame) -> bool:
+        """A header is a library's where no source file that was compiled stands beside it."""
+        if not own(frame.path) or not _HEADER.search(frame.path) or not self._folders:
+            return own(frame.path)
+        return _folder(frame.path) in self._folders
 
-def _table(data: bytes) -> tuple[Any, Any]:
-    """What the table needs, and the table; None: there is no debug information that can be read."""
-    from symbolic.debuginfo import Archive  # noqa: PLC0415 (slow to load)
 
+def _table(program: Program) -> Any:
+    """What symbolic makes of debug information, kept until the program is another one; None: there
+    is none that can be read."""
+    from symbolic import debuginfo, symcache  # noqa: PLC0415 (slow to load)
+
+    cache_of: Any = symcache.SymCache
+    kept = f"table{symcache.SYMCACHE_LATEST_VERSION}"
+    with suppress(Exception):  # not there, or damaged
+        return cache_of.from_bytes(_file(program, kept).read_bytes())
     try:
-        archive = Archive.from_bytes(data)
-        file = next(iter(archive.iter_objects()))
-        return (archive, file), file.make_symcache()
+        file: Any = next(iter(debuginfo.Archive.from_bytes(program.data).iter_objects()))
+        table = file.make_symcache().open_stream().read()
     except Exception:  # damaged debug information must not stop a run
-        return None, None
+        return None
+    _keep(program, kept, table)
+    return cache_of.from_bytes(table)
+
+
+def _kept(program: Program) -> dict[int, tuple[Frame, ...]]:
+    """What has been asked for before."""
+    try:
+        file = _file(program, _FRAMES).read_bytes()
+        return msgspec.json.decode(file, type=dict[int, tuple[Frame, ...]])
+    except (OSError, msgspec.MsgspecError):
+        return {}
+
+
+def _file(program: Program, what: str) -> Path:
+    return FOLDER / f"{program.sha256}-{what}"
+
+
+def _keep(program: Program, what: str, content: bytes) -> None:
+    """A folder that cannot be written does not fail the run."""
+    with suppress(OSError, UserError):
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        write_whole(_file(program, what), content)
+        trim(_file(program, what), MOST)
+
+
+@cache
+def _folder(path: str) -> str:
+    return posixpath.normpath(posixpath.dirname(path))
 
 
 @cache

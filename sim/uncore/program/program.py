@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from uncore.errors import UserError, nearest
-from uncore.program import abi, elf, go_table, types
+from uncore.program import abi, dwarf, elf, go_table, types
 from uncore.program import line_table as lines
 from uncore.program.elf import Segment, Symbol
 from uncore.program.frames import Frames, demangled
@@ -300,7 +300,7 @@ class Program:
     @cached_property
     def frames(self) -> Frames:
         """The functions, inlined ones too, that an instruction is in."""
-        return Frames(self.data, min(segment.address for segment in self.segments), self._go)
+        return Frames(self, self._go)
 
     @cached_property
     def _go(self) -> go_table.GoTable | None:
@@ -309,10 +309,22 @@ class Program:
     @cached_property
     def variables(self) -> list[tuple[int, str, types.Type]]:
         """Address, name and type of every variable, if the debug information knows them."""
-        if self._go:  # named by symbols alone
-            return []
+        entries = (entry for unit in self._units for entry in dwarf.statics(self.data, unit))
         moved = self._elf.moved
-        return [(at + moved, name, kind) for at, name, kind in types.variables(self.data)]
+        return [(at + moved, name, kind) for at, name, kind in types.variables(entries)]
+
+    @cached_property
+    def compiled(self) -> list[str]:
+        """The source files that were compiled, but Go's and Rust's, which have no headers."""
+        return [dwarf.source(unit) for unit in self._units]
+
+    @cached_property
+    def _units(self) -> list[Any]:
+        """Of Go and of Rust none: their variables are named by symbols alone."""
+        try:
+            return [] if self._go else dwarf.units(self.data, (dwarf.GO, dwarf.RUST))[1]
+        except Exception:  # damaged debug information must not stop a run
+            return []
 
     @cached_property
     def line_table(self) -> lines.Table:

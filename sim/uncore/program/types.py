@@ -1,6 +1,6 @@
 """The types of a program's variables, by DWARF: what is at byte 24 of it?
 
-    variables(elf_bytes) -> [(address, name, type), ...]     empty where nothing is known
+    variables(entries) -> [(address, name, type), ...]       of pyelftools' DIEs (dwarf.statics)
     kind.path(24) -> Part(start=24, size=8, name=".next")    the innermost member at an offset
     kind.pointers() -> (offset, name, type pointed to)       every pointer inside
 
@@ -10,16 +10,12 @@ matter here.  Damaged debug information is none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from uncore.program.dwarf import units
-
 ADDRESS_OP, OFFSET_OP = 3, 0x23  # DW_OP_addr, DW_OP_plus_uconst: where a variable is
 TRANSPARENT = ("typedef", "const_type", "volatile_type", "atomic_type", "restrict_type")
-# DW_LANG_Go, DW_LANG_Rust: their variables are named by symbols alone.
-BY_SYMBOL = (0x16, 0x1C)
 MOST_ELEMENTS = 4096  # of an array that are searched for pointers
 
 
@@ -102,17 +98,10 @@ Type = Scalar | Struct | Array
 UNKNOWN = Scalar(0)
 
 
-def variables(data: bytes) -> list[tuple[int, str, Type]]:
-    """Every variable with a name and a fixed address."""
+def variables(entries: Iterable[Any]) -> list[tuple[int, str, Type]]:
+    """Every variable with a name and a fixed address, of what describes them."""
     try:
-        reader = _Reader()
-        tops = [unit.get_top_DIE() for unit in units(data)[1]]
-        return [
-            variable
-            for top in tops
-            if getattr(top.attributes.get("DW_AT_language"), "value", 0) not in BY_SYMBOL
-            for variable in reader.variables(top)
-        ]
+        return list(_Reader().variables(entries))
     except Exception:  # damaged debug information must not stop a run
         return []
 
@@ -123,16 +112,10 @@ class _Reader:
     def __init__(self) -> None:
         self.known: dict[int, Type] = {}
 
-    def variables(self, parent: Any) -> Iterator[tuple[int, str, Type]]:
-        for die in parent.iter_children():
-            if die.tag == "DW_TAG_subprogram":  # statics of functions
-                yield from self.variables(die)
+    def variables(self, entries: Iterable[Any]) -> Iterator[tuple[int, str, Type]]:
+        for die in entries:
             location = die.attributes.get("DW_AT_location")
-            if (
-                die.tag != "DW_TAG_variable"
-                or location is None
-                or "DW_AT_name" not in die.attributes
-            ):
+            if location is None or "DW_AT_name" not in die.attributes:
                 continue
             if location.form == "DW_FORM_exprloc" and (address := _address(bytes(location.value))):
                 yield address, _name(die), self.of(die)

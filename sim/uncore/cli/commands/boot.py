@@ -185,8 +185,8 @@ def _show(session: system.Session, begin: int, shown: bool) -> int:
 
 def _end(session: system.Session, command: str, json: bool, table: system.Symbols | None) -> None:
     outcome = session.outcome()
-    lines = session.run.lines()
-    costs = system.costs(lines, table) if table and lines else []
+    uses = session.run.uses()
+    costs = system.costs(uses, table) if table and uses else []
     if json:
         print_json(outcome | ({"symbols": costs} if table else {}))
     elif not session.console.endswith("\n"):

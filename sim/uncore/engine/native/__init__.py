@@ -181,6 +181,8 @@ def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:
         observed["lines"] = attribution.observed(job, engine)
     if "operations" in probes:
         observed["operations"] = attribution.shared(job, engine)
+    if job.program.linux:
+        job.program.frames.keep()
     return observed
 
 

@@ -4,25 +4,30 @@
     shared(job, run)     a Shared for each line that several harts used within the region of
                          interest and one wrote there
 
-The rows of `run.lines()` are one a line, pc, hart and kind of operation
-(sim/native/observe/attribution.hh); here they get names, and harts that used a line alike come
-together.
+The rows are one a line, pc, hart, kind of operation and chain of callers
+(sim/native/observe/attribution.hh), of which there may be a million: the engine sums them up where
+they go by one name (summary.hh), and gives those of few lines.  Here they get names, and harts that
+used a line alike come together.
 """
 
 from __future__ import annotations
 
+import gc
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, partial
+from itertools import chain, islice, pairwise, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from uncore.engine.native.sites import NO_END, Site, Sites, with_callers
+from uncore.engine.native.sites import NO_END, Site, Sites
 from uncore.program.abi import WORD
 from uncore.program.fields import Fields
 from uncore.program.names import PAGE
 from uncore.result.objects import alike
+from uncore.result.observed import Object
 
 if TYPE_CHECKING:
     from uncore._native import Run
@@ -41,25 +46,41 @@ Row = dict[str, Any]
 Columns = dict[str, Any]  # of NumPy, by name
 
 
+@contextmanager
+def _all_kept() -> Iterator[None]:
+    """Whoever looks for garbage among what is made here, most of a million values, finds none."""
+    looks = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if looks:
+            gc.enable()
+
+
+@_all_kept()
 def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
     """The fields of an Observed; `most` lines are kept."""
     seen, harts = run.lines(), job.threads[0]
-    sites = Sites(job.program, seen["callers"])
-    uses, passed, invalidated = with_callers(seen["uses"]), seen["passed"], seen["invalidations"]
-    costliest, size = _costliest(uses, passed, most), job.machine.line
+    sites, size = Sites(job.program, seen["callers"]), job.machine.line
     fields = Fields.of(job.program, run.read, harts, sites.heap(seen["allocations"]))
-    few = np.sort(costliest)
-    kept, shown, known = (_among(of["line"], few) for of in (uses, passed, invalidated))
-    rows, moves = _by_line(_of(uses, kept)), _by_line(_of(passed, shown))
+    stretches = Stretches.of(fields)
+    sums, others, waiting = run.summary(*(c.tolist() for c in stretches), size // BITS)
+    every = {n: np.concatenate([sums[n], others[n]]) for n in ("line", *COUNTED)}
+    passed, invalidated = seen["passed"], seen["invalidations"]
+    costliest = _costliest(every, passed, most)
+    few, uses = np.sort(costliest), run.uses(costliest)
+    kept, shown, known = (_among(of["line"], few) for of in (every, passed, invalidated))
+    rows, moves = _by_line(uses), _by_line(_of(passed, shown))
     taken = dict(zip(*(c.tolist() for c in _of(invalidated, known).values()), strict=True))
-    away = _distinct(np.concatenate([uses["line"][~kept], passed["line"][~shown]]))
+    away = _distinct(np.concatenate([every["line"][~kept], passed["line"][~shown]]))
     return {
         "threads": harts,
         **({} if job.seed is None else {"seed": job.seed}),
         "hart_ps": harts * run.now,
         "waited_ps": seen["waited_ps"],
         "path_ps": seen["path_ps"],
-        "objects": _objects(fields, sites, uses, size),
+        "objects": _objects(fields, stretches, sums, size, partial(_dearest, sites, waiting)),
         "lines": [
             {
                 "address": address,
@@ -71,7 +92,7 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
             }
             for address in costliest
         ],
-        "others": {n: int(uses[n].sum()) - int(uses[n][kept].sum()) for n in COUNTED}
+        "others": {n: int(every[n][~kept].sum()) for n in COUNTED}
         | {
             "lines": len(away),
             "transfers": _transfers(job, _pairs(_of(passed, ~shown))),
@@ -80,66 +101,115 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
     }
 
 
-def _objects(fields: Fields, sites: Sites, uses: Columns, line: int) -> list[Row]:
-    """The fields of an Object for each that was touched in the region of interest."""
-    selected = (uses["kind"] > OUTSIDE) | (uses["critical_ps"] > 0)
-    inside = _of(uses, selected)
-    part = line // BITS
-    addresses = inside["line"] + first(inside["read"] | inside["written"]) * part
-    distinct, part_of = np.unique(addresses, return_inverse=True)
-    runs_ = list(_alike(fields, distinct))
+def _objects(
+    fields: Fields,
+    stretches: Stretches,
+    sums: Columns,
+    line: int,
+    dearest_of: Callable[[Any, int], list[Site]],
+) -> list[Object]:
+    """What was touched in the region of interest."""
+    addresses = sums["line"] + first(sums["firsts"]) * (line // BITS)
+    order = np.argsort(addresses)
+    runs_ = list(_alike(fields, stretches, _of(sums, order), addresses[order], line // BITS))
     general = alike({run.name for run in runs_})
     found: dict[str, list[Alike]] = defaultdict(list)
-    for run in runs_:
-        found[general[run.name]].append(run)
+    for run_ in runs_:
+        found[general[run_.name]].append(run_)
     numbers = {name: number for number, name in enumerate(found)}
     objects_of = np.array([numbers[general[run.name]] for run in runs_], int)
-    object_of = np.repeat(objects_of, [run.times for run in runs_])[part_of]
-    sums = _summing(object_of, len(found))
-    counts = {name: sums(inside[name]) for name in COUNTED}
-    dearest = _dearest(sites, object_of, inside, len(found))
-    lines = _distinct(object_of * (1 << 40) + inside["line"] // line) >> 40  # on each, once
+    object_of = np.empty(len(order), int)
+    object_of[order] = np.repeat(objects_of, [run.times for run in runs_])
+    summed = _summing(object_of, len(found))
+    counts: dict[str, Any] = {name: summed(sums[name]) for name in COUNTED}
+    dearest = dearest_of(object_of, len(found))
+    lines = _distinct(object_of * (1 << 40) + sums["line"] // line) >> 40  # on each, once
     on = np.bincount(lines, minlength=len(found)).tolist()
     objects = [
-        {
-            "name": name,
-            "at": sorted(set(chain(*(run.parts for run in same))))[:MOST_PARTS],
-            "lines": on[number],
+        Object(
+            name=name,
+            at=_parts(same),
+            lines=on[number],
             **{counted: of[number] for counted, of in counts.items()},
-            **dearest[number]._asdict(),
-        }
+            source=dearest[number].source,
+            chain=[*dearest[number].chain],
+        )
         for number, (name, same) in enumerate(found.items())
     ]
-    return sorted(objects, key=lambda o: (-o["critical_ps"], -o["waited_ps"], o["name"]))
+    return sorted(objects, key=lambda o: (-o.critical_ps, -o.waited_ps, o.name))
+
+
+class Stretches(NamedTuple):
+    """Where names may change, and of each stretch, before the first edge and behind each, whether
+    an object is there, whose fields have names of their own."""
+
+    edges: Any
+    apart: Any
+
+    @classmethod
+    def of(cls, fields: Fields) -> Stretches:
+        words = (edge + -edge % WORD for edge in fields.names.edges())  # names are of words
+        edges = np.unique(_sorted(chain(fields.edges(), words)))
+        begins, ends = (
+            np.searchsorted(edges, _sorted(getattr(o, which) for o in fields.objects))
+            for which in ("start", "end")
+        )
+        steps = np.zeros(len(edges) + 2, int)
+        np.add.at(steps, begins + 1, 1)
+        np.add.at(steps, ends + 1, -1)
+        apart = np.cumsum(steps)[: len(edges) + 1] > 0
+        for number in np.flatnonzero(apart).tolist():
+            apart[number] = fields.object_at(int(edges[number - 1])) is not None
+        return cls(edges, apart)
 
 
 class Alike(NamedTuple):
-    """Addresses that go by one name, one behind the other."""
+    """Sums that go by one name, one behind the other."""
 
     name: str
     times: int
-    parts: list[tuple[int, int]]  # start and size of each, of MOST_PARTS
+    words: Sequence[int] = ()
+    part: tuple[int, int] | None = None  # of an object: start and size
 
 
-def _alike(fields: Fields, addresses: Any) -> Iterator[Alike]:
-    """What is at the addresses, which rise: field by field in objects; elsewhere a name stands for
-    all up to an edge."""
-    words = addresses - addresses % WORD
-    bounds = (
-        np.searchsorted(_sorted(fields.edges()), addresses, "right"),
-        np.searchsorted(_sorted(fields.names.edges()), words, "right"),
-        words // PAGE,
-    )
-    begins = np.flatnonzero(np.any([np.diff(bound, prepend=-1) != 0 for bound in bounds], axis=0))
-    for begin, end in pairwise([*begins.tolist(), len(addresses)]):
+def _parts(same: list[Alike]) -> list[tuple[int, int]]:
+    """Start and size of each, of MOST_PARTS; most are words."""
+    starts: Iterable[int] = same[0].words
+    if len(same) > 1:
+        starts = sorted(set(chain(*(run.words for run in same))))
+    words = zip(islice(starts, MOST_PARTS), repeat(WORD))
+    parts = {run.part for run in same if run.part}
+    return sorted({*words, *parts})[:MOST_PARTS] if parts else list(words)
+
+
+def _alike(
+    fields: Fields, stretches: Stretches, sums: Columns, addresses: Any, part: int
+) -> Iterator[Alike]:
+    """What the sums are of, by their addresses, which rise: field by field in objects; elsewhere a
+    name stands for all up to an edge."""
+    stretch, page = np.searchsorted(stretches.edges, addresses, "right"), addresses // PAGE
+    begins = np.flatnonzero(np.diff(stretch, prepend=-1) | np.diff(page, prepend=-1))
+    starts, bounds = _words(sums, part, begins)
+    apart = stretches.apart[stretch[begins]].tolist()
+    for number, (begin, end) in enumerate(pairwise([*begins.tolist(), len(addresses)])):
         address = int(addresses[begin])
-        if object_ := fields.object_at(address):
-            for part in map(object_.at, addresses[begin:end].tolist()):
-                yield Alike(part.name, 1, [(part.start, part.size)])
+        if apart[number] and (object_ := fields.object_at(address)):
+            for at in map(object_.at, addresses[begin:end].tolist()):
+                yield Alike(at.name, 1, part=(at.start, at.size))
         else:
-            starts = _distinct(words[begin:end])[:MOST_PARTS].tolist()
-            parts = [(start, WORD) for start in starts]
-            yield Alike(fields.names.at(int(words[begin])), end - begin, parts)
+            name = fields.names.at(address - address % WORD)
+            yield Alike(name, end - begin, starts[bounds[number] : bounds[number + 1]])
+
+
+def _words(sums: Columns, part: int, begins: Any) -> tuple[list[int], list[int]]:
+    """The words that sums are of, by run, and where those of each run begin; `begins`: of sums."""
+    masks = sums["firsts"].astype("<u8").view(np.uint8).reshape(-1, BITS // 8)
+    sum_, bit = np.nonzero(np.unpackbits(masks, axis=1, bitorder="little"))
+    addresses = sums["line"][sum_] + bit * part
+    words = addresses - addresses % WORD
+    run = np.searchsorted(begins, sum_, "right") - 1
+    new = (np.diff(words, prepend=-1) != 0) | (np.diff(run, prepend=-1) != 0)
+    return words[new].tolist(), np.searchsorted(run[new], np.arange(len(begins) + 1)).tolist()
 
 
 def _sorted(addresses: Iterable[int]) -> Any:
@@ -157,15 +227,16 @@ def _among(values: Any, some: Any) -> Any:
     return np.searchsorted(some, values, "right") > np.searchsorted(some, values, "left")
 
 
-def _dearest(sites: Sites, objects: Any, uses: Columns, count: int) -> list[Site]:
+def _dearest(sites: Sites, waiting: Columns, object_of: Any, count: int) -> list[Site]:
     """Of each object, the site that costs most."""
-    waits = (uses["critical_ps"] > 0) | (uses["waited_ps"] > 0)
-    pcs, pc_of = np.unique(uses["pc"][waits], return_inverse=True)
-    most = int(uses["callers"].max(initial=0)) + 1
-    keys = (objects[waits] * len(pcs) + pc_of) * most + uses["callers"][waits]
-    ways, way_of = np.unique(keys, return_inverse=True)
+    pcs, pc_of = np.unique(waiting["pc"], return_inverse=True)
+    most = int(waiting["callers"].max(initial=0)) + 1
+    ways, way_of = np.unique(
+        (object_of[waiting["sum"]] * len(pcs) + pc_of) * most + waiting["callers"],
+        return_inverse=True,
+    )
     sums = _summing(way_of, len(ways))
-    critical, waited = (sums(uses[name][waits]) for name in ("critical_ps", "waited_ps"))
+    critical, waited = sums(waiting["critical_ps"]), sums(waiting["waited_ps"])
     costs: dict[tuple[int, Site], tuple[int, int]] = defaultdict(lambda: (0, 0))
     for key, c, w in zip(ways.tolist(), critical, waited, strict=True):
         place, callers = divmod(key, most)
@@ -180,12 +251,10 @@ def _dearest(sites: Sites, objects: Any, uses: Columns, count: int) -> list[Site
 
 def _summing(groups: Any, count: int) -> Callable[[Any], list[int]]:
     """What sums values by their group, exactly."""
-    order = np.argsort(groups, kind="stable")
-    present, first_ = np.unique(groups[order], return_index=True)
 
     def sums(values: Any) -> list[int]:
         found = np.zeros(count, np.int64)
-        found[present] = np.add.reduceat(values[order], first_)
+        np.add.at(found, groups, values)
         each: list[int] = found.tolist()
         return each
 
@@ -195,7 +264,7 @@ def _summing(groups: Any, count: int) -> Callable[[Any], list[int]]:
 def shared(job: Job, run: Run) -> list[Row]:
     """The fields of a result.observed.Shared for each line."""
     seen = run.lines()
-    uses, sites = with_callers(seen["uses"]), Sites(job.program, seen["callers"])
+    uses, sites = run.uses(), Sites(job.program, seen["callers"])
     inside = uses["kind"] > OUTSIDE
     rows = _by_line(_of(uses, inside))
     fields = Fields.of(job.program, run.read, job.threads[0], sites.heap(seen["allocations"]))
@@ -222,10 +291,10 @@ def _by_line(columns: Columns) -> dict[int, list[Row]]:
     return rows
 
 
-def _costliest(uses: Columns, passed: Columns, most: int) -> list[int]:
+def _costliest(sums: Columns, passed: Columns, most: int) -> list[int]:
     """Addresses of lines, longest waited for first, then most often passed on."""
-    addresses, index = np.unique(uses["line"], return_inverse=True)
-    waited = np.bincount(index, weights=uses["waited_ps"], minlength=len(addresses))
+    addresses, index = np.unique(sums["line"], return_inverse=True)
+    waited = np.array(_summing(index, len(addresses))(sums["waited_ps"]))
     moving = _among(passed["line"], addresses)
     at = np.searchsorted(addresses, passed["line"][moving])
     moved = np.bincount(at, weights=passed["times"][moving], minlength=len(addresses))
@@ -235,11 +304,13 @@ def _costliest(uses: Columns, passed: Columns, most: int) -> list[int]:
 
 def _pairs(passed: Columns) -> list[Row]:
     """Transfers of all lines together, by source and target."""
-    names = ("source", "target")
-    pairs, pair_of = np.unique(np.stack([passed[n] for n in names]), axis=1, return_inverse=True)
-    times = _summing(pair_of.ravel(), pairs.shape[1])(passed["times"])
-    rows = zip(times, *pairs.tolist(), strict=True)
-    return [dict(zip(("times", *names), row, strict=True)) for row in rows]
+    agents = int(passed["target"].max(initial=0)) + 1
+    pairs, pair_of = np.unique(passed["source"] * agents + passed["target"], return_inverse=True)
+    times = _summing(pair_of, len(pairs))(passed["times"])
+    return [
+        {"times": n, "source": pair // agents, "target": pair % agents}
+        for n, pair in zip(times, pairs.tolist(), strict=True)
+    ]
 
 
 def _transfers(job: Job, passed: Iterable[Row]) -> dict[str, int]:
@@ -270,7 +341,7 @@ def _uses(job: Job, sites: Sites, rows: Iterable[Row]) -> list[Row]:
     alike: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
     for row in _merged(sites, rows):
         alike[row["pc"], row["kind"], row["read"], row["written"], row["site"]].append(row)
-    uses_ = [_use(job, same) for same in alike.values()]
+    uses_ = [_use(job, sites, same) for same in alike.values()]
     return sorted(uses_, key=lambda use: (-use["waited_ps"], use["pc"], use["kind"], use["harts"]))
 
 
@@ -280,7 +351,9 @@ def _merged(sites: Sites, rows: Iterable[Row]) -> Iterable[Row]:
     for row in rows:
         site = sites.at(row["pc"], row["callers"])
         key = row["pc"], row["kind"], row["hart"], site.source
-        same = merged.setdefault(key, row | dict.fromkeys(COUNTED, 0) | {"site": site})
+        if not (same := merged.get(key)):
+            merged[key] = row | {"site": site}
+            continue
         for name in COUNTED:
             same[name] += row[name]
         for mask in ("read", "written"):
@@ -288,17 +361,24 @@ def _merged(sites: Sites, rows: Iterable[Row]) -> Iterable[Row]:
     return merged.values()
 
 
-def _use(job: Job, rows: list[Row]) -> Row:
-    pc, part = rows[0]["pc"], job.machine.line // BITS
+def _use(job: Job, sites: Sites, rows: list[Row]) -> Row:
+    one, part = rows[0], job.machine.line // BITS
+    summed = one if len(rows) == 1 else {n: sum(row[n] for row in rows) for n in COUNTED}
     return {
-        "pc": pc,
-        "function": job.program.function_at(pc),
-        **rows[0]["site"]._asdict(),
-        "kind": rows[0]["kind"],
+        "pc": one["pc"],
+        "function": sites.function(one["pc"]),
+        **one["site"]._asdict(),
+        "kind": one["kind"],
         "harts": sorted(row["hart"] for row in rows),
-        **{name: sum(row[name] for row in rows) for name in COUNTED},
-        **{name: list(runs(rows[0][name], part)) for name in ("read", "written")},
+        **{name: summed[name] for name in COUNTED},
+        "read": _runs(one["read"], part),
+        "written": _runs(one["written"], part),
     }
+
+
+@cache
+def _runs(bits: int, part: int) -> list[tuple[int, int]]:
+    return list(runs(bits, part))
 
 
 def first(masks: Any) -> Any:

@@ -2,6 +2,7 @@
 
 sites = Sites(program, callers)     `callers` of run.lines(): a column for each depth
 sites.at(pc, number)                Site("bank.cc:14", ("pthread_mutex_lock", ...))
+sites.function(pc)                  "pthread_mutex_lock"
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import numpy as np
 from uncore.program.frames import Frame, own
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from uncore.program.program import Program
 
 Column = Any  # of NumPy
@@ -27,6 +30,21 @@ class Site(NamedTuple):
     source: str
     chain: tuple[str, ...] = ()  # the innermost first, the user's last
 
+    def behind(self, inner: tuple[str, ...]) -> Site:
+        return Site(self.source, inner + self.chain)
+
+
+# In a source file of the user's; in any file but a toolchain's; wherever something is known.
+Ways = tuple[Site | None, Site | None, Site | None]
+
+
+class Within(NamedTuple):
+    """What the program's tables say of one instruction."""
+
+    frames: tuple[Frame, ...]
+    words: tuple[str, ...]  # of each frame
+    ways: Ways
+
 
 class Sites:
     """The sites of one run."""
@@ -34,17 +52,46 @@ class Sites:
     def __init__(self, program: Program, callers: dict[str, Column]) -> None:
         self._program = program
         self._chains = np.stack([*callers.values()], axis=1).tolist()
-        self.at = cache(self._at)
+        self.at, self._within = cache(self._at), cache(self._found_within)
+        self._beyond = cache(self._found_beyond)
+        self.function = cache(program.function_at)
 
     def _at(self, pc: int, number: int) -> Site:
         if not self._program.linux:
             return Site(self._program.source_line(pc) or "")
-        frames = self._frames(pc)
-        for back in self._chains[number]:  # as far as the user's own files
-            if not back or any(own(frame.path) for frame in frames):
+        _, words, ways = self._within(pc)
+        if ways[0]:
+            return ways[0]
+        for here, there in zip(ways, self._beyond(number), strict=True):
+            if site := here or (there and there.behind(words)):
+                return site
+        return Site("", words[:1])
+
+    def _found_beyond(self, number: int) -> Ways:
+        """Where the calls are."""
+        found: list[Site | None] = [None, None, None]
+        passed: tuple[str, ...] = ()
+        for _, words, ways in self._callers(number):
+            found = [f or (way and way.behind(passed)) for f, way in zip(found, ways, strict=True)]
+            if found[0]:
                 break
-            frames += self._frames(back - _WITHIN_CALL)
-        return _site(frames)
+            passed += words
+        first, second, third = found
+        return first, second, third
+
+    def _callers(self, number: int) -> Iterator[Within]:
+        return (self._within(back - _WITHIN_CALL) for back in self._chains[number] if back)
+
+    def _found_within(self, pc: int) -> Within:
+        frames = self._program.frames.at(pc) or (Frame(self._program.function_at(pc), "", 0),)
+        return Within(frames, _words(frames), self._ways(frames))
+
+    def _ways(self, frames: tuple[Frame, ...]) -> Ways:
+        return (
+            _first(frames, self._program.frames.users),
+            _first(frames, lambda frame: own(frame.path)),
+            _first(frames, lambda frame: bool(frame.path)),
+        )
 
     def heap(self, allocations: dict[str, Column]) -> list[tuple[int, int, str]]:
         """First address, end and name of what was allocated last at each address, by address."""
@@ -57,41 +104,25 @@ class Sites:
         return list(zip(starts.tolist(), ends.tolist(), named, strict=True))
 
     def _allocated_by(self, number: int) -> str:
-        frames = self._called_by(number) or (Frame("somewhere", "", 0),)
-        if not any(own(frame.path) for frame in frames):  # a runtime, for itself: who asked it
-            frames = tuple(f for f in frames if f.path != frames[0].path) or frames
-        site = _site(frames)
-        file = site.source.rpartition("/")[2]
-        return f"heap of {file or site.chain[-1]}"
+        first, second, third = self._beyond(number)
+        site = first or second or self._asked(number) or third
+        if not site:
+            return f"heap of {self._functions(number) or 'somewhere'}"
+        return f"heap of {site.source.rpartition('/')[2]}"
 
-    def _called_by(self, number: int) -> tuple[Frame, ...]:
-        back = [address for address in self._chains[number] if address]
-        return tuple(f for address in back for f in self._frames(address - _WITHIN_CALL))
+    def _asked(self, number: int) -> Site | None:
+        """Who asked a runtime that allocates for itself."""
+        frames = [frame for within in self._callers(number) for frame in within.frames]
+        return self._ways(tuple(f for f in frames if f.path != frames[0].path))[2]
 
-    def _frames(self, pc: int) -> tuple[Frame, ...]:
-        return self._program.frames.at(pc) or (Frame(self._program.function_at(pc), "", 0),)
-
-
-def _site(frames: tuple[Frame, ...]) -> Site:
-    users = next((n for n, frame in enumerate(frames) if own(frame.path)), None)
-    if users is None:  # in no file of the user's: where the program says something at least
-        users = next((n for n, frame in enumerate(frames) if frame.path), 0)
-    return Site(frames[users].place, tuple(filter(None, map(_worded, frames[: users + 1]))))
+    def _functions(self, number: int) -> str:
+        return next((word for within in self._callers(number) for word in within.words), "")
 
 
-def _worded(frame: Frame) -> str:
-    return f"{frame.function} {frame.place}".strip()
+def _first(frames: tuple[Frame, ...], wanted: Callable[[Frame], bool]) -> Site | None:
+    at = next((n for n, frame in enumerate(frames) if wanted(frame)), None)
+    return None if at is None else Site(frames[at].place, _words(frames[: at + 1]))
 
 
-def with_callers(uses: dict[str, Column]) -> dict[str, Column]:
-    """Accesses that cost no time have the callers of those at the same pc that cost most."""
-    known = np.flatnonzero(uses["callers"])
-    by_cost = known[np.lexsort((uses["waited_ps"][known], uses["pc"][known]))]
-    pcs = uses["pc"][by_cost]
-    last = np.append(pcs[1:] != pcs[:-1], True)[: len(pcs)]  # of each pc, the costliest
-    pcs, numbers = pcs[last], uses["callers"][by_cost][last]
-    at = np.minimum(np.searchsorted(pcs, uses["pc"]), max(len(pcs) - 1, 0))
-    if not len(pcs):
-        return uses
-    dearest = np.where(pcs[at] == uses["pc"], numbers[at], 0)
-    return uses | {"callers": np.where(uses["callers"] > 0, uses["callers"], dearest)}
+def _words(frames: tuple[Frame, ...]) -> tuple[str, ...]:
+    return tuple(filter(None, (f"{f.function} {f.place}".strip() for f in frames)))

@@ -1,0 +1,111 @@
+#include "observe/summary.hh"
+
+#include <algorithm>
+
+namespace uncore {
+namespace {
+
+constexpr uint32_t kNone = ~uint32_t{0};
+
+unsigned first_part(const Use& use) {
+  const uint64_t touched = use.read | use.written;
+  return touched ? static_cast<unsigned>(__builtin_ctzll(touched)) : 0;
+}
+
+void add(Sum& sum, const Use& use, const UseCost& cost) {
+  sum.firsts |= uint64_t{1} << first_part(use);
+  sum.reads += use.reads;
+  sum.writes += use.writes;
+  if (!use.cost) return;
+  sum.cost.misses += cost.misses;
+  sum.cost.needless += cost.needless;
+  sum.cost.failed_scs += cost.failed_scs;
+  sum.cost.waited += cost.waited;
+  sum.cost.needlessly += cost.needlessly;
+  sum.cost.critical += cost.critical;
+}
+
+// Finds the sum that a row belongs to.
+class Sums {
+ public:
+  Sums(const Stretches& by, std::size_t lines) : by_(by), lines_(lines) {}
+
+  std::vector<Sum> sums;
+
+  std::size_t of(const Use& use) {
+    const ObservedLine& line = *use.held->line;
+    Line& its = lines_[line.place];
+    const uint64_t begin = line.number << kUnitShift;
+    if (!its.known) {
+      its = {true, stretch(begin), stretch(begin + 63 * by_.part), kNone};
+      its.whole = its.low == its.high && !by_.apart[its.low];
+    }
+    if (its.whole && its.sum != kNone) return its.sum;
+    const unsigned first = first_part(use);
+    const std::size_t at = its.whole ? its.low : stretch(begin + first * by_.part);
+    const Which which{at, by_.apart[at] ? first : 0};
+    for (uint32_t n = its.sum; n != kNone; n = which_[n].next)
+      if (which_[n].stretch == which.stretch && which_[n].first == which.first) return n;
+    sums.push_back({.line = line.number});
+    which_.push_back({which.stretch, which.first, its.sum});
+    return its.sum = static_cast<uint32_t>(sums.size() - 1);
+  }
+
+ private:
+  struct Line {
+    bool known = false;
+    std::size_t low = 0, high = 0;  // the stretches of its first and of its last part
+    uint32_t sum = kNone;           // its latest
+    bool whole = false;             // it has one sum alone
+  };
+  // What of its line a sum is of.
+  struct Which {
+    std::size_t stretch;
+    unsigned first;
+    uint32_t next = kNone;  // another one of the line
+  };
+
+  std::size_t stretch(uint64_t address) const {
+    const auto edge = std::ranges::upper_bound(by_.edges, address);
+    return static_cast<std::size_t>(edge - by_.edges.begin());
+  }
+
+  const Stretches& by_;
+  std::vector<Line> lines_;  // by place
+  std::vector<Which> which_;
+};
+
+}  // namespace
+
+std::vector<UseRow> rows_of(const Attribution& a,
+                            const std::optional<std::vector<uint64_t>>& lines) {
+  std::vector<bool> asked(a.copies.lines(), !lines);
+  if (lines)
+    for (const uint64_t number : *lines)
+      if (const ObservedLine* line = a.copies.find(number)) asked[line->place] = true;
+  std::vector<UseRow> rows;
+  a.uses.rows().each([&](const Use& use) {
+    if (asked[use.held->line->place]) rows.push_back({&use, &a.uses.cost(use), a.uses.kind(use)});
+  });
+  return rows;
+}
+
+Summary summary(const Attribution& a, const Stretches& by) {
+  Summary found;
+  const Stretches whole{.edges = {}, .apart = {false}};
+  Sums sums(by, a.copies.lines()), others(whole, a.copies.lines());
+  a.uses.rows().each([&](const Use& use) {
+    const UseCost& cost = a.uses.cost(use);
+    if (a.uses.kind(use) <= Attribution::kOutside && !cost.critical)
+      return add(others.sums[others.of(use)], use, cost);
+    const std::size_t sum = sums.of(use);
+    add(sums.sums[sum], use, cost);
+    if (cost.waited || cost.critical)
+      found.waiting.push_back({sum, use.pc, use.callers, cost.waited, cost.critical});
+  });
+  found.sums = std::move(sums.sums);
+  found.others = std::move(others.sums);
+  return found;
+}
+
+}  // namespace uncore

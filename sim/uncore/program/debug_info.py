@@ -1,0 +1,184 @@
+"""DWARF's .debug_info, passed over quickly: which of its entries is worth to be read?
+
+    info = DebugInfo.of(elf_bytes)      None: it is not there, compressed, or of 64 bits
+    info.languages() -> {0: 0x1c, ...}  DW_AT_language of the compilation unit at each offset
+    info.statics(0) -> [0x2a, ...]      a unit's variables with a fixed address: where they are
+
+pyelftools reads every entry that it passes, which of a program takes a tenth of a second and more.
+What is damaged raises one of DAMAGED.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from uncore.program.elf import section
+
+DAMAGED = (struct.error, IndexError, KeyError, ValueError)
+
+_COMPILE_UNIT, _VARIABLE, _SUBPROGRAM = 0x11, 0x34, 0x2E  # tags
+_LOCATION, _LANGUAGE = 0x02, 0x13  # attributes
+_ADDRESS_OP = 3
+# Forms, by what they take: so many bytes, a number, bytes behind their count, a text.
+_SIZES = {
+    **{0x01: 8, 0x05: 2, 0x06: 4, 0x07: 8, 0x0B: 1, 0x0C: 1, 0x0E: 4, 0x10: 4, 0x11: 1, 0x12: 2},
+    **{0x13: 4, 0x14: 8, 0x17: 4, 0x19: 0, 0x1C: 4, 0x1D: 4, 0x1E: 16, 0x1F: 4, 0x20: 8, 0x21: 0},
+    **{0x24: 8, 0x25: 1, 0x26: 2, 0x27: 3, 0x28: 4, 0x29: 1, 0x2A: 2, 0x2B: 3, 0x2C: 4},
+}
+_NUMBERS = frozenset({0x0D, 0x0F, 0x15, 0x1A, 0x1B, 0x22, 0x23})
+_COUNTS = {0x0A: 1, 0x03: 2, 0x04: 4}
+_COUNTED, _STRING, _IMPLICIT_CONST = frozenset({0x09, 0x18}), 0x08, 0x21
+_EXPRESSION = 0x18
+_LEB, _LEB_NOT_0 = rb"[\x80-\xff]*+[\0-\x7f]", rb"[\x80-\xff]*+[\x01-\x7f]"
+# An abbreviation: its code, a tag, whether there are children, and attributes up to two zeros.
+_ENTRY = re.compile(
+    rb"(%b)(%b)([\0\1])((?>(?:%b(?>\x21%b|%b))*))\0\0" % (_LEB_NOT_0, _LEB, _LEB_NOT_0, _LEB, _LEB)
+)
+_COMPILED, _PARTIAL = 1, 3  # kinds of units of DWARF 5 that have the usual head
+
+
+class Abbreviation(NamedTuple):
+    """What an entry with this code is."""
+
+    tag: int
+    parent: bool
+    attributes: tuple[tuple[int, int, int], ...]  # name, form and constant
+    size: int | None  # of its attributes, where that is always the same
+
+
+@dataclass(frozen=True)
+class DebugInfo:
+    """Both sections."""
+
+    info: bytes
+    abbreviations: bytes
+
+    @classmethod
+    def of(cls, data: bytes) -> DebugInfo | None:
+        info, abbreviations = (section(data, name) for name in (".debug_info", ".debug_abbrev"))
+        return None if info is None or abbreviations is None else cls(info, abbreviations)
+
+    def languages(self) -> dict[int, int]:
+        """Of each unit; 0 where nothing says so."""
+        found, at, tables = {}, 0, cache(self._table)
+        while at < len(self.info):
+            entry, end, table = self._head(at)
+            code, entry = _number(self.info, entry)
+            found[at] = self._language(entry, _abbreviation(*tables(table)[code]))
+            at = end
+        return found
+
+    def statics(self, unit: int) -> Iterator[int]:
+        """Of the unit itself and of its functions, in their order."""
+        at, end, offset = self._head(unit)
+        table = self._table(offset)
+        open_: list[bool] = []  # of the entries around: are variables in them looked for?
+        while at < end:
+            start = at
+            code, at = _number(self.info, at)
+            if not code:
+                open_.pop()
+            else:
+                abbreviation = _abbreviation(*table[code])
+                wanted = all(open_[-1:])
+                if wanted and abbreviation.tag == _VARIABLE and self._fixed(at, abbreviation):
+                    yield start
+                if abbreviation.parent:
+                    looked = abbreviation.tag in (_COMPILE_UNIT, _SUBPROGRAM)
+                    open_.append(wanted and looked)
+                at = self._behind(at, abbreviation)
+            if not open_:
+                return
+
+    def _head(self, at: int) -> tuple[int, int, int]:
+        """Of a unit: where its first entry is, where it ends, where its abbreviations are."""
+        size, version = struct.unpack_from("<IH", self.info, at)
+        if version < 5:
+            (table,) = struct.unpack_from("<I", self.info, at + 6)
+            return at + 11, at + 4 + size, table
+        kind, _, table = struct.unpack_from("<BBI", self.info, at + 6)
+        if kind not in (_COMPILED, _PARTIAL):
+            raise KeyError(kind)
+        return at + 12, at + 4 + size, table
+
+    def _table(self, at: int) -> dict[int, tuple[bytes, bytes, bytes]]:
+        """Abbreviations by code, undecoded: most are never asked for."""
+        table = {}
+        while entry := _ENTRY.match(self.abbreviations, at):
+            table[_number(entry[1], 0)[0]] = (entry[2], entry[3], entry[4])
+            at = entry.end()
+        return table
+
+    def _language(self, at: int, abbreviation: Abbreviation) -> int:
+        for name, form, constant in abbreviation.attributes:
+            if name == _LANGUAGE:
+                value = int.from_bytes(self.info[at : at + _SIZES[form]], "little")
+                return constant if form == _IMPLICIT_CONST else value
+            at = self._passed(at, form)
+        return 0
+
+    def _fixed(self, at: int, abbreviation: Abbreviation) -> bool:
+        """Whether an entry's location begins with an address."""
+        for name, form, _ in abbreviation.attributes:
+            if name == _LOCATION:
+                _, first = _number(self.info, at)
+                return form == _EXPRESSION and self.info[first] == _ADDRESS_OP
+            at = self._passed(at, form)
+        return False
+
+    def _behind(self, at: int, abbreviation: Abbreviation) -> int:
+        if abbreviation.size is not None:
+            return at + abbreviation.size
+        for _, form, _ in abbreviation.attributes:
+            at = self._passed(at, form)
+        return at
+
+    def _passed(self, at: int, form: int) -> int:
+        """Behind an attribute."""
+        if form in _SIZES:
+            return at + _SIZES[form]
+        if form in _NUMBERS:
+            return _number(self.info, at)[1]
+        if form in _COUNTED:
+            size, at = _number(self.info, at)
+            return at + size
+        if form == _STRING:
+            return self.info.index(b"\0", at) + 1
+        size = _COUNTS[form]
+        return at + size + int.from_bytes(self.info[at : at + size], "little")
+
+
+@cache
+def _abbreviation(tag: bytes, parent: bytes, attributes: bytes) -> Abbreviation:
+    decoded = tuple(_decoded(attributes))
+    sizes = [_SIZES.get(form) for _, form, _ in decoded]
+    size = None if None in sizes else sum(size or 0 for size in sizes)
+    return Abbreviation(_number(tag, 0)[0], parent == b"\1", decoded, size)
+
+
+def _decoded(attributes: bytes) -> Iterator[tuple[int, int, int]]:
+    at = 0
+    while at < len(attributes):
+        name, at = _number(attributes, at)
+        form, at = _number(attributes, at)
+        constant, at = _number(attributes, at) if form == _IMPLICIT_CONST else (0, at)
+        yield name, form, constant
+
+
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    """A LEB128, and what is behind it."""
+    value = data[at]
+    at += 1
+    if value < 0x80:
+        return value, at
+    value, shift = value & 0x7F, 7
+    while True:
+        byte = data[at]
+        value, shift, at = value | (byte & 0x7F) << shift, shift + 7, at + 1
+        if byte < 0x80:
+            return value, at

@@ -1,0 +1,53 @@
+"""Does the quick way through debug information find what the whole one finds?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.linux.programs import program
+
+from uncore.program import Program, dwarf, find
+from uncore.program.debug_info import DebugInfo
+
+PROGRAMS = [find("lock/mcs"), program("bank")]
+
+
+def language(unit: Any) -> int:
+    return getattr(unit.get_top_DIE().attributes.get("DW_AT_language"), "value", 0)
+
+
+@pytest.mark.parametrize("guest", PROGRAMS, ids=["workload", "linux"])
+def test_languages_and_variables_are_those_of_pyelftools(guest: Program) -> None:
+    info, units = DebugInfo.of(guest.data), dwarf.units(guest.data)[1]
+    assert info and units
+    assert info.languages() == {unit.cu_offset: language(unit) for unit in units}
+    found = 0
+    for unit in units:
+        walked = [e for e in dwarf.variables(unit.get_top_DIE()) if fixed(e)]
+        assert [e.offset for e in dwarf.statics(guest.data, unit)] == [e.offset for e in walked]
+        found += len(walked)
+    assert found > 1
+
+
+def fixed(entry: Any) -> bool:
+    at = entry.attributes.get("DW_AT_location")
+    return at is not None and at.form == "DW_FORM_exprloc" and at.value[:1] == [3]
+
+
+def test_units_of_a_language_are_left_out() -> None:
+    guest = program("bank")
+    (its,) = {language(unit) for unit in dwarf.units(guest.data)[1]}
+    assert dwarf.units(guest.data, (its,))[1] == []
+    assert len(dwarf.units(guest.data, (dwarf.GO,))[1]) == len(dwarf.units(guest.data)[1])
+
+
+def test_damaged_debug_information_stops_nothing() -> None:
+    """Abbreviations of zeros, then of ones: no entry is one that is known."""
+    guest = program("bank")
+    info = DebugInfo.of(guest.data)
+    assert info and guest.variables
+    for byte in (b"\0", b"\1", b"\xff"):
+        spoiled = guest.data.replace(info.abbreviations, byte * len(info.abbreviations))
+        damaged = Program("bank", guest.path, spoiled)
+        assert spoiled != guest.data and damaged.variables == [] and damaged.compiled == []
