@@ -31,6 +31,7 @@ FILES = [
     "cpu/cpu[0-9]*/topology/core_siblings_list",
     "cpu/cpu[0-9]*/cache/index*/level",
     "cpu/cpu[0-9]*/cache/index*/size",
+    "cpu/cpu[0-9]*/cache/index*/coherency_line_size",
     "cpu/cpu[0-9]*/cache/index*/shared_cpu_list",
 ]
 
@@ -105,6 +106,7 @@ def _cached(machine: Machine, cores: Sequence[int]) -> Shown:
             sharers = [other for other, theirs in enumerate(each) if which in dict(theirs)]
             shown[f"{path}/level"] = str(1 + deepest[which])
             shown[f"{path}/size"] = f"{size >> 10}K"
+            shown[f"{path}/coherency_line_size"] = str(machine.line)
             shown[f"{path}/shared_cpu_list"] = ranges(sharers)
     return shown
 
@@ -157,10 +159,11 @@ def of_tree(tree: Mapping[str, Any]) -> Shown:
     for cpu, chain in enumerate(chains):
         for index, handle in enumerate(chain):
             one = nodes[handle]
-            size = one["cache-size"] if index else one["d-cache-size"]
+            size, line = (one[f"{'' if index else 'd-'}cache-{of}"] for of in ("size", "block-size"))
             path = f"cpu/cpu{cpu}/cache/index{index}"
             shown[f"{path}/level"] = str(one["cache-level"] if index else 1)
             shown[f"{path}/size"] = f"{size >> 10}K"
+            shown[f"{path}/coherency_line_size"] = str(line)
             shown[f"{path}/shared_cpu_list"] = ranges(
                 i for i, of in enumerate(chains) if handle in of
             )
