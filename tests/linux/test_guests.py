@@ -37,6 +37,15 @@ def test_calls_do_what_linux_does(guest: str, word: str, harts: int) -> None:
     assert ran(word, guest=guest, harts=harts).failures == []
 
 
+@pytest.mark.parametrize("line", ["128B", "256B"])
+@pytest.mark.parametrize(
+    ("guest", "word"), [("files", "mapped"), ("asks", "remaps"), ("waits", "pool")]
+)
+def test_wide_lines_have_what_calls_write(guest: str, word: str, line: str) -> None:
+    """A2: of pages, of which a call writes each byte, and of words that other threads wait for."""
+    assert ran(word, guest=guest, harts=2, overrides={"line": line}).failures == []
+
+
 @pytest.mark.parametrize(("word", "harts"), RANKS)
 def test_urgent_threads_run_first(word: str, harts: int) -> None:
     assert ran(word, guest="ranks", harts=harts).failures == []
