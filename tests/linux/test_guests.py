@@ -11,8 +11,8 @@ from tests.linux.test_elsewhere import QEMU, on_qemu
 WORDS = {
     "asks": "missing futex_ops real_time pending masked_waits queued remaps times_on_harts"
     " reserved",
-    "waits": "pipes long_writes broken_pipes closed_pipes epolls edges once nested pool masked"
-    " timers signal_files selects",
+    "waits": "pipes long_writes broken_pipes closed_pipes epolls edges once nested nested_deeply"
+    " in_turn pool masked timers signal_files selects",
     "talks": "pairs datagrams over_loopback refused unix_names shut_down echoes nowhere_to",
     "files": "written named devices mapped mapped_by_all appended sparse lists",
     "shares": "file_locks exclusive_pollers one_of_a_pool exclusive_is_for_good streams sequences"
