@@ -22,7 +22,7 @@ EACH = [(guest, word) for guest, words in WORDS.items() for word in words.split(
 # There it depends on who asks, and on what else the computer does.
 HERE_ALONE = [
     *(("asks", word) for word in ("priorities", "real_time")),
-    *(("shares", "parts_that_wrap"), ("files", "told")),
+    *(("shares", "parts_that_wrap"), ("shares", "as_long_for_many"), ("files", "told")),
 ]
 ALONE_ON_A_HART = "the_most_urgent_first an_urgent_one_runs_at_once the_most_urgent_is_woken_first"
 ALONE_ON_A_HART += " turns_by_policy yields_to_its_like children_begin_anew_if_asked"
