@@ -11,7 +11,11 @@ from uncore.engine.native import state
 from uncore.job import Job
 from uncore.result import log
 
-BUCKETS, ROOM, PAGE = (1 << 38) + (1 << 32), 1 << 32, 4096  # of futexes: sim/native/os/kernel_locks.hh
+BUCKETS, ROOM, PAGE = (
+    (1 << 38) + (1 << 32),
+    1 << 32,
+    4096,
+)  # of futexes: sim/native/os/kernel_locks.hh
 
 JOBS = [
     job("locked", "7", harts=4),

@@ -51,7 +51,7 @@ def test_table_counts_what_was_noticed_of_what_was_tried(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(tried, "FILE", tmp_path / "tried.csv")
-    tried.FILE.write_text("mutant,date,outcome,by\na,2026-11-01,noticed,\"x.py::t[1,2]\"\n")
+    tried.FILE.write_text('mutant,date,outcome,by\na,2026-11-01,noticed,"x.py::t[1,2]"\n')
     tried.note("b", UNNOTICED, "")
     tried.note("a", NOTICED, "y.py::t[1,2]")
     assert [tried.read()[name].by for name in "ab"] == ["y.py::t[1,2]", ""]

@@ -1,8 +1,8 @@
 """What came of each mutant when it was last tried: tried.csv, a line each.
 
-    read() -> {name: Last}
-    note(name, outcome, by)     renews a mutant's line
-    table(mutants) -> lines     by area: how many there are, were tried, were noticed, and when
+read() -> {name: Last}
+note(name, outcome, by)     renews a mutant's line
+table(mutants) -> lines     by area: how many there are, were tried, were noticed, and when
 """
 
 from __future__ import annotations
@@ -51,7 +51,5 @@ def table(mutants: Sequence[Mutant]) -> list[str]:
         share = f"{100 * noticed / len(tried):.0f}" if tried else "-"
         days = sorted({one.date for one in tried})
         when = " to ".join(dict.fromkeys((days[0], days[-1]))) if days else "never"
-        lines.append(
-            f"{area:<12} {len(here):>8} {len(tried):>6} {noticed:>8} {share:>4}  {when}"
-        )
+        lines.append(f"{area:<12} {len(here):>8} {len(tried):>6} {noticed:>8} {share:>4}  {when}")
     return lines

@@ -158,15 +158,10 @@ def of_tree(tree: Mapping[str, Any]) -> Shown:
             chains[-1].append(above)
     for cpu, chain in enumerate(chains):
         for index, handle in enumerate(chain):
-            one = nodes[handle]
-            size, line = (one[f"{'' if index else 'd-'}cache-{of}"] for of in ("size", "block-size"))
-            path = f"cpu/cpu{cpu}/cache/index{index}"
-            shown[f"{path}/level"] = str(one["cache-level"] if index else 1)
-            shown[f"{path}/size"] = f"{size >> 10}K"
-            shown[f"{path}/coherency_line_size"] = str(line)
-            shown[f"{path}/shared_cpu_list"] = ranges(
-                i for i, of in enumerate(chains) if handle in of
-            )
+            sharers = ranges(i for i, other in enumerate(chains) if handle in other)
+            for file, value in _of_cache(nodes[handle], index).items():
+                shown[f"cpu/cpu{cpu}/cache/index{index}/{file}"] = value
+            shown[f"cpu/cpu{cpu}/cache/index{index}/shared_cpu_list"] = sharers
     near = [nodes[handle]["numa-node-id"] for handle in sorted(number, key=lambda one: number[one])]
     matrix = tree.get("distance-map", {"distance-matrix": [0, 0, 10]})["distance-matrix"]
     rows = defaultdict(list)
@@ -176,6 +171,15 @@ def of_tree(tree: Mapping[str, Any]) -> Shown:
         shown[f"node/node{node}/distance"] = " ".join(row)
         shown[f"node/node{node}/cpulist"] = ranges(i for i, at in enumerate(near) if at == node)
     return shown
+
+
+def _of_cache(node: Mapping[str, Any], index: int) -> Shown:
+    kind = "cache" if index else "d-cache"
+    return {
+        "level": str(node["cache-level"] if index else 1),
+        "size": f"{node[f'{kind}-size'] >> 10}K",
+        "coherency_line_size": str(node[f"{kind}-block-size"]),
+    }
 
 
 def of_console(text: str) -> Shown:
