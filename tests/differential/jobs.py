@@ -351,7 +351,6 @@ def few_pointers() -> Iterator[tuple[str, Case]]:
 def wide() -> Iterator[tuple[str, Case]]:
     """Lines of 128 and 256 bytes (A2): in small caches, across their ends, at slices and homes."""
     parameters, few = (("ops", 12), ("lines", 12)), (("ops", 6),)
-    spread = (("placement", "0,4,64,80"), ("home", "first-touch"))
     for size in ("128B", "256B"):
         words = (f"line={size}",)
         for machine, more, workload in (
@@ -364,7 +363,9 @@ def wide() -> Iterator[tuple[str, Case]]:
             given = {"random": parameters, "operations": (("ops", 24),)}.get(workload, ())
             case = Case(machine, workload, CORES[machine], (*words, *more), given, tiny=True)
             yield "-".join(("wide", size, machine, workload, *more[:1])), case
-        yield f"wide-{size}-homes", Case("epyc7601x2", "lock/mcs", 4, words, few, spread)
+        for home, workload in (("first-touch", "lock/mcs"), ("interleave", "random")):
+            options = (("placement", "0,4,64,80"), ("home", home))
+            yield f"wide-{size}-{home}", Case("epyc7601x2", workload, 4, words, few, options)
         many = (("placement", "siblings"), ("seeds", (1,)))
         yield f"wide-{size}-siblings", Case("power9x2", "lock/ticket", 16, words, few, many)
 

@@ -205,6 +205,25 @@ def test_an_instruction_has_a_row_for_each_kind_of_operation() -> None:
     assert by_kind.rows() == [(0, 2 * 10), (1, 2 * 20)]
 
 
+def test_hits_from_code_made_at_run_time_have_its_addresses() -> None:
+    """It stands outside the decoded text: each of its accesses has one row, hits and misses."""
+    program = guest("made_code")
+    made = program.symbol("made").address
+    rows = uses(finished("bus:1", "made_code", 1, {}, ops=50)).filter(
+        polars.col("pc").is_between(made, made + program.symbol("made").size - 1)
+    )
+    assert rows.select("pc", "reads", "writes").rows() == [(made, 50, 0), (made + 8, 0, 50)]
+    assert sum(rows["misses"]) < 10
+
+
+@pytest.mark.parametrize("size", [64, 128, 256])
+def test_an_object_is_found_wherever_in_its_line_it_is_touched(size: int) -> None:
+    program, wide = guest("made_code"), {"line": f"{size}B"}
+    seen = native.run(job("bus:1", program, 1, overrides=wide, ops=50), LINES)["observed"]
+    touched = {object_["name"]: object_["at"] for object_ in seen["lines"]["objects"]}
+    assert touched["sums[]"] == [(program.symbol("sums").address + 24 * 8, 8)]
+
+
 def test_far_atomic_is_a_read_and_a_write_of_its_requester() -> None:
     """C8: the core that asks never has the line, but it is its instruction that uses it."""
     options = {"overrides": {"core.atomics": "far"}, "ops": 20}

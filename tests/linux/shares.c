@@ -128,6 +128,28 @@ static int one_of_a_pool(void) {
   all_go(3);
   return 0;
 }
+// Who changes the file wakes one thread, however many sleep there.
+static u64 write_takes(void) {
+  const u64 one = 1, begun = now();
+  call(N_write, ends[0], &one, 8);
+  return now() - begun;
+}
+static int as_long_for_many(void) {
+  ends[0] = (int)call(N_eventfd2, 0, NONBLOCK);
+  pollers[0] = call(N_epoll_create1, 0);
+  control(pollers[0], ADD, ends[0], IN | (1u << 31));
+  start(&threads[0], waits_at, pollers[0]), pause_for(200000);
+  write_takes();  // code and lines come
+  if (!stays_at(&many, 1)) return 1;
+  start(&threads[1], waits_at, pollers[0]), pause_for(200000);
+  const u64 of_one = write_takes();
+  if (!stays_at(&many, 2)) return 2;
+  for (int i = 2; i < 4; ++i) start(&threads[i], waits_at, pollers[0]), pause_for(200000);
+  const u64 of_two = write_takes();
+  if (!stays_at(&many, 3)) return 3;
+  all_go(4);
+  return of_two <= of_one ? 0 : 4;
+}
 static int exclusive_is_for_good(void) {
   ends[0] = (int)call(N_eventfd2, 0, NONBLOCK);
   const long poller = call(N_epoll_create1, 0), inner = call(N_epoll_create1, 0);
@@ -246,6 +268,7 @@ int run(int count, char** words_) {
       {"file_locks", file_locks},
       {"exclusive_pollers", exclusive_pollers},
       {"one_of_a_pool", one_of_a_pool},
+      {"as_long_for_many", as_long_for_many},
       {"exclusive_is_for_good", exclusive_is_for_good},
       {"streams", streams},
       {"sequences", sequences},

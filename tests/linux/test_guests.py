@@ -11,8 +11,8 @@ from tests.linux.test_elsewhere import QEMU, on_qemu
 WORDS = {
     "asks": "missing futex_ops real_time pending masked_waits queued remaps times_on_harts"
     " reserved",
-    "waits": "pipes long_writes broken_pipes closed_pipes epolls edges once nested pool masked"
-    " timers signal_files selects",
+    "waits": "pipes long_writes broken_pipes closed_pipes epolls edges once nested nested_deeply"
+    " in_turn pool masked timers signal_files selects",
     "talks": "pairs datagrams over_loopback refused unix_names shut_down echoes nowhere_to",
     "files": "written named devices mapped mapped_by_all appended sparse lists",
     "shares": "file_locks exclusive_pollers one_of_a_pool exclusive_is_for_good streams sequences"
@@ -22,7 +22,7 @@ EACH = [(guest, word) for guest, words in WORDS.items() for word in words.split(
 # There it depends on who asks, and on what else the computer does.
 HERE_ALONE = [
     *(("asks", word) for word in ("priorities", "real_time")),
-    *(("shares", "parts_that_wrap"), ("files", "told")),
+    *(("shares", "parts_that_wrap"), ("shares", "as_long_for_many"), ("files", "told")),
 ]
 ALONE_ON_A_HART = "the_most_urgent_first an_urgent_one_runs_at_once the_most_urgent_is_woken_first"
 ALONE_ON_A_HART += " turns_by_policy yields_to_its_like children_begin_anew_if_asked"
@@ -35,6 +35,15 @@ RANKS += [("harts_take_the_urgent", 2)]
 @pytest.mark.parametrize("harts", [1, 4])
 def test_calls_do_what_linux_does(guest: str, word: str, harts: int) -> None:
     assert ran(word, guest=guest, harts=harts).failures == []
+
+
+@pytest.mark.parametrize("line", ["128B", "256B"])
+@pytest.mark.parametrize(
+    ("guest", "word"), [("files", "mapped"), ("asks", "remaps"), ("waits", "pool")]
+)
+def test_wide_lines_have_what_calls_write(guest: str, word: str, line: str) -> None:
+    """A2: of pages, of which a call writes each byte, and of words that other threads wait for."""
+    assert ran(word, guest=guest, harts=2, overrides={"line": line}).failures == []
 
 
 @pytest.mark.parametrize(("word", "harts"), RANKS)

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import polars
 import pytest
 from tests.linux.programs import job, outcome, ran
 
+from uncore.engine import native
 from uncore.engine.native import state
 from uncore.job import Job
+from uncore.result import log
+
+BUCKETS, ROOM, PAGE = (
+    (1 << 38) + (1 << 32),
+    1 << 32,
+    4096,
+)  # of futexes: sim/native/os/kernel_locks.hh
 
 JOBS = [
     job("locked", "7", harts=4),
@@ -53,3 +62,19 @@ def test_a_call_takes_what_the_machine_says() -> None:
     dear = {"os.syscall": "1us"}
     cheap, more = (ran("status", "0", overrides=over).elapsed_ps for over in ({}, dear))
     assert more - cheap == 900_000
+
+
+@pytest.mark.parametrize("line", ["64B", "256B"])
+def test_pages_of_buckets_are_near_each_hart_in_turn(line: str) -> None:
+    """K9: however many buckets are on a page. The last resolvers are those of the four nodes."""
+    chosen = {"machine": "epyc7601x2", "placement": "0,16,32,48", "overrides": {"line": line}}
+    locked = job("locked", "7", harts=4, **chosen)
+    table = log.frame(native.run(locked, frozenset({"log"}))["observed"]["log"])
+    roots = table["resolver"].max() - 3
+    of_buckets = polars.col("line").is_between(BUCKETS, BUCKETS + ROOM - 1)
+    page = (polars.col("line") - BUCKETS) // PAGE
+    found = table.filter(of_buckets & (polars.col("resolver") >= roots)).select(
+        (page % 4).alias("turn"), (polars.col("resolver") - roots).alias("node")
+    )
+    assert set(found["turn"]) == {0, 1, 2, 3}
+    assert found["turn"].to_list() == found["node"].to_list()

@@ -121,6 +121,7 @@ static int epolls(void) {
   if (control(MOD, ends[0], IN | OUT, 8) || control(ADD, ends[1], OUT, 9)) return 8;
   if (waited(-1) != 1 || found[0].data != 9 || found[0].events != OUT) return 9;
   if (control(DEL, ends[1], 0, 0) || control(DEL, ends[1], 0, 0) != -ENOENT) return 10;
+  if (waited(0) != 0) return 15;  // it is ready still
   call(N_close, ends[1]);
   if (waited(-1) != 1 || found[0].data != 8 || found[0].events != HUP) return 11;
   call(N_close, ends[0]);
@@ -172,6 +173,30 @@ static int nested(void) {
   if (waited(-1) != 1 || found[0].data != 5) return 2;
   poller = inner;
   return control(ADD, outer, IN, 6) == -ELOOP ? 0 : 3;
+}
+
+// At most five in each other.
+static int nested_deeply(void) {
+  long inner = call(N_epoll_create1, 0);
+  for (int depth = 1; depth < 5; ++depth) {
+    poller = call(N_epoll_create1, 0);
+    if (control(ADD, inner, IN, 5)) return depth;
+    inner = poller;
+  }
+  poller = call(N_epoll_create1, 0);
+  return control(ADD, inner, IN, 5) == -ELOOP ? 0 : 5;
+}
+
+// Of two files that stay ready each is told as often as the other.
+static int in_turn(void) {
+  poller = call(N_epoll_create1, 0);
+  for (u64 data = 1; data <= 2; ++data) control(ADD, call(N_eventfd2, 1, 0), IN, data);
+  u64 last = 0;
+  for (int i = 0; i < 4; ++i) {
+    if (call(N_epoll_pwait, poller, found, 1, 0, 0, 8) != 1 || found[0].data == last) return 1;
+    last = found[0].data;
+  }
+  return 0;
 }
 
 static volatile u32 served;
@@ -303,6 +328,8 @@ int run(int count, char** words) {
   if (same(what, "edges")) return edges();
   if (same(what, "once")) return once();
   if (same(what, "nested")) return nested();
+  if (same(what, "nested_deeply")) return nested_deeply();
+  if (same(what, "in_turn")) return in_turn();
   if (same(what, "pool")) return pool();
   if (same(what, "masked")) return masked();
   if (same(what, "timers")) return timers();

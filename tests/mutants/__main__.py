@@ -9,7 +9,9 @@ says which test noticed; a table at the end how many of each area.
     --since COMMIT  only mutants of files that have changed since
     --jobs N        so many copies at a time
     --again         tries again what is known from an earlier run
+    --table         tries none: says by area how many were noticed when last tried, and when
 
+What came of each, and on which day, is in tried.csv here.
 What is noticed is kept in build/mutants/known.json, as long as the mutant, its file and the test
 that noticed it stay as they are; so a run that was interrupted goes on.  Protocol tables have
 mutants of their own, made by rule: `uncore check --mutants`.
@@ -29,6 +31,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
+from tests.mutants import tried
 from tests.mutants.mutant_list import TOP, Mutant, kept
 from tests.mutants.trial import FOLDER, NOTICED, Tree, Trial
 
@@ -150,14 +153,21 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--since", metavar="COMMIT")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--table", action="store_true")
     arguments = parser.parse_args(words)
+    if arguments.table:
+        print(*tried.table(chosen(arguments)), sep="\n")
+        return 0
     FOLDER.mkdir(parents=True, exist_ok=True)
     found, known = chosen(arguments), Known(arguments.again)
+    now = {mutant.name for mutant in found if not known.get(mutant)}
     pairs = []
     for mutant, trial in zip(
         found, trials(found, known, arguments.jobs, not arguments.meant), strict=True
     ):
         known.add(mutant, trial)
+        if mutant.name in now:
+            tried.note(mutant.name, trial.outcome, trial.by)
         pairs.append((mutant, trial))
         print(f"{mutant.area:<12} {mutant.name:<44} {trial.outcome:<12} {trial.seconds:6.1f} s"
               f"  {trial.by or mutant.equivalent or mutant.unnoticed}", flush=True)  # fmt: skip

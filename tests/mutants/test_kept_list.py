@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from tests.mutants import tried
 from tests.mutants.__main__ import main
 from tests.mutants.mutant_list import TOP, Mutant, kept
+from tests.mutants.trial import NOTICED, UNNOTICED
 
 LEAST = 120  # mutants
 
@@ -33,6 +37,30 @@ def test_names_tell_mutants_apart() -> None:
 def test_a_change_that_no_longer_applies_is_told_with_what_to_do() -> None:
     with pytest.raises(ValueError, match=r"mutant .* occurs 0 times, not once"):
         KEPT[0].applied("another text")
+
+
+def test_what_is_on_record_is_of_mutants_that_are_kept_and_of_tests_that_are_there() -> None:
+    last = tried.read()
+    assert last.keys() <= {mutant.name for mutant in KEPT}
+    noticed = [one for one in last.values() if one.outcome == NOTICED]
+    missing = [n.by for n in noticed if not (TOP / "tests" / n.by.partition("::")[0]).exists()]
+    assert missing == []
+
+
+def test_table_counts_what_was_noticed_of_what_was_tried(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tried, "FILE", tmp_path / "tried.csv")
+    tried.FILE.write_text('mutant,date,outcome,by\na,2026-11-01,noticed,"x.py::t[1,2]"\n')
+    tried.note("b", UNNOTICED, "")
+    tried.note("a", NOTICED, "y.py::t[1,2]")
+    assert [tried.read()[name].by for name in "ab"] == ["y.py::t[1,2]", ""]
+    rest = {"file": "f", "before": "1", "after": "2", "breaks": "r", "area": "here"}
+    mutants = [Mutant(name=name, **rest) for name in "abc"]
+    same = Mutant(name="d", equivalent="no change", **rest)
+    (_, here, every) = tried.table([*mutants, same])
+    assert here.split()[:5] == ["here", "3", "2", "1", "50"]
+    assert every.split()[:5] == ["all", "3", "2", "1", "50"]
 
 
 @pytest.mark.long

@@ -31,6 +31,7 @@ FILES = [
     "cpu/cpu[0-9]*/topology/core_siblings_list",
     "cpu/cpu[0-9]*/cache/index*/level",
     "cpu/cpu[0-9]*/cache/index*/size",
+    "cpu/cpu[0-9]*/cache/index*/coherency_line_size",
     "cpu/cpu[0-9]*/cache/index*/shared_cpu_list",
 ]
 
@@ -105,6 +106,7 @@ def _cached(machine: Machine, cores: Sequence[int]) -> Shown:
             sharers = [other for other, theirs in enumerate(each) if which in dict(theirs)]
             shown[f"{path}/level"] = str(1 + deepest[which])
             shown[f"{path}/size"] = f"{size >> 10}K"
+            shown[f"{path}/coherency_line_size"] = str(machine.line)
             shown[f"{path}/shared_cpu_list"] = ranges(sharers)
     return shown
 
@@ -156,14 +158,10 @@ def of_tree(tree: Mapping[str, Any]) -> Shown:
             chains[-1].append(above)
     for cpu, chain in enumerate(chains):
         for index, handle in enumerate(chain):
-            one = nodes[handle]
-            size = one["cache-size"] if index else one["d-cache-size"]
-            path = f"cpu/cpu{cpu}/cache/index{index}"
-            shown[f"{path}/level"] = str(one["cache-level"] if index else 1)
-            shown[f"{path}/size"] = f"{size >> 10}K"
-            shown[f"{path}/shared_cpu_list"] = ranges(
-                i for i, of in enumerate(chains) if handle in of
-            )
+            sharers = ranges(i for i, other in enumerate(chains) if handle in other)
+            for file, value in _of_cache(nodes[handle], index).items():
+                shown[f"cpu/cpu{cpu}/cache/index{index}/{file}"] = value
+            shown[f"cpu/cpu{cpu}/cache/index{index}/shared_cpu_list"] = sharers
     near = [nodes[handle]["numa-node-id"] for handle in sorted(number, key=lambda one: number[one])]
     matrix = tree.get("distance-map", {"distance-matrix": [0, 0, 10]})["distance-matrix"]
     rows = defaultdict(list)
@@ -173,6 +171,15 @@ def of_tree(tree: Mapping[str, Any]) -> Shown:
         shown[f"node/node{node}/distance"] = " ".join(row)
         shown[f"node/node{node}/cpulist"] = ranges(i for i, at in enumerate(near) if at == node)
     return shown
+
+
+def _of_cache(node: Mapping[str, Any], index: int) -> Shown:
+    kind = "cache" if index else "d-cache"
+    return {
+        "level": str(node["cache-level"] if index else 1),
+        "size": f"{node[f'{kind}-size'] >> 10}K",
+        "coherency_line_size": str(node[f"{kind}-block-size"]),
+    }
 
 
 def of_console(text: str) -> Shown:

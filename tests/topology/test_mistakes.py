@@ -55,6 +55,18 @@ MISTAKES = {
         24,
         "66 entries in 4 ways.*such as",
     ),
+    "one pointer for two": (
+        "grants = 2",
+        'grants = 2\npointers = 1\noverflow = "evict"',
+        25,
+        "overflow = evict.*with 1: expected at least 2 pointers",
+    ),
+    "regions without pointers": (
+        "grants = 2",
+        'grants = 2\noverflow = "coarse"',
+        24,
+        "coarse.*with a pointer for every child: expected at least 1",
+    ),
     "inclusive of nothing": ('"directory"', '"inclusive"', 18, "data = none; write data = 'incl"),
     "inclusive of a victim": (
         '[system.resolver]\nknows = "directory"',

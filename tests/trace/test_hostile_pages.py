@@ -137,6 +137,14 @@ def json_text(text: str) -> str:
     return msgspec.json.encode(text).decode()
 
 
+def test_plotly_is_given_no_markup_of_a_label_or_of_a_list_of_them(tmp_path: Path) -> None:
+    """It draws a part of HTML that stands in a text: bold, links."""
+    page = plot.picture(tmp_path / "p.html", plot.bars({"<b>g</b>": {"<i>l</i>": 1.0}}, "t", "y"))
+    given = page.read_text().rpartition("Plotly.react")[0].rpartition("function draw")[2]
+    assert given.count("<b>") == given.count("<i>") == 0
+    assert "&lt;b" in given and "&lt;i" in given
+
+
 def test_pages_of_forged_results_run_nothing(tmp_path, monkeypatch, forged):
     monkeypatch.chdir(tmp_path)
     one, other = map(str, forged)
