@@ -68,7 +68,7 @@ Action ResolverAgent::act(Packet& packet, Time now) {
   TimedEntry& e = entry(at, m.line);
   if (capacity_.counts_entries() && is_request(m.kind))
     capacity_.take_entry(e, [&](TimedEntry& oldest) { recall(at, oldest); });
-  if (m.carries) e.origin = origin;
+  if (m.carries && m.kind != Kind::Put) e.origin = origin;  // a Put may have to wait
   around_.observer.acts(packet.number, e, m, now);
   Resolver<ResolverAt>(at, e).receive(m);
   around_.network.packets.drop(packet);

@@ -175,6 +175,12 @@ class Entry:
         self.owner, self.unnamed = NOBODY, False
         self.sharers.clear()
 
+    @property
+    def was_passed(self) -> bool:
+        """J5.2: the data to be given have come from above, passed on by their owner."""
+        dirty_above = not self.resolver.root and self.protocol.is_dirty(self.above.state)
+        return bool(self.protocol.passed_right) and dirty_above and not self.dirty
+
     def modified(self) -> None:
         """A child had modified data, so this level has the line in M."""
         if self.protocol.may_store(self.above.state):
@@ -192,12 +198,6 @@ class Entry:
             self.modified()
         elif says & {"dirty", "own"}:
             self.dirtied()
-
-    @property
-    def was_passed(self) -> bool:
-        """J5.2: the data to be given have come from above, passed on by their owner."""
-        dirty_above = not self.resolver.root and self.protocol.is_dirty(self.above.state)
-        return bool(self.protocol.passed_right) and dirty_above and not self.dirty
 
     def keep(self, data: Data, dirty: bool) -> None:
         """In this level's data, where it has any (R7)."""

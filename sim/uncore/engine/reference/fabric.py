@@ -75,12 +75,6 @@ class Fabric:
         )
         return [int(time) for time in far]
 
-    def way(self, source: int, target: int, line: int) -> int:
-        """F1.1: the number by which a line's messages choose among equal paths."""
-        if not self.hashed:
-            return 0
-        return splitmix(splitmix(splitmix(line) + source) + target) % WAYS
-
     def _route(self, source: int, target: int, way: int = 0) -> Route:
         """F1: from stop to stop by the links that lead on; F1.1: of several by the way's digits."""
         route, stop = [], source
@@ -101,6 +95,12 @@ class Fabric:
         for number in numpy.flatnonzero(best):
             chosen.setdefault(int(self.sources[number]), []).append(self.links[number])
         return chosen
+
+    def way(self, source: int, target: int, line: int) -> int:
+        """F1.1: the number by which a line's messages choose among equal paths."""
+        if not self.hashed:
+            return 0
+        return splitmix(splitmix(splitmix(line) + source) + target) % WAYS
 
     def take(self, link: Link, size: str, head: int) -> int:
         """F3.1: when the head that reaches a link now goes on: those before it have the channel."""

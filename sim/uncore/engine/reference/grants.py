@@ -107,9 +107,7 @@ def record_grant(entry: Entry, transaction: Transaction, request: Message) -> No
             entry.owner, entry.owner_request = who, request.number
         else:
             entry.name(who)
-    # R12.2: the probe that an owner has answered by passing the line told the reader to complete.
-    passed = transaction.direct and "pass" in transaction.says
-    entry.open += passed or children.completes(entry, right)
+    entry.open += passed_by_owner(transaction) or children.completes(entry, right)
     if not protocol.is_dirty(right):
         return
     if request.kind != "GetS":  # a reader was passed what was modified before
@@ -120,3 +118,8 @@ def record_grant(entry: Entry, transaction: Transaction, request: Message) -> No
         entry.dirty = False
         if entry.copy and not entry.resolver.inclusive:
             entry.drop()
+
+
+def passed_by_owner(transaction: Transaction) -> bool:
+    """R12.2: the probe told the reader to complete, before the owner passed the line to it."""
+    return transaction.direct and "pass" in transaction.says

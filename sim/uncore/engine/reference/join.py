@@ -124,7 +124,7 @@ def reply(entry: Entry, probe: Message, data: Data | None) -> None:
     agent, above = entry.resolver.agent, entry.above
     if data is None and entry.leaving is not None:
         data = Data(entry.leaving, agent, agent)
-    cell = above.step(event(entry, probe))
+    cell = above.step(event_of(entry, probe))
     if "dirty" in cell.actions and data is None:
         raise ProtocolError("a level responsible for dirty data lost them")
     bytes_, origin = (data.bytes, data.origin) if data else (None, NOBODY)
@@ -133,13 +133,6 @@ def reply(entry: Entry, probe: Message, data: Data | None) -> None:
     if entry.copy and not above.holds_copy:
         entry.drop()
     entry.dirty = entry.dirty and entry.protocol.is_dirty(above.state)
-
-
-def event(entry: Entry, probe: Message) -> str:
-    """J5.1: a ProbeS after which copies stay below is Stays, where the client table has that."""
-    event = entry.above.event(probe)
-    stays = entry.protocol.has_stays and entry.held_below
-    return "Stays" if event == "ProbeS" and stays else event
 
 
 # ---- children while a probe waits ----------------------------------------------------------------
@@ -172,3 +165,13 @@ def has_data_for(entry: Entry, request: Message) -> bool:
     dirty_here = entry.protocol.is_dirty(entry.above.state)
     upgrades = request.kind == "Upg" and entry.has_copy(request.sender)
     return bool(entry.copy) or dirty_here or upgrades
+
+
+# ---- lines passed on -----------------------------------------------------------------------------
+
+
+def event_of(entry: Entry, probe: Message) -> str:
+    """J5.1: a ProbeS after which copies stay below is Stays, where the client table has that."""
+    event = entry.above.event(probe)
+    stays = entry.protocol.has_stays and entry.held_below
+    return "Stays" if event == "ProbeS" and stays else event
