@@ -79,7 +79,7 @@ def test_the_same_run_gives_the_same_point() -> None:
 
 @pytest.mark.xfail(
     protocols[:1] == ("MOESI_CMP_directory",),
-    reason="a read of a written line takes it, with the right to write: no machine here can",
+    reason="pairs take a fifth longer there, and readers of a line are served in turn",
     strict=True,
 )
 @pytest.mark.parametrize("threads", [2, 4, pytest.param(16, marks=pytest.mark.long)])
