@@ -171,7 +171,8 @@ def systems(tables: Tables) -> list[System]:
     chosen += [*narrow(tables), *trials(tables, seed=1, count=12)]
     for root, owned in product((few, early, bus, shared), (False, True)):
         chosen.append(System("2 cores", ((2,),), (root,), True, owned))
-    chosen += [System("3 cores", ((3,),), (root,)) for root in (few, bus)]
+    broadcast = replace(few, pointers=1)
+    chosen += [System("3 cores", ((3,),), (root,)) for root in (few, bus, broadcast)]
     chosen += [System("2 joins", ((1, 1), (2,)), (join, few)) for join in joins(tables)]
     return [replace(system, states=ENOUGH) for system in chosen]
 
