@@ -51,7 +51,9 @@ class Tree:
         """Only what differs is written, so that only that is compiled."""
         listed = ["git", "ls-files", "-z", "-co", "--exclude-standard"]
         names = subprocess.check_output(listed, cwd=TOP, text=True).split("\0")
-        present = {name for name in names if name and (TOP / name).is_file()}
+        # Biome refuses a second configuration below its own.
+        copied = {*names} - {"", "biome.jsonc"}
+        present = {name for name in copied if (TOP / name).is_file()}
         for old in self.top.rglob("*"):
             name = old.relative_to(self.top)
             if old.is_file() and name.parts[0] != "build" and str(name) not in present:
