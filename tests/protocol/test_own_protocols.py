@@ -164,3 +164,14 @@ def test_a_word_that_is_no_protocol_is_answered_with_the_known_ones() -> None:
 def test_an_engine_with_protocols_of_its_own_refuses() -> None:
     with pytest.raises(UserError, match="reads no tables"):
         boot.memory(runs.job(topology.load("bus:4", [OWN]), "counter/atomic", 2))
+
+
+def test_protocol_that_passes_lines_says_what_their_readers_have(tmp_path: Path) -> None:
+    for path in (SHIPPED / "migratory").glob("*.table"):
+        shutil.copy(path, tmp_path)
+    file = tmp_path / "resolver.table"
+    head, answers, rows = file.read_text().partition("answers ")
+    without = re.sub(r"  (passed|D|!moved)$", "", answers + rows, flags=re.MULTILINE)
+    file.write_text(head + without)
+    with pytest.raises(UserError, match="M/ProbeS passes the line on, expected a column passed"):
+        load(f"{tmp_path}:mesi")

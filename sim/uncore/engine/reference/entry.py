@@ -6,7 +6,6 @@ Invariant: dirty data are in a child, in this level's copy, or in the one messag
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -38,6 +37,11 @@ class Poll:
     giver: int = NOBODY  # who has handed its data over, last
     says: set[str] = field(default_factory=set)
     data: Data | None = None
+
+    @property
+    def dirty(self) -> bool:
+        """A child had data that differ from the level above."""
+        return not self.says.isdisjoint(("dirty", "own", "pass"))
 
 
 @dataclass(slots=True)
@@ -192,11 +196,11 @@ class Entry:
         if protocol.is_written(state) or not protocol.is_dirty(state):
             self.modified()
 
-    def learns(self, says: AbstractSet[str]) -> None:
-        """What children have said of their data when they gave them away."""
-        if "pass" in says:
+    def learns(self, poll: Poll) -> None:
+        """What the children asked have said of their data."""
+        if "pass" in poll.says:
             self.modified()
-        elif says & {"dirty", "own"}:
+        elif poll.dirty:
             self.dirtied()
 
     def keep(self, data: Data, dirty: bool) -> None:

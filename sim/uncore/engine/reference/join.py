@@ -108,12 +108,11 @@ def answer_above(entry: Entry) -> Waits:
     entry.wanted_above = False
     poll = ask(entry, plan_for(entry, probe), NOBODY, probe, NOBODY)
     yield from answers(entry, poll)
-    entry.learns(poll.says)
+    entry.learns(poll)
     if probe.kind == "ProbeS":
         owner_answered(entry, poll)
         if poll.data and entry.resolver.keeps_data:
-            differs = not poll.says.isdisjoint({"dirty", "own", "pass"})
-            entry.keep(poll.data, entry.dirty or differs)
+            entry.keep(poll.data, entry.dirty or poll.dirty)
     else:
         entry.nobody_below()
     reply(entry, probe, poll.data or entry.copy)

@@ -78,7 +78,7 @@ def share(entry: Entry, transaction: Transaction, poll: Poll) -> str:
     """R2: what the children hold when they have been asked to share; the grant table's column."""
     assert transaction.request is not None
     owner_answered(entry, poll)
-    entry.learns(poll.says)
+    entry.learns(poll)
     if "own" in poll.says:
         return "own"
     if "pass" in poll.says:
