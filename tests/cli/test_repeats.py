@@ -190,11 +190,17 @@ def test_seed_changes_the_program_of_another_simulator_alone(
 
 
 @pytest.mark.parametrize("simulator", ["sst", "gem5"])
-def test_export_says_that_pointers_are_lost(uncore: Command, simulator: str) -> None:
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        ("system.resolver.pointers=1", "system: pointers mean nothing there"),
+        ("memory.cache=1MiB 4-way 40ns", "memory: its cache means nothing there"),
+    ],
+)
+def test_export_says_what_is_lost(uncore: Command, simulator: str, number: str, said: str) -> None:
     words = ("export", simulator, "mesh:2x2", "lock/ticket", "--threads", "2")
-    assert "pointers" not in uncore(*words, "--output", "all").err
-    run = uncore(*words, "--with", "system.resolver.pointers=1", "--output", "few")
-    assert "pointers mean nothing there" in run.err
+    assert "nothing there" not in uncore(*words, "--output", "all").err
+    assert said in uncore(*words, "--with", number, "--output", "some").err
 
 
 def _files(folder: str) -> dict[str, bytes]:

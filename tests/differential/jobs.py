@@ -392,6 +392,26 @@ def spread_over_routes() -> Iterator[tuple[str, Case]]:
     yield "spread-multicast", Case("ccx:2x3", "ipi/broadcast", 6, multicast, rounds)
 
 
+def before_memory() -> Iterator[tuple[str, Case]]:
+    """Memory-side caches (M2) that lines leave and writebacks enter, near one node and several."""
+    parameters = (("ops", 12), ("lines", 24))
+    small = (
+        "memory.cache=512B 2-way 40ns",
+        "memory.cache.bandwidth=8GB/s",
+        "memory.bandwidth=4GB/s",
+    )
+    for machine, words in (("mesh:3x2", ()), ("ccx:2x3", ("line=128B",))):
+        yield (
+            f"memory-cache-{machine}",
+            Case(machine, "random", 6, (*small, *words), parameters, tiny=True),
+        )
+    options = (("placement", "0,4,64,80"), ("home", "interleave"))
+    yield (
+        "memory-cache-epyc",
+        Case("epyc7601x2", "random", 4, small, parameters, options, tiny=True),
+    )
+
+
 JOBS = dict(
     [
         *structures(8),
@@ -402,6 +422,7 @@ JOBS = dict(
         *interrupts(),
         *kinds(),
         *few_pointers(),
+        *before_memory(),
     ]
 )
 OWNED = {f"owned-{name}": case for name, case in always_far()}

@@ -145,18 +145,42 @@ def test_distances_of_nodes_become_latencies(
 
 
 def test_the_head_says_what_is_left_out_and_what_is_guessed(tmp_path: Path) -> None:
-    memory = f"<object type='MemCache' cache_size='17179869184'>{node(0, 0, 2)}</object>"
+    memory = node(0, 0, 2)
+    for _ in range(2):
+        memory = f"<object type='MemCache' cache_size='17179869184'>{memory}</object>"
     l4 = f"<object type='L4Cache' {cache(131072, 16)} cache_linesize='128'>"
     cores = nested(("Core", 2, ""), ("PU", 1, ""))
     package = f"<object type='Package' os_index='0'>{memory}{l4}{cores}</object></object>"
     text = described(document(package), tmp_path)
     for words in (
         "# 1 L4Cache of 128 MiB: left out.",
-        "# 1 memory-side caches of 16384 MiB: left out.",
+        "# 1 memory-side caches of 16384 MiB behind others: left out.",
         "# lines of 128 bytes are described with 64.",
         "# guesses are core.",
     ):
         assert words in text
+
+
+def behind(caches: list[tuple[int, int]]) -> str:
+    """Packages with a memory node each, behind a cache of so many MiB and ways."""
+    packages = "".join(
+        f"<object type='Package' os_index='{number}'>"
+        f"<object type='MemCache' {cache(mib << 10, ways)}>"
+        f"{node(number, 2 * number, 2)}</object>"
+        f"{nested(('Core', 2, ''), ('PU', 1, ''), first=2 * number)}</object>"
+        for number, (mib, ways) in enumerate(caches)
+    )
+    return document(packages)
+
+
+def test_memory_side_caches_are_those_of_the_machine(tmp_path: Path) -> None:
+    machine = read(behind([(2, 1), (2, 1)]), tmp_path)
+    assert [(m.cache_sets, m.cache_ways) for m in machine.memories] == [(1 << 15, 1)] * 2
+    again = read(xml(machine), tmp_path)
+    assert [(m.cache_sets, m.cache_ways) for m in again.memories] == [(1 << 15, 1)] * 2
+    told = described(behind([(2, 1), (4, 1)]), tmp_path)
+    assert "memory-side caches differ from node to node: left out" in told
+    assert not describe.loads(told).memories[0].cache_sets
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ JOBS = {
     "tables": ("mesh:4x4", "latency/pingpong", (8,), {}),
     "equal routes": (f"{EXAMPLES}/fat-tree16.toml", "lock/mcs", (8, 64), {"ops": 10}),
     "kinds of memory": (f"{EXAMPLES}/knl-flat.toml", "lock/ticket", (8,), {"ops": 10}),
+    "memory behind a cache": (f"{EXAMPLES}/phone.toml", "lock/ticket", (6,), {"ops": 10}),
 }
 
 

@@ -19,9 +19,13 @@ LEVELS = {
 }
 
 
-@pytest.fixture(params=LEVELS)
+CACHED = "memory.cache=1GiB 1-way 60ns"
+
+
+@pytest.fixture(params=[*LEVELS, "knl7210 with a memory-side cache"])
 def machine(request):
-    return topology.load(request.param, [])
+    name, _, more = request.param.partition(" ")
+    return topology.load(name, [CACHED] if more else [])
 
 
 def test_reader_finds_the_cores_nodes_and_caches_of_the_machine(machine, tmp_path):

@@ -39,6 +39,7 @@ def test_every_key_that_a_field_declares_is_read(
         load(name)
     ring = 'kind = "ring"\nlatency = "1ns"\nuplink = "s0"'
     load_text(tmp_path, with_join(ring, "socket:1 core:6 thread:1"))
+    load("ring", ["memory.cache=1MiB 4-way 40ns"])
     assert KEYS.keys() - read == ELSEWHERE
 
 

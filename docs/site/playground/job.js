@@ -28,6 +28,11 @@ function documentOf(K, job) {
   if (machine.line === 64) delete machine.line;
   if (resolvers.every(resolver => resolver.overflow === 'broadcast'))
     for (const resolver of resolvers) delete resolver.overflow;
+  const { memories } = machine;
+  if (!memories.some(memory => memory.cache_sets))
+    for (const memory of memories)
+      for (const name of ['cache_sets', 'cache_ways', 'cache_hit', 'cache_busy'])
+        delete memory[name];
   delete machine.os;
   const parameters = job.parameters.map(([name, , text]) => [name, text]).sort();
   const program = { name: job.program.name, sha256: job.program.sha256 };

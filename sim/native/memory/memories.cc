@@ -23,18 +23,32 @@ void Memories::load(const std::vector<SegmentSpec>& segments) {
 void Memories::arrive(Packet& packet, Time now) {
   const Message<Bytes> m = packet.message;
   network_.packets.drop(packet);
+  const bool read = m.kind == Kind::GetS;
   const std::size_t node = agents_.memory_number(m.to);
-  const bool free = network_.free(m.line);
-  const Time start = free ? now : std::max(now, free_[node]);
-  if (!free) free_[node] = start + nodes_[node].busy;
-  if (m.kind != Kind::GetS) return;
+  const Time leave = network_.free(m.line) ? now : access(node, m.line, read, now);
+  if (!read) return;
   Message<Bytes> data;
   data.kind = Kind::Data;
   data.from = m.to;
   data.to = data.resolver = m.from;
   data.line = m.line;
   data.carry(line(m.line));
-  network_.send(data, free ? now : start + nodes_[node].latency, m.to);
+  network_.send(data, leave, m.to);
+}
+
+// When the data of a read leave.
+Time Memories::access(std::size_t node, uint64_t line, bool read, Time now) {
+  MemoryCache& cache = caches_[node];
+  if (!cache.exists()) return read ? fetch(node, now) : channels_[node].take(now);
+  const Time known = cache.channel.take(now) + nodes_[node].cache_hit;
+  const MemoryCache::Use use = cache.use(line, !read);
+  const Time leave = use.hit || !read ? known : fetch(node, known);
+  if (use.evicts) channels_[node].take(known);
+  return leave;
+}
+
+Time Memories::fetch(std::size_t node, Time when) {
+  return channels_[node].take(when) + nodes_[node].latency;
 }
 
 }  // namespace uncore

@@ -1,4 +1,4 @@
-// The memory nodes: what they hold, and the channel of each (rule M1).
+// The memory nodes: what they hold, the channel of each (M1), and the cache before it (M2).
 //
 // The roots are the points of order: a writeback changes the bytes when a root sends it, by
 // line(); what reaches a node later only takes its time there.
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fabric/network.hh"
+#include "memory/memory_cache.hh"
 #include "memory/pages.hh"
 
 namespace uncore {
@@ -14,11 +15,10 @@ namespace uncore {
 class Memories {
  public:
   Memories(const MachineSpec& machine, const Agents& agents, Network& network)
-      : nodes_(machine.memories),
-        size_(machine.line),
-        agents_(agents),
-        network_(network),
-        free_(nodes_.size()) {}
+      : nodes_(machine.memories), size_(machine.line), agents_(agents), network_(network) {
+    for (const MemorySpec& node : nodes_)
+      channels_.emplace_back(node.busy), caches_.emplace_back(size_, node);
+  }
 
   Bytes line(uint64_t number) { return {pages_.line(number), size_.bytes()}; }
   LineSize line_size() const { return size_; }
@@ -29,12 +29,16 @@ class Memories {
   void arrive(Packet& packet, Time now);  // a read or a writeback reached its node
 
  private:
+  Time access(std::size_t node, uint64_t line, bool read, Time now);
+  Time fetch(std::size_t node, Time when);
+
   const std::vector<MemorySpec>& nodes_;
   const LineSize size_;
   const Agents& agents_;
   Network& network_;
   Pages pages_;
-  std::vector<Time> free_;  // of each node's channel
+  std::vector<MemoryChannel> channels_;  // of each node
+  std::vector<MemoryCache> caches_;
 };
 
 }  // namespace uncore

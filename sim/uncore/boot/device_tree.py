@@ -128,7 +128,7 @@ def _distances(machine: Machine, info: BootInfo) -> Tree:
     def read(a: int, b: int) -> int:
         there, back = memories[a].stop, memories[b].stop
         ways = routes.message("control", there, back) + routes.message("data", back, there)
-        return ways + memories[b].latency
+        return ways + memories[b].hit
 
     def within(node: int) -> list[int]:
         return [number for number, memory in enumerate(info.memory) if memory.node == node]

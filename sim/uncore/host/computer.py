@@ -54,6 +54,7 @@ class Node(Struct, frozen=True, forbid_unknown_fields=True):
     number: Annotated[int, Meta(description="the operating system's")]
     cpus: Annotated[tuple[int, ...], Meta(description="nearest processors; none: memory alone")]
     memory: Annotated[int, Meta(description="bytes; 0: processors alone")]
+    cache: Annotated[Cache | None, Meta(description="before its memory")] = None
 
 
 class Group(Struct, frozen=True, forbid_unknown_fields=True):

@@ -341,6 +341,9 @@ def _drop_usual(machine: dict[str, Any]) -> None:
     _drop(machine["resolvers"], "pointers", 0)
     _drop([machine], "line", LINE)
     _drop(machine["resolvers"], "overflow", "broadcast")
+    if _drop(machine["memories"], "cache_sets", 0):
+        for name in ("cache_ways", "cache_hit", "cache_busy"):
+            _drop(machine["memories"], name, 0)
 
 
 def _drop(cores: Sequence[dict[str, Any]], name: str, usual: Any) -> bool:

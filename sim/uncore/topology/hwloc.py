@@ -156,10 +156,15 @@ class _Tree:
         for number, memory in enumerate(self.machine.memories):
             mine = [core for core, node in enumerate(self.near) if node == number]
             if path == (self._smallest(mine) if mine else ()):
-                node = self._object(part, "NUMANode", number, cores)
-                node.set("nodeset", bitmap([number]))
-                node.set("complete_nodeset", bitmap([number]))
+                above = part
+                if memory.cache_sets:
+                    above = self._cache(part, 1, memory.cache_sets, memory.cache_ways, cores)
+                    above.attrib |= {"type": "MemCache", "cache_type": str(UNIFIED)}
+                node = self._object(above, "NUMANode", number, cores)
                 node.set("local_memory", str(memory.size))
+                for element in {above, node} - {part}:
+                    element.set("nodeset", bitmap([number]))
+                    element.set("complete_nodeset", bitmap([number]))
 
     def _smallest(self, cores: list[int]) -> tuple[int, ...]:
         """The place of the smallest part that has all of them; of the machine, ()."""
@@ -177,7 +182,7 @@ class _Tree:
         routes = Routes(self.machine)
         values = [
             routes.message("control", a.stop, b.stop)
-            + b.latency
+            + b.hit
             + routes.message("data", b.stop, a.stop)
             for a in memories
             for b in memories

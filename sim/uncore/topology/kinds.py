@@ -48,9 +48,11 @@ def kind_names(root: Branch) -> list[str]:
 
 
 def memory_kinds(memory: Branch | Leaf | None) -> list[str]:
-    """The tables in [memory], in the order of the file."""
+    """The tables in [memory] but its own, in the order of the file."""
     items = memory.items.items() if isinstance(memory, Branch) else ()
-    return [name for name, node in items if isinstance(node, Branch)]
+    return [
+        name for name, node in items if isinstance(node, Branch) and name not in BELOW["memory"]
+    ]
 
 
 def write_out(root: Branch) -> None:

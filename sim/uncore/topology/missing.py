@@ -67,7 +67,7 @@ def _known(branch: Branch, path: str) -> set[str]:
 
 
 def _needed(branch: Branch, path: str, last: str) -> bool:
-    """A key without a default, or a table outside the levels that has one, is not there."""
+    """A key without a default, or a table outside the levels of such keys alone, is not there."""
     stated = HOPS if path == f"{LEVEL}.join" and last == "latency" else {last}
     if stated & branch.items.keys():
         return False
@@ -75,7 +75,7 @@ def _needed(branch: Branch, path: str, last: str) -> bool:
     if name in KEYS:
         return KEYS[name].required and not KEYS[name].joins
     inner = BELOW.get(name, set()) - ANY if path != LEVEL else set()
-    return any(f"{name}.{key}" in KEYS and KEYS[f"{name}.{key}"].required for key in inner)
+    return bool(inner) and all(KEYS[f"{name}.{key}"].required for key in inner)
 
 
 def _is_none(branch: Branch) -> bool:

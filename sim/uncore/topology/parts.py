@@ -257,6 +257,31 @@ class Memory:
     kind: str = field(
         "kind of memory that differs, as `[memory.NAME]` says", default="", native=False
     )
+    cache_sets: Count = field(
+        "sets of its memory-side cache; 0: none",
+        Size("memory.cache.size", "size of a memory-side cache of a node", absent="none"),
+        default=0,
+    )
+    cache_ways: Count = field(
+        "ways of that cache",
+        Whole("memory.cache.ways", low=1, high=MOST_WAYS),
+        default=0,
+    )
+    cache_hit: Ps = field(
+        "time from taking its channel to the data leaving, or to memory being asked",
+        Duration("memory.cache.latency"),
+        default=0,
+    )
+    cache_busy: Ps = field(
+        "time a line keeps its channel",
+        Rate("memory.cache.bandwidth", "bandwidth of that cache", absent="without limit"),
+        default=0,
+    )
+
+    @property
+    def hit(self) -> int:
+        """The time of a read that the node answers soonest."""
+        return self.cache_hit if self.cache_sets else self.latency
 
 
 @part

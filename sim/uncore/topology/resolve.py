@@ -18,7 +18,7 @@ from typing import Any
 
 from uncore.topology.builders import Sites, local
 from uncore.topology.builders import build as build_join
-from uncore.topology.core import read_core
+from uncore.topology.core import read_core, sets_and_ways
 from uncore.topology.cpus import check_cpus
 from uncore.topology.cut import cut
 from uncore.topology.document import Branch, Leaf
@@ -262,7 +262,11 @@ def _of_kind(
 ) -> list[tuple[Memory, int]]:
     level = table.word("node", tree.levels[:-1])
     pattern = table.part(
-        Memory, stop=0, kind=kind, busy=ps(table.ledger.line / table.rate("bandwidth"))
+        Memory,
+        stop=0,
+        kind=kind,
+        busy=ps(table.ledger.line / table.rate("bandwidth")),
+        **_cache(table.table("cache")),
     )
     link = ps(table.duration("link", Fraction(0)))
     least = (PROGRAM + STACK * sum(tree.threads)) >> 10
@@ -292,6 +296,20 @@ def _of_kind(
             fabric.wire(stop, at, Cost(link, link), level)
         found.append((replace(pattern, stop=at), stop))
     return found
+
+
+def _cache(table: Table | None) -> dict[str, int]:
+    """The memory-side cache of a node."""
+    if table is None or table.text("size") == "none":
+        return {}
+    sets, ways = sets_and_ways(table)
+    rate = table.rate("bandwidth", None)
+    return {
+        "cache_sets": sets,
+        "cache_ways": ways,
+        "cache_hit": ps(table.duration("latency")),
+        "cache_busy": ps(table.ledger.line / rate) if rate else 0,
+    }
 
 
 def _indices(text: str, below: int) -> list[int]:

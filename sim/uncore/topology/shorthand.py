@@ -27,6 +27,8 @@ def written_out(path: tuple[str, ...], text: str) -> dict[str, str] | None:
     forms: dict[str, Callable[[str], dict[str, str]]] = {"join": _join, "data": _data}
     if table == "core":
         forms = {"l1": _cache, "l2": _cache}
+    elif table == "memory":
+        forms = {"cache": _cache}
     elif table in HEAD:
         return None
     return forms[key](text) if key in forms else None

@@ -58,10 +58,12 @@ def _memories(machine: Machine) -> str:
 
 
 def _each(machine: Machine, kind: str) -> str:
-    """How large a node of a kind is, where they differ."""
-    size = machine.memories[machine.nodes_of(kind)[0]].size
-    differ = any(memory.size != size for memory in machine.memories)
-    return f" of {_bytes(size)}" if differ else ""
+    """How large a node of a kind is, where they differ; and its cache."""
+    node = machine.memories[machine.nodes_of(kind)[0]]
+    differ = any(memory.size != node.size for memory in machine.memories)
+    cache = node.cache_sets * node.cache_ways * machine.line
+    before = f" behind {_bytes(cache)} {node.cache_ways}-way" if cache else ""
+    return (f" of {_bytes(node.size)}" if differ else "") + before
 
 
 def _level(machine: Machine, depth: int, level: str) -> list[str]:

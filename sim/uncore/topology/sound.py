@@ -49,6 +49,9 @@ def _sizes(machine: Machine) -> Iterator[str]:
     for name, of in (("core", machine.core), *((kind.name, kind.core) for kind in machine.kinds)):
         if of.l2_sets and not of.l2_ways:
             yield f"{name}.l2_ways: an L2 with sets but without ways"
+    for node, memory in enumerate(machine.memories):
+        if memory.cache_sets and not memory.cache_ways:
+            yield f"memories[{node}].cache_ways: a cache with sets but without ways"
 
 
 def _kinds(machine: Machine) -> Iterator[str]:

@@ -142,24 +142,29 @@ def _cpu(
 def _caches(path: Path, root: Element) -> Iterator[Cache]:
     for kind, level in CACHES.items():
         for element in _of(root, kind):
-            size = _number(element.get("cache_size"))
-            ways = _number(element.get("cache_associativity"))
-            line = _number(element.get("cache_linesize"))
-            least = line if line in LINES else LINE
-            if size % least or ways * least > size > 0:
-                raise UserError(
-                    f"{path}: read cache_size={size}, cache_associativity={ways} of an {kind};"
-                    f" expected a multiple of {least}, and room for a line in each way"
-                )
-            yield Cache(level, size or USUAL[level], ways, _processors(element), line)
+            yield _cache(path, element, level)
+
+
+def _cache(path: Path, element: Element, level: int) -> Cache:
+    size, ways, line = (
+        _number(element.get(f"cache_{name}")) for name in ("size", "associativity", "linesize")
+    )
+    least = line if line in LINES else LINE
+    if size % least or ways * least > size > 0:
+        raise UserError(
+            f"{path}: read cache_size={size}, cache_associativity={ways} of an"
+            f" {element.get('type')}; expected a multiple of {least}, and room for a line in each"
+            " way"
+        )
+    return Cache(level, size or USUAL.get(level, 0), ways, _processors(element), line)
 
 
 def _nodes(path: Path, root: Element, above: dict[Element, Element]) -> Iterator[Node]:
     taken: set[int] = set()
     for element in sorted(_of(root, "NUMANode"), key=lambda e: _number(e.get("os_index"))):
-        holder = above[element]
+        holder, cache = above[element], None
         while holder.get("type") == "MemCache":
-            holder = above[holder]
+            cache, holder = _cache(path, holder, 0), above[holder]
         # Memory alone may name the processors it is near to: they belong to the first that does.
         near = set(_processors(holder))
         if element.get("cpuset") is not None:
@@ -167,7 +172,8 @@ def _nodes(path: Path, root: Element, above: dict[Element, Element]) -> Iterator
         mine = near - taken
         taken |= mine
         memory = _number(element.get("local_memory"))
-        yield Node(_number(element.get("os_index")), tuple(sorted(mine)), memory)
+        number = _number(element.get("os_index"))
+        yield Node(number, tuple(sorted(mine)), memory, cache if cache and cache.size else None)
 
 
 def _set(path: Path, element: Element, name: str) -> set[int]:

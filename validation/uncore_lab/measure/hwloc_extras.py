@@ -78,8 +78,10 @@ def notes(root: Element, line: int) -> Iterator[str]:
     for kind in ("L4Cache", "L5Cache"):
         if sizes := [o.get("cache_size", "0") for o in objects if o.get("type") == kind]:
             yield f"{len(sizes)} {kind} of {_mib(sizes[0])}: left out"
-    if sizes := [o.get("cache_size", "0") for o in objects if o.get("type") == "MemCache"]:
-        yield f"{len(sizes)} memory-side caches of {_mib(sizes[0])}: left out"
+    caches = [o for o in objects if o.get("type") == "MemCache"]
+    if behind := [o for cache in caches for o in cache if o.get("type") == "MemCache"]:
+        size = _mib(behind[0].get("cache_size", ""))
+        yield f"{len(behind)} memory-side caches of {size} behind others: left out"
     lines = {o.get("cache_linesize", "0") for o in objects if "Cache" in o.get("type", "")}
     if other := sorted(lines - {str(line), "0", "-1"}):
         yield f"lines of {', '.join(other)} bytes are described with {line}"

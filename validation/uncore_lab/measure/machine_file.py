@@ -28,7 +28,13 @@ from uncore.host.computer import Computer, ranges
 from uncore.topology.load import load_text
 from uncore.topology.schema import LINE
 from uncore_lab.measure.cpu_tree import Layout, lay_out
-from uncore_lab.measure.without_family import Tables, last_caches, size, tables
+from uncore_lab.measure.without_family import (
+    Tables,
+    last_caches,
+    memory_cache,
+    size,
+    tables,
+)
 
 HEAD = """\
 # Written by `uncore measure --topology` from {source}: structure, sizes and the numbers of
@@ -124,7 +130,8 @@ def _text(
     guesses: Sequence[str],
 ) -> str:
     own = Tables((), ()) if family else tables(computer, layout)
-    notes = [*computer.notes, *layout.notes, *own.notes, *_untold(computer)]
+    near = memory_cache(computer)
+    notes = [*computer.notes, *layout.notes, *own.notes, *near.notes, *_untold(computer)]
     notes += [family.note] if family and family.note else []
     notes += [f"a family that its CPUID names does not fit: {reason}" for reason in reasons]
     if computer.offline:
@@ -151,6 +158,7 @@ def _text(
     body = [head + "\n".join(lines), *_cores(computer, layout), *own.parts]
     if family:
         body += [_filled(family.adds, computer, layout), *last_caches(layout, whole=False)]
+    body += near.parts
     return _joined("\n\n".join(filter(None, map(str.strip, body)))) + "\n"
 
 

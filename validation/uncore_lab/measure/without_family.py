@@ -38,6 +38,7 @@ LATENCIES = {"cluster": "20cy", "ccx": "40cy", "die": "40ns", "socket": "40ns", 
 OTHER, WITHIN = "40ns", "8cy"  # of levels around the last cache, and of memory nodes within it
 LAST_CACHE = {8: "40cy", 1 << 30: "60cy"}  # by the cores that share it, at most
 LOCAL = 90  # ns of a read of a node's own memory, where distances are relative to it
+NEAR_MEMORY = "60ns"  # memory in the package, or DRAM, as the cache of another
 MOST_PAIRS = 64  # members that are wired each to each
 
 
@@ -108,6 +109,21 @@ def _memory(layout: Layout) -> str:
         rich = [str(g) for g in range(groups) if g not in layout.nodeless]
         lines.append(f'groups = "{" ".join(rich)}"')
     return "\n".join(lines)
+
+
+def memory_cache(computer: Computer) -> Tables:
+    """The memory-side cache, where all nodes have the same."""
+    caches = {
+        node.cache and (node.cache.size, node.cache.ways) for node in computer.nodes if node.cpus
+    }
+    if not any(caches):
+        return Tables((), ())
+    if len(caches) > 1:
+        return Tables((), ("memory-side caches differ from node to node: left out",))
+    bytes_, ways = next(one for one in caches if one)
+    own = Cache(0, bytes_, ways or 1, (), computer.line)
+    latency = f'latency = {{ value = "{NEAR_MEMORY}", source = "estimate" }}'
+    return Tables(("\n".join(["[memory.cache]", *size(own), latency]),), ())
 
 
 # ---- Distances of memory nodes ------------------------------------------------------------------

@@ -77,9 +77,14 @@ def refuse(job: Job) -> None:
 
 def ignored(machine: Machine) -> str:
     levels = dict.fromkeys(resolver.level for resolver in machine.resolvers if resolver.pointers)
-    if not levels:
-        return ""
-    return f"{', '.join(levels)}: pointers mean nothing there; its directories name every sharer"
+    words = []
+    if levels:
+        words.append(
+            f"{', '.join(levels)}: pointers mean nothing there; its directories name every sharer"
+        )
+    if any(memory.cache_sets for memory in machine.memories):
+        words.append("memory: its cache means nothing there; each read waits for the memory")
+    return "; ".join(words)
 
 
 def _end_with_us() -> None:

@@ -1,4 +1,4 @@
-"""M. Memory: the image of what memory itself holds, and the nodes that read and write it.
+"""M. Memory: the image of what memory itself holds, the nodes that read and write it, their caches.
 
 The image is not an always-right memory: a line owned by a cache is stale in it until the root sends
 the writeback.
@@ -31,31 +31,74 @@ class Image(defaultdict[int, bytes]):
                 self[at // size] = bytes(line)
 
 
+class Channel:
+    """A line at a time."""
+
+    def __init__(self, busy: int) -> None:
+        self.busy, self.free = busy, 0
+
+    def take(self, when: int) -> int:
+        """M1.2, M1.3, M2.1: when it is free; it is kept for `busy`."""
+        start = max(when, self.free)
+        self.free = start + self.busy
+        return start
+
+
 class Node:
-    """One memory node: a channel, and what lies behind it."""
+    """One memory node: a channel, and what lies behind it; before it there may be a cache."""
 
     def __init__(self, system: System, agent: int, spec: Memory) -> None:
         self.system, self.agent, self.spec = system, agent, spec
-        self.free = 0
+        self.channel, self.cache = Channel(spec.busy), Cache(spec) if spec.cache_sets else None
 
     def stop(self, line: int) -> int:
         return self.spec.stop
 
-    def read(self, message: Message, channel_got: int) -> None:
+    def fetched(self, when: int) -> int:
         """M1.2: the data leave `latency` after the channel was got."""
-        data = Message("Data", message.line, self.agent, message.sender, message.number)
-        data.right, data.resolver = "M", message.sender
-        data.data, data.origin = self.system.image[message.line], self.agent
-        self.system.send(data, channel_got + self.spec.latency)
-
-    def take_channel(self) -> int:
-        """M1.2, M1.3: when it is free; it is kept for `busy`."""
-        start = max(self.system.clock.now, self.free)
-        self.free = start + self.spec.busy
-        return start
+        return self.channel.take(when) + self.spec.latency
 
     def receive(self, message: Message) -> None:
         """M1.3: a writeback takes its turn; its bytes are in the image since the root sent it."""
-        channel_got = self.take_channel()
-        if message.kind == "GetS":
-            self.read(message, channel_got)
+        now, read = self.system.clock.now, message.kind == "GetS"
+        if self.cache:
+            leave = self.through(self.cache, message.line, read, now)
+        else:
+            leave = self.fetched(now) if read else self.channel.take(now)
+        if read:
+            self.send(message, leave)
+
+    def through(self, cache: Cache, line: int, read: bool, now: int) -> int:
+        """M2.2, M2.3: when the line is there, from the cache or from the memory behind it."""
+        known = cache.channel.take(now) + self.spec.cache_hit
+        hit, evicted = cache.use(line, written=not read)
+        leave = known if hit or not read else self.fetched(known)
+        if evicted:
+            self.channel.take(known)
+        return leave
+
+    def send(self, message: Message, leave: int) -> None:
+        data = Message("Data", message.line, self.agent, message.sender, message.number)
+        data.right, data.resolver = "M", message.sender
+        data.data, data.origin = self.system.image[message.line], self.agent
+        self.system.send(data, leave)
+
+
+class Cache:
+    """M2. The memory-side cache of a node: which lines it has; their bytes are in the image."""
+
+    def __init__(self, spec: Memory) -> None:
+        self.sets, self.ways, self.channel = (
+            spec.cache_sets,
+            spec.cache_ways,
+            Channel(spec.cache_busy),
+        )
+        # Line -> whether memory lacks what was written to it; the least recently used first.
+        self.content: dict[int, dict[int, bool]] = defaultdict(dict)
+
+    def use(self, line: int, written: bool) -> tuple[bool, bool]:
+        """M2.4: whether it was there; whether a line that memory lacks had to go."""
+        here = self.content[line % self.sets]
+        hit = line in here
+        here[line] = here.pop(line, False) or written
+        return hit, len(here) > self.ways and here.pop(next(iter(here)))

@@ -1,0 +1,54 @@
+// The memory-side cache of a node (M2): which of its lines are there. It decides times alone: their
+// bytes are the node's.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "memory/memory_channel.hh"
+#include "spec/spec.hh"
+#include "storage/bytes.hh"
+#include "storage/line_map.hh"
+
+namespace uncore {
+
+class MemoryCache {
+ public:
+  MemoryCache(LineSize size, const MemorySpec& node)
+      : channel(node.cache_busy), size_(size), count_(node.cache_sets), ways_(node.cache_ways) {}
+
+  bool exists() const { return count_ > 0; }
+
+  // M2.4: whether the line was there; whether one that memory lacks had to go.
+  struct Use {
+    bool hit, evicts;
+  };
+  Use use(uint64_t line, bool written) {
+    std::vector<Way>& set = sets_[size_.ordinal(line) % count_];
+    const auto found = std::ranges::find(set, line, &Way::line);
+    const bool hit = found != set.end();
+    if (hit)
+      std::rotate(found, found + 1, set.end());
+    else
+      set.push_back({line, false});
+    set.back().dirty |= written;
+    if (set.size() <= ways_) return {hit, false};
+    const bool dirty = set.front().dirty;
+    set.erase(set.begin());
+    return {hit, dirty};
+  }
+
+  MemoryChannel channel;
+
+ private:
+  struct Way {
+    uint64_t line;
+    bool dirty;
+  };
+
+  LineSize size_;
+  uint32_t count_, ways_;
+  LineMap<std::vector<Way>> sets_;  // the least recently used line first
+};
+
+}  // namespace uncore
