@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import random
-import zlib
 from pathlib import Path
 
 import msgspec
@@ -80,10 +79,17 @@ def test_a_forged_head_is_refused(uncore, state, changes, message):
 
 
 def test_memory_that_unpacks_to_more_than_the_head_says_is_refused(uncore, state):
-    bomb = zlib.compress(bytes(1 << 26), level=9)
+    bomb = state_file.zstd.compress(bytes(1 << 26))
     head = state.partition(b"\n")[2].partition(b"\n")[0]
     Path("bomb").write_bytes(forged(b"\n" + head + b"\n" + bomb, size=1 << 20))
     result = uncore("run", "--from", "bomb")
+    assert (result.status, "damaged" in result.err) == (2, True), result.err
+
+
+@pytest.mark.parametrize("more", [1, state_file.PIECE + 1])
+def test_memory_with_more_behind_it_is_refused(uncore, state, more):
+    Path("more").write_bytes(forged(state + bytes(more)))
+    result = uncore("run", "--from", "more")
     assert (result.status, "damaged" in result.err) == (2, True), result.err
 
 

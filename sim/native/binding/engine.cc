@@ -92,9 +92,10 @@ nb::list interrupts(const Engine& engine) {
   return all;
 }
 
-nb::dict counters(const Engine& engine) {
+nb::dict counters(const Engine& engine, std::size_t lines) {
   nb::dict d;
-  each_count(engine, [&](const char* name, const auto& value) { d[name] = nb::cast(value); });
+  each_count(engine, lines,
+             [&](const char* name, const auto& value) { d[name] = nb::cast(value); });
   return d;
 }
 
@@ -263,7 +264,7 @@ void bind_engine(nb::module_& module) {
       .def("latency", &latency, nb::arg("kind"), nb::arg("source"), nb::arg("target"),
            "ps of a message alone on its way between two stops; kind: control, data or snoop.")
       .def("harts", &harts)
-      .def("counters", &counters)
+      .def("counters", &counters, nb::arg("lines") = kAllLines)
       .def("pace", &pace)
       .def("work", &work, "What it has cost; depends on how far cores ran ahead.")
       .def("accesses", &accesses, "By hart: number, pc, address, size, reads, writes, seen (H8).");

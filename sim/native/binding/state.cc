@@ -66,7 +66,11 @@ void bind_state(nb::module_& module) {
       .def("put", &put, nb::arg("packed"), "What comes next of its content. False: too much.")
       .def("start", &start, nb::arg("machine"), nb::arg("job"), nb::rv_policy::reference_internal)
       .def(
-          "run", [](Arena& a) { return static_cast<Engine*>(a.root()); },
+          "run",
+          [](Arena& a) {
+            a.grow_in_large_pages();
+            return static_cast<Engine*>(a.root());
+          },
           nb::rv_policy::reference_internal, "The run that was started in it.")
       .def_prop_ro("place",
                    [](const Arena& a) {

@@ -1,6 +1,7 @@
 // What a run has counted, by the names that Python and a page know.
 //
-// Interface: each_count(engine, put) calls put(name, value) of each number or list of numbers.
+// Interface: each_count(engine, lines, put) calls put(name, value) of each number or list of
+// numbers; `lines`: of how many lines at most, those that were fetched most.
 #pragma once
 
 #include <algorithm>
@@ -15,18 +16,23 @@ namespace uncore {
 
 using Pairs = std::vector<std::pair<uint64_t, uint64_t>>;
 
+inline constexpr std::size_t kAllLines = ~std::size_t{0};
+
 // Lines by a count, most first.
-inline Pairs hottest(const LineMap<uint64_t>& counts) {
+inline Pairs hottest(const LineMap<uint64_t>& counts, std::size_t most) {
+  if (most == 0) return {};
   Pairs lines(counts.begin(), counts.end());
-  std::ranges::sort(lines, [](const auto& a, const auto& b) {
+  const auto kept = static_cast<std::ptrdiff_t>(std::min(most, lines.size()));
+  std::ranges::partial_sort(lines, lines.begin() + kept, [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });
+  lines.resize(static_cast<std::size_t>(kept));
   for (auto& [line, count] : lines) line <<= kUnitShift;
   return lines;
 }
 
 template <class Put>
-void each_count(const Engine& engine, Put put) {
+void each_count(const Engine& engine, std::size_t lines, Put put) {
   const Counters& c = engine.counters;
   put("events", c.events + engine.network.crossings());
   put("transactions", c.transactions);
@@ -34,10 +40,10 @@ void each_count(const Engine& engine, Put put) {
   put("between", c.transfers_between);
   put("stored", c.transfers_stored);
   put("memory", c.transfers_memory);
-  put("lines", hottest(c.transfers_by_line));
+  put("lines", hottest(c.transfers_by_line, lines));
   put("failed_scs", c.scs.all());
   const bool lately = c.scs.any_since(engine.services.progress());
-  put("failed_lately", lately ? hottest(c.scs.by_line()) : Pairs{});
+  put("failed_lately", lately ? hottest(c.scs.by_line(), kAllLines) : Pairs{});
   std::vector<uint64_t> resolvers, channels;
   std::vector<std::array<uint64_t, 3>> taken;
   for (const auto& r : engine.resolvers) resolvers.push_back(r->slices().busiest());

@@ -62,12 +62,7 @@ bool map(uint32_t number) {
   void* const at = head(number);
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
   void* const got = mmap(at, kRoom, PROT_READ | PROT_WRITE, flags, -1, 0);
-  if (got == at) {
-#ifdef MADV_HUGEPAGE
-    madvise(got, kRoom, MADV_HUGEPAGE);
-#endif
-    return true;
-  }
+  if (got == at) return true;
   if (got != MAP_FAILED) munmap(got, kRoom);
   taken.fetch_and(~bit);
   return false;
@@ -121,8 +116,10 @@ std::optional<Arena> Arena::make() {
 #ifndef __SANITIZE_ADDRESS__
   for (uint32_t number = 0; number < kArenas; ++number)
     if (map(number)) {
+      Arena made(number);
+      made.grow_in_large_pages();
       new (head(number)) Head{.end = (sizeof(Head) + kAlign - 1) / kAlign * kAlign};
-      return Arena(number);
+      return made;
     }
 #endif
   return std::nullopt;
@@ -194,6 +191,12 @@ bool Arena::put(std::span<const uint64_t> packed) {
   return true;
 }
 void*& Arena::root() { return head(number_)->root; }
+
+void Arena::grow_in_large_pages() {
+#ifdef MADV_HUGEPAGE
+  madvise(head(number_), kRoom, MADV_HUGEPAGE);
+#endif
+}
 
 }  // namespace uncore
 

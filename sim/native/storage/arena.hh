@@ -55,6 +55,9 @@ class Arena {
   // A part of it; behind the last one nothing.
   std::vector<uint64_t> content(std::size_t part) const;
   void*& root();  // what the owner finds again
+  // From now on. What is put is not: most of it is not touched again, and the system would have to
+  // clear a large page before each part.
+  void grow_in_large_pages();
 
  private:
   explicit Arena(uint32_t number, uint64_t saved = 0) : number_(number), saved_(saved) {}

@@ -94,7 +94,7 @@ FOR_PAGE(uncore_outcome) const char* uncore_outcome() {
     put("console", run->services.console.text);
     put("now", run->queue.now());
     put("instructions", instructions());
-    each_count(*run, put);
+    each_count(*run, kAllLines, put);
   });
   return say();
 }

@@ -91,7 +91,7 @@ class Session:
         self.still = Stillness(looks, letters, self.memory)
 
     def outcome(self) -> dict[str, Any]:
-        harts, counters = self.run.harts(), self.run.counters()
+        harts, counters = self.run.harts(), self.run.counters(0)
         fields = {
             "end": self.run.end,
             "exit_code": self.run.exit_code,

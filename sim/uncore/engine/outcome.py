@@ -42,7 +42,8 @@ class Run(tasks.Run, Protocol):
     def harts(self) -> list[dict[str, Any]]:
         """pc, clock, instructions, mode, and the address it waits for."""
 
-    def counters(self) -> dict[str, Any]: ...
+    def counters(self, lines: int = ...) -> dict[str, Any]:
+        """`lines`: of how many at most, those that were fetched most."""
 
 
 def point(job: Job, engine: Run) -> dict[str, Any]:
@@ -55,8 +56,8 @@ def point(job: Job, engine: Run) -> dict[str, Any]:
         if guest.linux
         else _told(guest, engine, harts)
     )
-    counts = engine.counters()
-    lines = counts["lines"][:MOST_LINES]
+    counts = engine.counters(MOST_LINES)
+    lines = counts["lines"]
     names = Names.of(guest, engine.read, harts)
     point = fields | {
         "latency": percentiles(counts["latencies"]),
@@ -85,7 +86,7 @@ def whereabouts(job: Job, engine: Run) -> list[str]:
     """For a message, of a program of Linux: its threads, and the lines that were fetched most."""
     if not job.program.linux:
         return []
-    lines = engine.counters()["lines"][:MOST_NAMED]
+    lines = engine.counters(MOST_NAMED)["lines"]
     names = Names.of(job.program, engine.read, job.threads[0])
     hot = [f"  {count} fetches of the line of {names.at(line)}" for line, count in lines]
     return [*tasks.stacks(job, cast(tasks.OfLinux, engine)), *hot]

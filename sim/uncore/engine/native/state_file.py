@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import zlib
+import sys
 from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -28,10 +28,15 @@ from uncore.engine.native.state import State
 from uncore.errors import UserError
 from uncore.support.output_files import write_whole
 
-SCHEMA = "uncore.state/4"
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+SCHEMA = "uncore.state/5"
 PIECE, WORD = 1 << 18, 8  # bytes
 LONGEST_HEAD = 1 << 30  # bytes: a program is in it
-FIRST = re.compile(rb"uncore\.state/4 ([0-9a-f]{64}) ([0-9]{1,12})\n")
+FIRST = re.compile(rb"uncore\.state/5 ([0-9a-f]{64}) ([0-9]{1,12})\n")
 LONGEST_FIRST = 128  # bytes
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -50,7 +55,7 @@ class Damaged(Exception):
 
 
 def write(path: Path, command: str, about: msgspec.Struct, state: State) -> None:
-    packer, packed, size = zlib.compressobj(level=1), list[bytes](), 0
+    packer, packed, size = zstd.ZstdCompressor(level=1), list[bytes](), 0
     for number in count():
         if not (part := state.arena.content(number)):
             break
@@ -77,7 +82,7 @@ def read(path: Path, command: str, about: type[T]) -> tuple[T, State]:
             _fill(arena, file, head.size)
     except OSError as error:
         raise UserError(f"--from {path}: {error.strerror}; name a file that can be read") from None
-    except (Damaged, zlib.error, msgspec.MsgspecError, UnicodeDecodeError):
+    except (Damaged, zstd.ZstdError, msgspec.MsgspecError, UnicodeDecodeError):
         raise UserError(
             f"--from {path}: not a saved run, or a damaged one, or another version's; write what"
             f" `uncore {command} --state` of this one wrote"
@@ -116,8 +121,10 @@ def _fill(arena: Any, file: BinaryIO, size: int) -> None:
     """With exactly so much."""
     if not _native.Arena.LEAST <= size <= _native.Arena.MOST:
         raise Damaged
-    unpacker, rest = zlib.decompressobj(), b""
+    unpacker, rest = zstd.ZstdDecompressor(), b""
     while piece := file.read(PIECE):
+        if unpacker.eof:
+            raise Damaged
         content = unpacker.decompress(piece, size + 1)
         size -= len(content)
         content = rest + content

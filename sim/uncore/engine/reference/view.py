@@ -44,7 +44,7 @@ class View:
             for hart in self.system.harts
         ]
 
-    def counters(self) -> dict[str, Any]:
+    def counters(self, lines: int | None = None) -> dict[str, Any]:
         """Under the names that the native engine gives them."""
         counts, system = self.system.counts, self.system
         line = system.machine.line
@@ -54,7 +54,7 @@ class View:
             "between": counts.between,
             "stored": counts.stored,
             "memory": counts.memory,
-            "lines": hottest(counts.by_line, line),
+            "lines": hottest(counts.by_line, line)[:lines],
             "failed_scs": counts.failed_scs,
             "failed_lately": hottest(counts.failed_lately, line),
             "resolver_busy": [max(resolver.busy) for resolver in system.resolvers],
