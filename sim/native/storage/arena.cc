@@ -21,14 +21,19 @@ constexpr uint64_t kFirst = 0x1000'0000'0000;
 constexpr uint64_t kRoom = uint64_t{1} << 36;
 constexpr uint32_t kArenas = 64;
 constexpr std::size_t kAlign = 64;
-// Kinds of blocks: of so many units of kAlign, then of powers of two of them.
+// Kinds of blocks: of so many units of kAlign, then of powers of two of them, which are chunks.
 constexpr std::size_t kExact = 1024, kKinds = kExact + 32;
+constexpr std::size_t kChunk = kExact * kAlign, kTogether = 8;
 
-// Stands at the beginning of an arena; blocks follow. A block's kind is written before it.
+// Stands at the beginning of an arena; chunks follow, each with blocks of one kind: a block needs
+// no room to say what it is. All of it is 0 at first.
 struct Head {
-  uint64_t end = 0;  // of what is used
-  void* root = nullptr;
-  std::array<void*, kKinds> free{};  // blocks of each kind, each of which names the next
+  uint64_t end;  // of what is used
+  void* root;
+  std::array<void*, kKinds> free;              // blocks of each kind, each of which names the next
+  std::array<uint64_t, kKinds> unused;         // of each kind, where those begin that never were
+  std::array<uint64_t, kKinds> left;           // and how many they are
+  std::array<uint16_t, kRoom / kChunk> kinds;  // of each chunk's blocks
 };
 
 std::atomic<uint64_t> taken = 0;  // arenas of this process, a bit each
@@ -68,33 +73,43 @@ bool map(uint32_t number) {
   return false;
 }
 
-// Of a block with so many bytes, and the unit before them.
 std::size_t kind_of(std::size_t bytes) {
-  const std::size_t units = 1 + (std::max<std::size_t>(bytes, 1) + kAlign - 1) / kAlign;
+  const std::size_t units = (std::max<std::size_t>(bytes, 1) + kAlign - 1) / kAlign;
   return units < kExact ? units : kExact + static_cast<std::size_t>(std::bit_width(units - 1));
 }
 std::size_t size_of(std::size_t kind) {
   return kAlign * (kind < kExact ? kind : std::size_t{1} << (kind - kExact));
 }
+uint64_t rounded(uint64_t bytes) { return (bytes + kChunk - 1) / kChunk * kChunk; }
+
+// Chunks for more blocks of a kind.
+void grow(Head& h, std::size_t kind) {
+  const std::size_t size = size_of(kind);
+  const uint64_t room = rounded(kind < kExact ? kTogether * size : size);
+  if (h.end + room > kRoom) throw std::bad_alloc();
+  std::fill_n(&h.kinds[h.end / kChunk], room / kChunk, static_cast<uint16_t>(kind));
+  h.unused[kind] = h.end;
+  h.left[kind] = room / size;
+  h.end += room;
+}
 
 void* allocate(Head& h, std::size_t bytes) {
-  const std::size_t kind = kind_of(bytes), size = size_of(kind);
+  const std::size_t kind = kind_of(bytes);
   if (void* const block = h.free[kind]) {
     std::memcpy(&h.free[kind], block, sizeof(void*));
     return block;
   }
-  const uint64_t begin = reinterpret_cast<uint64_t>(&h);
-  auto* const block = reinterpret_cast<std::byte*>(begin + h.end + kAlign);
-  if (h.end + size > kRoom) throw std::bad_alloc();
-  std::memcpy(block - sizeof kind, &kind, sizeof kind);
-  h.end += size;
+  if (h.left[kind] == 0) grow(h, kind);
+  --h.left[kind];
+  void* const block = reinterpret_cast<std::byte*>(&h) + h.unused[kind];
+  h.unused[kind] += size_of(kind);
   return block;
 }
 
 void release(void* block) {
-  std::size_t kind;
-  std::memcpy(&kind, static_cast<std::byte*>(block) - sizeof kind, sizeof kind);
   Head& h = *of(block);
+  const std::size_t at = reinterpret_cast<uint64_t>(block) - reinterpret_cast<uint64_t>(&h);
+  const std::size_t kind = h.kinds[at / kChunk];
   std::memcpy(block, &h.free[kind], sizeof(void*));
   h.free[kind] = block;
 }
@@ -118,7 +133,7 @@ std::optional<Arena> Arena::make() {
     if (map(number)) {
       Arena made(number);
       made.grow_in_large_pages();
-      new (head(number)) Head{.end = (sizeof(Head) + kAlign - 1) / kAlign * kAlign};
+      head(number)->end = rounded(sizeof(Head));
       return made;
     }
 #endif
