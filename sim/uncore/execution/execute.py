@@ -73,12 +73,16 @@ def execute(
     ended: Callable[[], None] = lambda: None,
     store: Store | None = None,
     resume: bool = False,
+    plans: Sequence[enough.Plan] = (),
 ) -> list[Result]:
-    """One Result per job; `tick` hears of progress, `ended` of the last point."""
+    """One Result per job; `tick` hears of progress, `ended` of the last point.
+
+    `plans`: which points of the jobs to run, one for each, instead of those that the jobs ask for.
+    """
     started = datetime.now(UTC).isoformat(timespec="seconds")
     how = _How(probes | enough.probes(jobs), engine_options, store)
     _refuse_unusable(jobs, how.probes, engine_options)
-    plans = [enough.plan(job) for job in jobs]
+    plans = plans or [enough.plan(job) for job in jobs]
     finished: dict[enough.Plan, dict[_Run, Finished]] = {plan: {} for plan in plans}
     under_way: list[tuple[Job | None, KeyboardInterrupt]] = []
     try:
