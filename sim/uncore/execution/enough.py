@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import ceil, log2
-from statistics import fmean, median_low, pvariance
+from statistics import fmean, median_low, pvariance, stdev
 from typing import Any
 
 import msgspec
@@ -51,6 +51,8 @@ NEARLY = 1.1  # times as long as wanted is a first run that is kept
 CLOCK = 10**6  # ps: an operation that takes a hart longer is not slowed down by reading the clock
 WAITS = 3  # lines fetched by an operation that is not done twice while a line is in hand
 TRIED, TRIED_OPS, SOON = 8, 32, 100_000  # harts of a trial, operations of each; ps between starts
+MANY, HURRIED = 5, 250_000  # harts that do so many operations start sooner, ps apart at least
+DRIFT = 3  # standard errors by which the halves of runs must not differ in the mean
 APART = 2  # operations' times between two harts' starts
 PACE = "pace"  # the probe
 
@@ -213,6 +215,8 @@ class _Count:
             self._longer(2)
         elif self.runs < RUNS[0]:
             self._more(RUNS[0])
+        elif self._drifts and self._times < LONGEST:
+            self._longer(2)
         elif not self._narrow:
             if self.runs < RUNS[-1]:
                 self._more(RUNS[RUNS.index(self.runs) + 1])
@@ -225,6 +229,8 @@ class _Count:
         start = min(self.job.chance.start, APART * took)
         if took * self.threads < CLOCK or not self.trial.timed:
             ops = max(LEAST, ceil(FEW / self.threads))
+            own = self.job.chance.start
+            start = min(own, max(start, HURRIED)) if self.threads >= MANY else own
             self._begin(Length(self.threads, ops, 1, start))
             return
         late = start * self.threads
@@ -265,6 +271,14 @@ class _Count:
     @property
     def _narrow(self) -> bool:
         return self._half <= self.job.within / 1e6
+
+    @property
+    def _drifts(self) -> bool:
+        """Whether the steady states still become faster or slower, by more than is asked."""
+        halves = [apart(pace) for pace in self._paces.values()]
+        mean = abs(fmean(halves))
+        surely = mean > DRIFT * stdev(halves) / len(halves) ** 0.5
+        return surely and mean > self.job.within / 1e6
 
     @property
     def _wanted(self) -> int:
