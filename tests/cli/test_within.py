@@ -101,14 +101,14 @@ def test_a_workload_without_operations_is_refused(uncore: Command) -> None:
 
 def searched(
     rate: Callable[[int, int], float],
-    apart: Callable[[int], float] = lambda ops: 0.0,
+    apart: Callable[[int, int], float] = lambda seed, ops: 0.0,
     threads: int = 4,
     timed: float = 1.0,
     lines: int = 5,
 ) -> tuple[Estimate, list[int], Job]:
     """A search; the runs of each round; and its job.
 
-    A run with a seed has the rate `rate(seed, ops)`, its halves differ by `apart(ops)`.  Where it
+    A run with a seed has the rate `rate(seed, ops)`, its halves differ by `apart(seed, ops)`.  Where it
     is timed, the rate is so many times higher; an operation fetches so many lines."""
     job = make_job("ring:8", "lock/mcs", [threads], within="2%", seeds=(1,))
     plan, rounds = enough.plan(job), []
@@ -118,15 +118,15 @@ def searched(
             given = dict(point.parameters)
             ops = TIMED if "duration" in given else int(given["ops"])
             times = timed if "duration" in given else 1.0
-            made = run(point, ops, times * rate(point.seed or 0, ops), apart(ops), lines)
+            made = run(
+                point, ops, times * rate(point.seed or 0, ops), apart(point.seed or 0, ops), lines
+            )
             plan.take(*made)
     found, estimated = plan.ended()
     return estimated[0], rounds, found
 
 
-def run(
-    job: Job, ops: int, rate: float, apart: float, lines: int
-) -> tuple[Point, dict[str, Any]]:
+def run(job: Job, ops: int, rate: float, apart: float, lines: int) -> tuple[Point, dict[str, Any]]:
     """A run in which so many operations are done in a span; without a rate, none.  On the whole one
     takes each hart 10 ns."""
     span = max(1, round(LENGTH / (rate or 1)))
@@ -158,25 +158,40 @@ def test_a_run_apart_from_all_others_asks_for_more_of_them() -> None:
     assert half(estimated) < 0.02
 
 
-def test_longer_runs_follow_where_halves_of_a_run_differ_as_runs_do() -> None:
-    estimated, rounds, _ = searched(
-        lambda seed, ops: 1 + 2 / ops * (-1) ** seed, lambda ops: 16 / ops
-    )
-    assert rounds == [1, 1, 5, 3, 8, 1, 5]
-    first = enough.FEW // 4
-    assert estimated.reached and estimated.ops == 4 * first  # 3.1 % is 1.6 times 2 %
-    assert estimated.operations == 4 * (TIMED + 17 * first + 6 * 4 * first)
+def test_longer_runs_begin_anew_where_many_are_apart() -> None:
+    estimated, rounds, _ = searched(lambda seed, ops: 1 + 8 / ops * (-1) ** seed)
+    assert rounds == [1] + [1, 5] * (len(rounds) // 2)
+    lengths = [enough.FEW // 4 << n for n in range(len(rounds) // 2)]
+    assert estimated.reached and estimated.ops == lengths[-1]
+    assert estimated.operations == 4 * (TIMED + 6 * sum(lengths))
 
 
-def test_no_longer_runs_follow_where_a_run_is_alike_and_runs_are_not() -> None:
-    estimated, rounds, _ = searched(lambda seed, ops: 1 + 0.3 * (-1) ** seed)
-    assert rounds == [1, 1, 5, 3, 8] and len(estimated.rates) == enough.RUNS[-1]
+def test_longer_runs_follow_where_a_steady_state_still_becomes_faster() -> None:
+    estimated, _, _ = searched(lambda seed, ops: 1.0, lambda seed, ops: 6.4 / ops)
+    assert estimated.ops == 2 * enough.FEW // 4  # halves of what is steady: 3.1 %, then 1.6
+
+
+def test_the_longest_runs_end_it_and_that_is_said() -> None:
+    estimated, _, _ = searched(lambda seed, ops: 1 + 0.3 * (-1) ** seed)
+    assert estimated.ops == enough.LONGEST * enough.FEW // 4
+    assert len(estimated.rates) == enough.RUNS[-1]
     assert not estimated.reached and estimated.steady
 
 
-def test_no_longer_runs_follow_where_the_longest_would_be_too_short() -> None:
-    estimated, rounds, _ = searched(lambda seed, ops: 1 + 0.2 * (-1) ** seed, lambda ops: 1.0)
-    assert rounds == [1, 1, 5, 3, 8] and not estimated.reached
+def test_timed_runs_are_more_but_no_longer_where_each_is_alike_and_they_are_not() -> None:
+    estimated, rounds, _ = searched(lambda seed, ops: 1 + 0.3 * (-1) ** seed, threads=8)
+    assert rounds == [1, 1, 1, 6, 3, 8]  # a trial of two, and one that tells the length
+    assert not estimated.reached
+
+
+def test_timed_runs_are_made_longer_where_their_halves_differ_as_they_do() -> None:
+    def rate(seed: int, ops: int) -> float:
+        return 1 + 0.05 * (-1) ** seed
+
+    _, rounds, alike = searched(rate, threads=8)
+    _, longer, job = searched(rate, lambda seed, ops: 0.4 * (-1) ** seed, threads=8)
+    assert job.lengths[0].duration > (enough.LONGEST - 1) * alike.lengths[0].duration
+    assert longer == rounds + [1, 5, 3, 8] * 4
 
 
 def test_without_a_steady_state_rates_are_of_whole_runs() -> None:
@@ -188,7 +203,7 @@ def test_without_a_steady_state_rates_are_of_whole_runs() -> None:
 def test_runs_that_take_little_more_than_the_start_are_made_longer_however_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(enough, "APART", 1000)  # harts start as far apart as the machine says
+    monkeypatch.setattr(enough, "UNSTEADY", 1)
     estimated, _, _ = searched(lambda seed, ops: 0.0)
     took = estimated.ops * 10_000
     start = 4 * 10**6  # of four harts, 1 us each
@@ -197,8 +212,8 @@ def test_runs_that_take_little_more_than_the_start_are_made_longer_however_long(
 
 
 def test_harts_start_no_further_apart_than_two_operations_and_the_machine_say() -> None:
-    soon = searched(lambda seed, ops: 10.0)[2].lengths[0].start  # an operation in 0.1 us
-    late = searched(lambda seed, ops: 0.1)[2].lengths[0].start
+    soon = searched(lambda seed, ops: 10.0, threads=8)[2].lengths[0].start  # an operation in 0.1 us
+    late = searched(lambda seed, ops: 0.1, threads=8)[2].lengths[0].start
     assert (soon, late) == (2 * 10**5, 10**6)
 
 

@@ -164,7 +164,8 @@ def test_a_span_holds_what_a_formula_can_be(words: str) -> None:
         spans = {name: sorted((draw.uniform(-4, 5), draw.uniform(0.1, 5))) for name in "ab"}
         low, high = formula.span({name: (ends[0], ends[1]) for name, ends in spans.items()})
         for parts in product((0, 0.25, 0.7, 1), repeat=2):
-            values = {n: s[0] + p * (s[1] - s[0]) for p, (n, s) in zip(parts, spans.items())}
+            pairs = zip(spans.items(), parts, strict=True)
+            values = {name: low_ + part * (high_ - low_) for (name, (low_, high_)), part in pairs}
             value = formula.value(values)
             assert low - 1e-9 <= value <= high + 1e-9
 

@@ -12,9 +12,10 @@ work before the last one comes.  Where an operation takes little time on a line 
 that a timed loop reads would slow it down, so runs are of so many operations.  Harts start an
 operation's time apart, or as the machine says if that is less (V3): the order in which they come to
 a lock, which may stay for the whole run, is by chance.
-Where little of a run is its steady state, it is made twice as long.  While the interval of the
-median of the rates is wider than asked, more runs follow, as many as the next number of RUNS; then
-longer ones, if a run's halves differ by as much as runs do and the longest would be long enough.
+Where little of a run is its steady state, or that still becomes faster or slower, it is made twice
+as long.  While the interval of the median of the rates is wider than asked, more runs follow if it
+would do without the outermost ones, as many as the next number of RUNS; otherwise longer ones.
+Timed runs differ by the order of harts, which stays, so that more of them follow first.
 No interval is narrower than FLOOR says, however well its runs agree: they share what warm-up is
 left.
 Invariant: all follows from the job, so its result does, too.
@@ -24,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from math import ceil, log2
+from math import ceil
 from statistics import fmean, median_low, pvariance, stdev
 from typing import Any
 
@@ -43,7 +44,7 @@ FLOOR = 4  # no interval is narrower than a part in so many of what was asked
 FEW, LEAST = 256, 16  # operations of a first run, in all and of each hart
 TIMED_FEW, TIMED_LEAST = 128, 2  # the same of a timed run, once all are there
 LONGEST = 16  # times as long as the first are the longest
-SHORT = 4  # the same of runs with little steady state
+SHORT, UNSTEADY = 4, 64  # the same of runs with little steady state, and with none
 BRIEF, GROWS = 10_000, 4  # ns of the first run of all; times as long as one is the next
 STARTS = 4  # a run of so many operations lasts so many times the start, however many that are
 TURNS = 8  # of each hart in a run whose halves can be compared
@@ -51,7 +52,7 @@ NEARLY = 1.1  # times as long as wanted is a first run that is kept
 CLOCK = 10**6  # ps: an operation that takes a hart longer is not slowed down by reading the clock
 WAITS = 3  # lines fetched by an operation that is not done twice while a line is in hand
 TRIED, TRIED_OPS, SOON = 8, 32, 100_000  # harts of a trial, operations of each; ps between starts
-MANY, HURRIED = 5, 250_000  # harts that do so many operations start sooner, ps apart at least
+MANY, HURRIED = 5, 50_000  # harts that do so many operations start sooner, ps apart at least
 DRIFT = 3  # standard errors by which the halves of runs must not differ in the mean
 APART = 2  # operations' times between two harts' starts
 PACE = "pace"  # the probe
@@ -211,17 +212,18 @@ class _Count:
         elif not self._known:
             self._known = True
             self._choose()
-        elif self._brief or (self._short and self._times < SHORT):
+        elif self._brief or (self._times < UNSTEADY and self._short):
             self._longer(2)
         elif self.runs < RUNS[0]:
             self._more(RUNS[0])
         elif self._drifts and self._times < LONGEST:
             self._longer(2)
-        elif not self._narrow:
-            if self.runs < RUNS[-1]:
+        elif not self._narrow():
+            longer = self._times * self._wanted <= LONGEST
+            if self.runs < RUNS[-1] and (not longer or self._narrow(further=1)):
                 self._more(RUNS[RUNS.index(self.runs) + 1])
-            elif self._times < LONGEST and (times := self._wanted) * self._times <= LONGEST:
-                self._longer(times)
+            elif longer:
+                self._longer(self._wanted)
 
     def _choose(self) -> None:
         """The length of the runs, after one that told how long an operation takes."""
@@ -261,16 +263,10 @@ class _Count:
         """ns of a run that should have shown how long an operation takes."""
         return LONGEST * max(BRIEF, 2 * self.job.chance.start * self.threads // 1000)
 
-    @property
-    def _half(self) -> float:
-        """Half of the interval, as a part of the median."""
+    def _narrow(self, further: int = 0) -> bool:
         rates = self._ordered()
-        low, high = interval(rates)
-        return (high - low) / 2 / (median_low(rates) or 1)
-
-    @property
-    def _narrow(self) -> bool:
-        return self._half <= self.job.within / 1e6
+        low, high = interval(rates, further)
+        return (high - low) / 2 <= self.job.within / 1e6 * median_low(rates)
 
     @property
     def _drifts(self) -> bool:
@@ -284,13 +280,15 @@ class _Count:
     def _wanted(self) -> int:
         """How many times as long runs should be; more than the longest where that does not help.
 
-        Halves in which harts did not all have two turns differ by who had them."""
+        Where harts take turns, runs differ by the order, which stays: more of them follow first,
+        and longer ones if the halves of a run, in which all had two turns, differ as runs do."""
+        if not self.length.duration:
+            return 2
         rates, paces = self._ordered(), self._paces.values()
         within = fmean(apart(pace) ** 2 for pace in paces) / 4
         turns = min(point.ops for point in self._points.values()) / self.threads
-        if turns < TURNS or 2 * within * fmean(rates) ** 2 < pvariance(rates):
-            return LONGEST + 1
-        return 2 ** ceil(log2((self._half / (self.job.within / 1e6)) ** 2))
+        alike = 2 * within * fmean(rates) ** 2 < pvariance(rates)
+        return LONGEST + 1 if turns < TURNS or alike or self.runs < RUNS[-1] else 2
 
     @property
     def _brief(self) -> bool:
@@ -302,10 +300,10 @@ class _Count:
     @property
     def _short(self) -> bool:
         """Whether little is steady; a timed run has as many operations as it needs."""
-        if self.length.duration:
+        if self.length.duration or not self._steady:
             return not self._steady
         short = sum(short for _, short in map(steady, self._paces.values()))
-        return not self._steady or 2 * short > self.runs
+        return self._times < SHORT and 2 * short > self.runs
 
     @property
     def _steady(self) -> bool:

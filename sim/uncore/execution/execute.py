@@ -73,12 +73,9 @@ def execute(
     ended: Callable[[], None] = lambda: None,
     store: Store | None = None,
     resume: bool = False,
-    plans: Sequence[enough.Plan] = (),
+    plans: Sequence[enough.Plan] = (),  # one for each job, instead of those that jobs ask for
 ) -> list[Result]:
-    """One Result per job; `tick` hears of progress, `ended` of the last point.
-
-    `plans`: which points of the jobs to run, one for each, instead of those that the jobs ask for.
-    """
+    """One Result per job; `tick` hears of progress, `ended` of the last point."""
     started = datetime.now(UTC).isoformat(timespec="seconds")
     how = _How(probes | enough.probes(jobs), engine_options, store)
     _refuse_unusable(jobs, how.probes, engine_options)

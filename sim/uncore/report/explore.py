@@ -12,7 +12,8 @@ from itertools import combinations
 
 from uncore.drawing import plot as plots
 from uncore.drawing.table import Column, Row, emit, say
-from uncore.study.explore import Exploration, Tried
+from uncore.study.explore import Exploration
+from uncore.study.explore.candidate import Tried
 
 UNITS = {
     "throughput": "M/s",

@@ -32,6 +32,7 @@ from uncore.result.frame import Framed
 from uncore.study.explore import figures
 from uncore.study.explore.candidate import Candidate, Tried, costs, dominates
 from uncore.study.explore.figures import Traffic
+from uncore.study.explore.formula import ANY
 from uncore.study.explore.plan import Design, Plan
 from uncore.study.explore.race import Turns
 from uncore.study.explore.search import searcher
@@ -90,12 +91,9 @@ class Exploration(Framed):
 
     def _spans(self, tried: Tried) -> dict[str, float | None]:
         """Where the objectives of a design lay when it was given up."""
-        spans = tried.spans or [(None, None)] * len(self._goals)
+        spans = tried.spans or [ANY] * len(self._goals)
         ends = zip(product(self._goals, ("min", "max")), chain(*spans), strict=True)
-        return {
-            f"{goal}_{end}": None if value is None or isinf(value) else value
-            for (goal, end), value in ends
-        }
+        return {f"{goal}_{end}": None if isinf(value) else value for (goal, end), value in ends}
 
     @property
     def _goals(self) -> list[str]:
