@@ -108,8 +108,8 @@ def searched(
 ) -> tuple[Estimate, list[int], Job]:
     """A search; the runs of each round; and its job.
 
-    A run with a seed has the rate `rate(seed, ops)`, its halves differ by `apart(seed, ops)`.  Where it
-    is timed, the rate is so many times higher; an operation fetches so many lines."""
+    A run with a seed has the rate `rate(seed, ops)` and becomes slower by `apart(seed, ops)`.  Its
+    rate is `timed` times higher where it is timed; an operation fetches so many lines."""
     job = make_job("ring:8", "lock/mcs", [threads], within="2%", seeds=(1,))
     plan, rounds = enough.plan(job), []
     while asked := plan.asks():

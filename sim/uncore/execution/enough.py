@@ -6,12 +6,12 @@ A plan says which points of its job to run next, until it has enough:
     take(point, observed)     what came of one of them
     ended()                   the job whose points are kept, and the rates
 
-At each thread count first a run of a set time tells how long an operation takes.  Where harts wait
-for each other's lines, all runs are timed: all harts are there to the end, and none has done its
-work before the last one comes.  Where an operation takes little time on a line in hand, the clock
-that a timed loop reads would slow it down, so runs are of so many operations.  Harts start an
-operation's time apart, or as the machine says if that is less (V3): the order in which they come to
-a lock, which may stay for the whole run, is by chance.
+At each thread count first a run of a set time tells how long an operation takes.  Where harts take
+turns, all runs are timed: then all harts are there to the end, and none has done its work before
+the last one comes.  Where a hart does several operations with a line in hand, the clock that a
+timed loop reads would slow them down, which a trial of few harts tells; there runs are of so many
+operations.  Harts start two operations' time apart, or as the machine says if that is less (V3):
+the order in which they come to a lock, which may stay for the whole run, is by chance.
 Where little of a run is its steady state, or that still becomes faster or slower, it is made twice
 as long.  While the interval of the median of the rates is wider than asked, more runs follow if it
 would do without the outermost ones, as many as the next number of RUNS; otherwise longer ones.
