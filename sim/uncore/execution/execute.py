@@ -73,12 +73,13 @@ def execute(
     ended: Callable[[], None] = lambda: None,
     store: Store | None = None,
     resume: bool = False,
+    plans: Sequence[enough.Plan] = (),  # one for each job, instead of those that jobs ask for
 ) -> list[Result]:
     """One Result per job; `tick` hears of progress, `ended` of the last point."""
     started = datetime.now(UTC).isoformat(timespec="seconds")
     how = _How(probes | enough.probes(jobs), engine_options, store)
     _refuse_unusable(jobs, how.probes, engine_options)
-    plans = [enough.plan(job) for job in jobs]
+    plans = plans or [enough.plan(job) for job in jobs]
     finished: dict[enough.Plan, dict[_Run, Finished]] = {plan: {} for plan in plans}
     under_way: list[tuple[Job | None, KeyboardInterrupt]] = []
     try:

@@ -52,7 +52,8 @@ HOMES = {
     "pair": "first-touch, and a pair of harts uses a line that its first hart touched first",
 }
 
-OPS = "ops"  # the parameter that says how long a run is (workloads/include/loop.h)
+# The parameters that say how long a run is (workloads/include/loop.h).
+OPS, LASTS = "ops", "duration"
 # Fields that a document leaves out where they are empty.
 UNCHANGED = ("free", "apart", "since", "lengths")
 Bytes = tuple[int, int]  # address of the first, how many
@@ -66,9 +67,14 @@ class Length(NamedTuple):
     """How runs of a thread count are made, where that was searched."""
 
     threads: int
-    ops: int  # of each hart
+    ops: int  # of each hart; 0: as many as it does in `duration`
     runs: int  # with the first of the job's seeds
     start: int  # ps by which harts start late at most, for each of them
+    duration: int = 0  # ns
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        return {LASTS: f"{self.duration}ns"} if self.duration else {OPS: str(self.ops)}
 
 
 @dataclass(frozen=True)
@@ -282,7 +288,7 @@ class Job:
         chance = dataclasses.replace(self.machine.chance, start=length.start)
         machine = dataclasses.replace(self.machine, chance=chance)
         point = dataclasses.replace(point, machine=machine)
-        return point.given({**dict(self.parameters), OPS: length.ops})
+        return point.given({**dict(self.parameters), **length.parameters})
 
     def points(self) -> Iterator[Job]:
         """The job of each point: all repeats of a thread count, then those of the next."""

@@ -12,7 +12,8 @@ from itertools import combinations
 
 from uncore.drawing import plot as plots
 from uncore.drawing.table import Column, Row, emit, say
-from uncore.study.explore import Exploration, Tried
+from uncore.study.explore import Exploration
+from uncore.study.explore.candidate import Tried
 
 UNITS = {
     "throughput": "M/s",
@@ -54,10 +55,17 @@ def front_of(exploration: Exploration) -> tuple[list[Row], list[Column]]:
 
 def counted(exploration: Exploration) -> str:
     tried = exploration.tried
-    allowed = sum(design.allowed for design in tried)
     refused = [design.refused for design in tried if design.refused]
+    whole = sum(design.whole for design in tried)
     parts = [
-        f"{len(tried)} designs tried, {allowed} allowed, {len(exploration.front)} on the front"
+        f"{len(tried)} designs tried, {whole} with all their runs,"
+        f" {len(exploration.front)} on the front"
+    ]
+    early = Counter(design.rounds for design in tried if design.given_up)
+    parts += [
+        f"{count} given up {f'after {rounds} runs each' if rounds else 'before any run'}:"
+        " certainly not on the front"
+        for rounds, count in sorted(early.items())
     ]
     if refused:
         (why, _), *_ = Counter(refused).most_common(1)
@@ -115,7 +123,7 @@ def _panel(exploration: Exploration, objectives: list[str], x: int, y: int) -> p
         [
             _place(design, x, y)
             for design in exploration.tried
-            if design.found and not design.allowed
+            if design.found and design.found.objectives and not design.allowed
         ],
         _title(exploration) if (x, y) in ((0, 1), (0, 0)) else "",
         _with_unit(objectives[x]),

@@ -81,7 +81,8 @@ def say_runs(rows: Sequence[Row]) -> None:
         if not row["steady"]:
             say(f"{row['threads']} threads: no steady state, ops/s is of whole runs")
         elif not row["reached"]:
-            say(f"{row['threads']} threads: the interval is wider than asked, of the longest runs")
+            runs = f"{row['repeats']} runs"
+            say(f"{row['threads']} threads: the interval of {runs} is wider than asked")
 
 
 def _span(rows: Sequence[Row], key: str) -> str:

@@ -321,7 +321,7 @@ class Estimate(Struct, frozen=True, kw_only=True):
     high: Annotated[int, Meta(description="of the same")]
     rates: Annotated[list[int], Meta(description="operations a second of each run, by seed")]
     steady: Annotated[bool, Meta(description="false: of whole runs, that have no steady state")]
-    ops: Annotated[int, Meta(description="operations of each hart in a run")]
+    ops: Annotated[int, Meta(description="operations of each hart in a run, in the mean")]
     operations: Annotated[int, Meta(description="in all runs, with those that were too short")]
 
     @property

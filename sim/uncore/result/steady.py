@@ -1,6 +1,7 @@
 """A run's steady state: its rate without warm-up and without the end, where harts are missing.
 
     steady(pace)        operations a second, and whether much of the run was left out
+    apart(pace)         by how much its halves differ
     interval(values)    the confidence interval of the median of what they are drawn from
 
 The first quarter and the last eighth are left out in any case.  Of the rest MSER-5 cuts what else
@@ -41,20 +42,40 @@ class Pace(Struct, frozen=True):
 def steady(pace: Pace) -> tuple[float | None, bool]:
     """Operations a second while all harts are there, from an operation's end to another's, None
     where they hardly are; and whether little of that time is steady."""
+    end, window = _window(pace)
+    if sum(operations for operations, _ in window[1:]) < LEAST:
+        return None, True
+    return _rate(window), window[-1][1] - window[0][1] < end * pace.span / ENOUGH
+
+
+def apart(pace: Pace) -> float:
+    """By how much the halves of the steady state differ, as a part of its rate; 0: there is none.
+
+    Where they differ as much as runs do, longer runs differ less."""
+    _, window = _window(pace)
+    half = len(window) // 2
+    if half < 2:
+        return 0.0
+    return (_rate(window[: half + 1]) - _rate(window[half:])) / _rate(window)
+
+
+def _window(pace: Pace) -> tuple[int, list[tuple[int, int]]]:
+    """The run's spans until the first hart ends, and those of its steady state in which something
+    was done."""
     end = min(pace.left // pace.span - pace.first, len(pace.spans))
     begin = max(0, -(-pace.entered // pace.span) - pace.first)
     if begin > end / 2:
-        return None, True
+        return end, []
     window = pace.spans[begin + (end - begin) // FIRST_PART : end - (end - begin) // LAST_PART]
     counts = [operations for operations, _ in window]
     window = window[BATCH * warm_up(counts) :]
     counts = [operations for operations, _ in reversed(window)]
-    window = [span for span in window[: len(window) - BATCH * warm_up(counts)] if span[0]]
+    return end, [span for span in window[: len(window) - BATCH * warm_up(counts)] if span[0]]
+
+
+def _rate(window: Sequence[tuple[int, int]]) -> float:
     done = sum(operations for operations, _ in window[1:])
-    if done < LEAST:
-        return None, True
-    took = window[-1][1] - window[0][1]
-    return done / took * 1e12, took < end * pace.span / ENOUGH
+    return done / (window[-1][1] - window[0][1]) * 1e12
 
 
 def warm_up(counts: Sequence[int]) -> int:

@@ -20,6 +20,7 @@ from typing import Any
 
 import msgspec
 
+from uncore import topology
 from uncore.drawing.table import Column, Row, emit
 from uncore.execution.execute import execute
 from uncore.execution.request import make_job
@@ -28,13 +29,13 @@ from uncore.job.job import OPS
 from uncore.result.steady import Pace, steady
 from uncore_lab.results.table import Table, save
 
-MACHINES = ("bus:4", "ccx:2x2", "mesh:2x2")
+MACHINES = ("bus:4", "ccx:2x2", "mesh:2x2", "ccx:4x4")
 WORKLOADS = (
     "counter/atomic", "counter/cas", "counter/percpu", "epoch/ebr", "epoch/rcu", "kernel/getuid",
     "layout/false_sharing", "layout/neighbours", "lock/clh", "lock/mcs", "lock/tas", "lock/ticket",
     "lock/ttas", "refcount/atomic", "refcount/sloppy", "sched/switch",
 )  # fmt: skip
-THREADS, SETS = 4, 20
+SETS = 20
 APART = 100  # between the first seeds of two sets
 TIMES, TRUTHS = 15, 21
 WITHIN = "2%"
@@ -53,7 +54,8 @@ COLUMNS = [
 
 def row(machine: str, workload: str) -> Row:
     """What came of all sets of a pair."""
-    job = make_job(machine, workload, [THREADS], within=WITHIN, seeds=(1,))
+    threads = topology.load(machine).harts
+    job = make_job(machine, workload, [threads], within=WITHIN, seeds=(1,))
     results = execute([replace(job, seeds=(1 + APART * n,)) for n in range(SETS)])
     estimated = [found for result in results for found in result.estimated]
     truth = _truth(job, max(found.ops for found in estimated))

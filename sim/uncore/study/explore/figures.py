@@ -1,6 +1,7 @@
 """Figures that formulas may use: a run's throughput, latencies, traffic and energy.
 
     of_run(job, result, traffic, prices) -> {"throughput": 2.2, "lines.memory": 0.1, ...}
+    throughput(point)                    the same of one run
     of_machine(machine)                  -> {"ccx": 32, "core": 256, ...}: how many of each level
 
 Units: million operations a second, microseconds, lines, messages and bits an operation.  `bits` are
@@ -17,6 +18,7 @@ from typing import Any
 
 from uncore.errors import UserError, nearest
 from uncore.job import Job
+from uncore.job.schema import options
 from uncore.result import Point, Result, repeats
 from uncore.result.columns import columns, values
 from uncore.study.explore.document import Written
@@ -24,22 +26,36 @@ from uncore.topology.machine import Machine
 from uncore.topology.units import size
 
 Traffic = Mapping[str, Sequence[int]]  # level -> messages without a line, and with one
+Observed = Mapping[Any, Traffic]  # by point
+RATE = "throughput"
 BYTE = 8
 
 
-def of_run(
-    job: Job, result: Result, traffic: Mapping[Any, Traffic], written: Written
-) -> dict[str, float]:
-    """Figures of the run of median throughput; `traffic`: that of each run, by its seed."""
+def of_run(job: Job, result: Result, traffic: Observed, written: Written) -> dict[str, float]:
+    """Figures of the run of median throughput; `traffic`: that of each point, by its key."""
     point = repeats(result)[0].median
     ops = max(point.ops, 1)
-    figures = {"throughput": 0.0, **_declared(point)}
-    counts = _counts(job.machine, point, traffic[point.seed])
+    figures = {RATE: throughput(point), **_declared(point)}
+    made = next(own for own in job.points() if own.seed == point.seed)
+    counts = _counts(job.machine, point, traffic[point_key(made)])
     for kind, by_level in counts.items():
         figures |= {f"{kind}.{_word(name)}": count / ops for name, count in by_level.items()}
         figures[kind] = sum(by_level.values()) / ops
     figures["energy"] = sum(_cost(written, kind, by) for kind, by in counts.items()) / ops
     return figures
+
+
+def throughput(point: Point) -> float:
+    return _declared(point).get(RATE, 0.0)
+
+
+def point_key(point: Job) -> Any:
+    """A key of a point within its batch; equal points share observations."""
+    policies = tuple(
+        getattr(point, name) for name, option in options(Job).items() if option.form.word
+    )
+    run = point.program.sha256, point.parameters, point.threads, point.seed
+    return id(point.machine), run, policies
 
 
 def _declared(point: Point) -> dict[str, float]:

@@ -3,9 +3,12 @@
     Formula.read("ccx * (6 + 1.1 * cores)", position).value(values)   a number
     Template.read("ccx:{256/cores}x{cores}", position).text(values)   text with numbers in it
     Constraint.read("area <= 800", position).excess(values)           how far it is missed
+    formula.span(spans), constraint.least_excess(spans)               the same of intervals
 
 `position` is file and line, `values` a value for each name; a name may have points, mcs.throughput.
 A formula has numbers, names, + - * / **, parentheses, min and max; nothing else is executed.
+A span holds every value that a formula can have while each name is within its own; a name without
+one can be anything.
 """
 
 from __future__ import annotations
@@ -14,14 +17,16 @@ import ast
 import math
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from uncore.errors import UserError, nearest
 
 Known = Mapping[str, float | str]
+Span = tuple[float, float]
 
+ANY: Span = (-math.inf, math.inf)
 LONGEST = 400  # letters: more is no formula but a program
 BINARY: Mapping[type, Callable[[float, float], float]] = {
     ast.Add: operator.add,
@@ -72,9 +77,12 @@ class Formula:
                 return -self._value(part.operand, values)
             case ast.Call():
                 return CALLS[_name(part.func)](
-                    *(self._value(argument, values) for argument in part.args)
+                    [self._value(argument, values) for argument in part.args]
                 )
         return self._named(_name(part), values)
+
+    def span(self, spans: Mapping[str, Span]) -> Span:
+        return _span(self.tree, spans)
 
     def _named(self, name: str, values: Known) -> float:
         value = values.get(name)
@@ -86,6 +94,38 @@ class Formula:
                 f" There are {', '.join(sorted(values))}"
             )
         return value
+
+
+def _span(part: ast.expr, spans: Mapping[str, Span]) -> Span:
+    match part:
+        case ast.Constant():
+            value = float(part.value)  # type: ignore[arg-type]
+            return value, value
+        case ast.BinOp():
+            sides = _span(part.left, spans), _span(part.right, spans)
+            return _corners(type(part.op), BINARY[type(part.op)], sides)
+        case ast.UnaryOp():
+            low, high = _span(part.operand, spans)
+            return -high, -low
+        case ast.Call():
+            call = CALLS[_name(part.func)]
+            ends = zip(*(_span(argument, spans) for argument in part.args), strict=True)
+            low, high = map(call, ends)
+            return low, high
+    return spans.get(_name(part), ANY)
+
+
+def _corners(kind: type, operation: Callable[[float, float], float], sides: Sequence[Span]) -> Span:
+    """All operations are monotonic in each operand, so that ends come from ends; but for division
+    about zero and powers of what may be negative."""
+    left, right = sides
+    exact = left[0] == left[1] and right[0] == right[1]
+    about = right[0] <= 0 <= right[1] if kind is ast.Div else kind is ast.Pow and left[0] <= 0
+    try:
+        ends = [operation(a, b) for a in left for b in right] if exact or not about else [math.nan]
+    except (ArithmeticError, ValueError):
+        return ANY
+    return ANY if any(map(math.isnan, ends)) else (min(ends), max(ends))
 
 
 def _no_formula(position: str, words: str) -> UserError:
@@ -175,6 +215,15 @@ class Constraint:
         less, more = sides if match[2] == "<=" else sides[::-1]
         return cls(words, less, more)
 
+    @property
+    def names(self) -> set[str]:
+        return self.less.names | self.more.names
+
     def excess(self, values: Known) -> float:
         """The amount by which the bound is missed; at most 0 where it holds."""
         return self.less.value(values) - self.more.value(values)
+
+    def least_excess(self, spans: Mapping[str, Span]) -> float:
+        """The least amount by which the bound can be missed; minus infinity where all is open."""
+        least = self.less.span(spans)[0] - self.more.span(spans)[1]
+        return -math.inf if math.isnan(least) else least

@@ -122,8 +122,7 @@ class Plan:
     def known(self, design: Design) -> dict[str, float | str]:
         return {name: number(value) for name, value in design.items()}
 
-    def jobs(self, design: Design) -> Iterator[tuple[str, Job, tuple[str, ...]]]:
-        """Name, job, and the words of `uncore run` that repeat it."""
+    def jobs(self, design: Design) -> Iterator[tuple[str, Job]]:
         document, values = self.written.values, self.known(design)
         machine = self.machine.text(values)
         numbers = {key: template.text(values) for key, template in self.numbers.items()}
@@ -139,7 +138,12 @@ class Plan:
                 first = make_job(machine, run.program, [run.threads], overrides=numbers, **policies)
             job = replace(first, program=run.program, threads=(run.threads,))
             job = job.given(run.values(design, values))
-            yield name, job, repeating.words(machine, run.workload, job)
+            yield name, job
+
+    def words(self, design: Design, name: str, job: Job) -> tuple[str, ...]:
+        """The words of `uncore run` that repeat a job."""
+        machine = self.machine.text(self.known(design))
+        return repeating.words(machine, self.runs[name].workload, job)
 
     def _refuse_idle(self) -> None:
         """Refuses a choice that decides nothing: it is a slip of the pen."""

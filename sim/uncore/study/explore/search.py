@@ -29,8 +29,8 @@ STALE = 50  # repeated draws in a row after which no new design is expected
 class Found(NamedTuple):
     """The score of a design that could be run."""
 
-    objectives: Sequence[float]
-    excesses: Sequence[float]  # by constraint: at most 0 where it holds
+    objectives: Sequence[float]  # none where a bound excludes it before any run
+    excesses: Sequence[float | None]  # by constraint: at most 0 where it holds; None: not known
 
 
 class Searcher(Protocol):
@@ -86,8 +86,10 @@ class Sampler:
             self._study.tell(trial, state=_failed())
             return
         for constraint, excess in zip(self._plan.constraints, score.excesses, strict=True):
-            trial.set_constraint(constraint.words, excess)
-        self._study.tell(trial, list(score.objectives))
+            if excess is not None:
+                trial.set_constraint(constraint.words, excess)
+        unread = [0.0] * len(self._plan.objectives)  # of designs that a bound excludes
+        self._study.tell(trial, list(score.objectives) or unread)
 
 
 def _study(plan: Plan) -> Any:

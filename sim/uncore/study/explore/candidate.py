@@ -1,0 +1,150 @@
+"""A design while it is tried: its runs so far, and whether it may still be among the best.
+
+    Candidate(plan, number, design, rivals)
+        .turns          its runs by name, to be executed in rounds (race.py)
+        .tried(...)     the Tried that came of it
+
+A design is given up where a bound certainly excludes it, or a rival certainly beats it: a design
+that was run whole and is allowed.  Then it is not on the front, and what it would beat is not,
+either: the front is that of whole runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from uncore.errors import UserError
+from uncore.job import Job
+from uncore.result import Result
+from uncore.study.explore import figures
+from uncore.study.explore.figures import Observed
+from uncore.study.explore.formula import Span
+from uncore.study.explore.plan import Design, Plan
+from uncore.study.explore.race import Turns
+from uncore.study.explore.search import Found
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A design and its results, or why it could not be run."""
+
+    number: int
+    design: Design
+    words: Mapping[str, Sequence[str]]  # by run
+    results: Mapping[str, Result] = field(default_factory=dict)
+    known: Mapping[str, float | str] = field(
+        default_factory=dict
+    )  # values of the names in formulas
+    found: Found | None = None  # by the runs that were made
+    refused: str = ""  # why it could not be run
+    given_up: str = ""  # why further runs cannot bring it onto the front
+    spans: Sequence[Span] = ()  # of the objectives, when it was given up
+
+    @property
+    def whole(self) -> bool:
+        return self.found is not None and not self.given_up
+
+    @property
+    def allowed(self) -> bool:
+        """Whether it keeps all bounds, by the runs that were made."""
+        return self.found is not None and all(
+            excess is not None and excess <= 0 for excess in self.found.excesses
+        )
+
+    @property
+    def rounds(self) -> int:
+        """How many runs of each workload were made."""
+        return min((len(result.points) for result in self.results.values()), default=0)
+
+
+def costs(plan: Plan, objectives: Sequence[float]) -> tuple[float, ...]:
+    """The objectives, so that less is better."""
+    pairs = zip(plan.objectives, objectives, strict=True)
+    return tuple(-value if objective.most else value for objective, value in pairs)
+
+
+def dominates(own: Sequence[float], other: Sequence[float]) -> bool:
+    return own != other and all(a <= b for a, b in zip(own, other, strict=True))
+
+
+class Candidate:
+    def __init__(self, plan: Plan, number: int, design: Design, rivals: Sequence[Tried]) -> None:
+        self._plan, self.number, self.design, self._rivals = plan, number, design, rivals
+        self.refused = ""
+        self.turns: dict[str, Turns] = {}
+        try:
+            self.turns = {name: Turns(job, self.goes_on) for name, job in plan.jobs(design)}
+        except UserError as error:
+            self.refused = str(error)
+
+    def goes_on(self) -> bool:
+        points = [point for turns in self.turns.values() for point in turns.points]
+        failed = self.refused or any(point.failures for point in points)
+        return bool(self.turns) and not failed and not self._given_up
+
+    @property
+    def _given_up(self) -> str:
+        spans = self._spans()
+        for constraint in self._plan.constraints:
+            if constraint.least_excess(spans) > 0:
+                return f"not {constraint.words}"
+        goals = self._goals(spans)
+        ends = zip(self._plan.objectives, goals, strict=True)
+        best = costs(self._plan, [span[objective.most] for objective, span in ends])
+        for rival in self._rivals:
+            if rival.found and dominates(costs(self._plan, rival.found.objectives), best):
+                return f"design {rival.number} is better"
+        return ""
+
+    def _goals(self, spans: Mapping[str, Span]) -> list[Span]:
+        return [objective.formula.span(spans) for objective in self._plan.objectives]
+
+    def _spans(self) -> dict[str, Span]:
+        """Where the values of formulas lie, whatever runs that are not made yet give."""
+        numbers = {k: v for k, v in self._fixed().items() if not isinstance(v, str)}
+        spans = {name: (value, value) for name, value in numbers.items()}
+        for name, turns in self.turns.items():
+            spans[f"{name}.{figures.RATE}"] = turns.span(figures.throughput)
+        for name, formula in self._plan.figures.items():
+            spans[name] = formula.span(spans)
+        return spans
+
+    def _fixed(self) -> dict[str, float | str]:
+        """What is known without a run."""
+        machine = next(iter(self.turns.values())).job.machine
+        return {**figures.of_machine(machine), **self._plan.known(self.design)}
+
+    def tried(self, results: Mapping[Turns, Result], traffic: Observed) -> Tried:
+        """What came of it; `traffic`: that of each point."""
+        made = {name: turns for name, turns in self.turns.items() if turns in results}
+        jobs = {name: turns.ended()[0] for name, turns in made.items()}
+        words = {name: self._plan.words(self.design, name, job) for name, job in jobs.items()}
+        own = {name: results[turns] for name, turns in made.items()}
+        points = [point for result in own.values() for point in result.points]
+        failures = [failure for point in points for failure in point.failures]
+        if self.refused or failures:
+            refused = self.refused or failures[0]
+            return Tried(self.number, self.design, words, own, refused=refused)
+        values = self._values(jobs, own, traffic)
+        excesses = [
+            constraint.excess(values) if own or constraint.names <= values.keys() else None
+            for constraint in self._plan.constraints
+        ]
+        goals = [goal.formula.value(values) for goal in self._plan.objectives if own]
+        tried = Tried(self.number, self.design, words, own, values, Found(goals, excesses))
+        if own and all(jobs[name] == turns.job for name, turns in made.items()):
+            return tried
+        return replace(tried, given_up=self._given_up, spans=self._goals(self._spans()))
+
+    def _values(
+        self, jobs: Mapping[str, Job], results: Mapping[str, Result], traffic: Observed
+    ) -> dict[str, float | str]:
+        values = self._fixed()
+        for name, job in jobs.items():
+            of_run = figures.of_run(job, results[name], traffic, self._plan.written)
+            values |= {f"{name}.{figure}": value for figure, value in of_run.items()}
+        for name, formula in self._plan.figures.items():
+            if jobs or formula.names <= values.keys():
+                values[name] = formula.value(values)
+        return values

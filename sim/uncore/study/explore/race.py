@@ -1,0 +1,60 @@
+"""The runs of a design, seed by seed: it is given up once it certainly is no answer.
+
+    Turns(job, goes_on)     the runs of a workload: first as many as bound their median, then one a
+                            round while `goes_on()`
+    median(rates, runs)     where the median of so many runs lies, when some have been made
+
+Nothing is estimated.  Of three runs the median lies between the first two, whatever the third one
+gives; so a design whose better end is worse than another one stays so.  Of `runs` the slower of two
+in the middle is the median (result/repeats.py).
+Invariant: what is asked follows from the points that have ended, not from their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+from uncore.execution.enough import Plan
+from uncore.job import Job
+from uncore.result import Point
+from uncore.result.schema import Estimate
+from uncore.study.explore.formula import Span
+
+
+class Turns(Plan):
+    def __init__(self, job: Job, goes_on: Callable[[], bool]) -> None:
+        super().__init__(job)
+        self._goes_on = goes_on
+        self._made = 0
+        self.points: list[Point] = []
+
+    def asks(self) -> list[Job]:
+        """None where a program went wrong, either."""
+        if len(self.points) < self._made or (self._made and not self._goes_on()):
+            return []
+        asked = self._asked[self._made : max(self._made, _middle(len(self._asked))) + 1]
+        self._made += len(asked)
+        return asked
+
+    def take(self, point: Point, observed: Mapping[str, Any]) -> None:
+        self.points.append(point)
+
+    def span(self, figure: Callable[[Point], float]) -> Span:
+        """Where the figure of the median run lies, if runs are ranked by it."""
+        return median([figure(point) for point in self.points], len(self._asked))
+
+    def ended(self) -> tuple[Job, list[Estimate]]:
+        return replace(self.job, seeds=self.job.seeds[: self._made]), []
+
+
+def median(rates: Sequence[float], runs: int) -> Span:
+    ordered, middle, left = sorted(rates), _middle(runs), runs - len(rates)
+    low = ordered[middle - left] if middle >= left else 0.0
+    return low, ordered[middle] if middle < len(ordered) else inf
+
+
+def _middle(runs: int) -> int:
+    return (runs - 1) // 2

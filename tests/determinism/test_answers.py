@@ -1,0 +1,30 @@
+"""Does an answer cost no more than it did when benchmarks/answers.toml was renewed?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from benchmarks import answers
+
+QUICK = ("refcount on 4 machines", "README's locks", "program of 64 threads")
+QUESTIONS = [
+    pytest.param(name, marks=() if name in QUICK else pytest.mark.long)
+    for name in answers.QUESTIONS
+]
+
+
+@pytest.mark.bulk
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_an_answer_costs_no_more_than_is_kept(question: str) -> None:
+    assert question in answers.kept()
+    assert not list(answers.worse(answers.row(question, executed=False)))
+
+
+@pytest.mark.parametrize("way", ["usual", "within"])
+def test_a_count_above_what_is_kept_is_told(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: dict[str, Any] = {"question": "q", "usual": 100, "within": 50}
+    monkeypatch.setattr(answers, "kept", lambda: {"q": {"usual": 100, "within": 50}})
+    assert not list(answers.worse(counts))
+    (said,) = answers.worse(counts | {way: counts[way] * 1.03})
+    assert said.startswith("q: ") and way in said

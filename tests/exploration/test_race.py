@@ -1,0 +1,176 @@
+"""Is a design given up only where all its runs could not bring it onto the front?"""
+
+from __future__ import annotations
+
+import random
+import shlex
+from itertools import product
+from math import inf
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from uncore.cli import app as cli
+from uncore.execution.execute import execute
+from uncore.result import Point
+from uncore.study.explore import Exploration, explore, race
+from uncore.study.explore.candidate import Candidate, Tried
+from uncore.study.explore.formula import Constraint, Formula
+from uncore.study.explore.plan import Plan
+from uncore.study.explore.search import Found
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "docs/explore/chiplets.toml"
+FILE = """
+machine = "ccx:{4/cores}x{cores}"
+threads = 4
+maximise = ["mcs.throughput"]
+minimise = ["area"]
+constraints = ["latency <= 100"]
+[choices]
+cores = [1, 2, 4]
+"system.join.latency" = { from = "20ns", to = "120ns", step = "20ns" }
+[runs]
+mcs = { workload = "lock/mcs", set = { ops = "10" } }
+[figures]
+latency = "system.join.latency"
+area = "ccx * 3"
+[search]
+batch = 3
+"""
+
+
+def written(folder: Path, text: str) -> Plan:
+    (folder / "x.toml").write_text(text)
+    return Plan.read(folder / "x.toml")
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Exploration:
+    return explore(written(tmp_path_factory.mktemp("race"), FILE))
+
+
+def to_the_end(self: Candidate) -> bool:
+    return bool(self.turns) and not self.refused
+
+
+def test_the_front_of_the_example_is_that_of_whole_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The shipped file, with fewer designs and threads."""
+    text = EXAMPLE.read_text().replace("designs = 150", "designs = 40").replace("256", "32")
+    plan = written(tmp_path, text.replace("[2, 4, 8, 16, 32, 64]", "[2, 4, 8, 16, 32]"))
+    raced = explore(plan, 2)
+    monkeypatch.setattr(Candidate, "goes_on", to_the_end)
+    whole = explore(plan, 2)
+    assert not any(tried.given_up for tried in whole.tried)
+    assert raced.to_rows() != whole.to_rows()
+    assert [tried.design for tried in raced.tried] == [tried.design for tried in whole.tried]
+    assert [tried.known for tried in raced.front] == [tried.known for tried in whole.front]
+    assert raced.results[0].result_hash == whole.results[0].result_hash
+    made = [sum(t.rounds for t in exploration.tried) for exploration in (raced, whole)]
+    assert made[0] < 0.9 * made[1]
+
+
+def test_what_a_bound_of_the_file_alone_excludes_is_not_run(found: Exploration) -> None:
+    outside = [tried for tried in found.tried if tried.known["latency"] == 120]
+    assert len(outside) == 3
+    for tried in outside:
+        assert (tried.rounds, tried.given_up) == (0, "not latency <= 100")
+        assert tried.known["area"] and not tried.allowed
+
+
+def test_a_beaten_design_says_by_which_one_after_how_many_runs_and_where_it_lay(
+    found: Exploration,
+) -> None:
+    rows = {row["design"]: row for row in found.to_rows()}
+    beaten = [row for row in rows.values() if "is better" in row["given_up"]]
+    assert beaten
+    for row in beaten:
+        better = rows[int(row["given_up"].split()[1])]
+        assert row["rounds"] == 2 and better["rounds"] == 3
+        assert better["area"] <= row["area"]
+        assert better["mcs.throughput"] >= row["mcs.throughput_max"]
+        assert row["mcs.throughput_min"] <= row["mcs.throughput"] <= row["mcs.throughput_max"]
+
+
+def test_the_words_of_a_design_given_up_repeat_what_was_run(
+    found: Exploration, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tried = next(tried for tried in found.tried if "is better" in tried.given_up)
+    with pytest.raises(SystemExit):
+        cli.main([*shlex.split(shlex.join(tried.words["mcs"]))[1:], "--json"])
+    assert tried.results["mcs"].result_hash in capsys.readouterr().out
+
+
+# ---- one design against another
+
+
+@pytest.fixture(scope="module")
+def point(tmp_path_factory: pytest.TempPathFactory) -> Point:
+    """A run of a design with two complexes, whose area is 6."""
+    plan = written(tmp_path_factory.mktemp("point"), FILE)
+    _, job = next(plan.jobs({"cores": "2", "system.join.latency": "20ns"}))
+    return execute([job])[0].points[0]
+
+
+def goes_on(folder: Path, point: Point, rates: list[float], rival: tuple[float, float]) -> bool:
+    """Whether a design that had these rates, in M/s, is run on beside one of a throughput and an
+    area."""
+    design = {"cores": "2", "system.join.latency": "20ns"}
+    better = Tried(1, design, {}, found=Found(rival, [0.0]))
+    candidate = Candidate(written(folder, FILE), 2, design, [better])
+    for rate in rates:
+        made = msgspec.structs.replace(point, elapsed_ps=round(point.ops / rate * 1e6))
+        candidate.turns["mcs"].take(made, {})
+    return candidate.goes_on()
+
+
+@pytest.mark.parametrize(
+    ("rates", "rival", "on"),
+    [
+        ([2.0], (9.0, 6.0), True),  # two more runs may be better
+        ([2.0, 2.1], (2.2, 6.0), False),
+        ([2.0, 2.3], (2.2, 6.0), True),  # the median may be 2.3
+        ([2.0, 2.1], (2.2, 6.1), True),  # it is smaller
+        ([2.0, 2.0], (2.0, 6.0), True),  # it may be the same
+    ],
+)
+def test_a_design_is_given_up_where_its_better_end_is_worse_in_all(
+    tmp_path: Path, point: Point, rates: list[float], rival: tuple[float, float], on: bool
+) -> None:
+    assert goes_on(tmp_path, point, rates, rival) == on
+
+
+@pytest.mark.parametrize("runs", [1, 2, 3, 4, 5, 9])
+def test_the_median_of_all_runs_lies_where_the_first_ones_say(runs: int) -> None:
+    draw = random.Random(runs)
+    for _ in range(200):
+        rates = [draw.choice((1.0, 2.0, draw.random() * 3)) for _ in range(runs)]
+        final = sorted(rates)[(runs - 1) // 2]
+        spans = [race.median(rates[:made], runs) for made in range(runs + 1)]
+        assert all(low <= final <= high for low, high in spans)
+        assert spans[0] == (0.0, inf) and spans[-1] == (final, final)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["a + b * 2", "a - b", "a * b", "a / b", "-a", "min(a, b) - max(a, 3)", "a ** 2", "2 ** b",
+     "a / (b - a)", "(a - b) ** 3"],
+)  # fmt: skip
+def test_a_span_holds_what_a_formula_can_be(words: str) -> None:
+    draw, formula = random.Random(words), Formula.read(words, "f:1")
+    for _ in range(100):
+        spans = {name: sorted((draw.uniform(-4, 5), draw.uniform(0.1, 5))) for name in "ab"}
+        low, high = formula.span({name: (ends[0], ends[1]) for name, ends in spans.items()})
+        for parts in product((0, 0.25, 0.7, 1), repeat=2):
+            pairs = zip(spans.items(), parts, strict=True)
+            values = {name: low_ + part * (high_ - low_) for (name, (low_, high_)), part in pairs}
+            value = formula.value(values)
+            assert low - 1e-9 <= value <= high + 1e-9
+
+
+def test_what_is_not_known_may_be_anything() -> None:
+    assert Formula.read("a + 1", "f:1").span({}) == (-inf, inf)
+    assert Constraint.read("a <= 5", "f:1").least_excess({"a": (7.0, inf)}) == 2
+    assert Constraint.read("a >= 5", "f:1").least_excess({"a": (7.0, inf)}) == -inf
