@@ -259,8 +259,8 @@ def _summing(groups: Any, count: int) -> Callable[[Any], list[int]]:
     """What sums values by their group, exactly."""
 
     def sums(values: Any) -> list[int]:
-        found = np.zeros(count, np.int64)
-        np.add.at(found, groups, values.astype(np.int64, copy=False))  # else by a slow way
+        found = np.zeros(count, values.dtype)  # of another name of the type it is slow
+        np.add.at(found, groups, values)
         each: list[int] = found.tolist()
         return each
 
@@ -370,7 +370,7 @@ def _merged(sites: Sites, uses: Columns) -> Columns:
     for name in COUNTED:
         merged[name] = np.array(summed(uses[name]))
     for mask in ("read", "written"):
-        merged[mask] = np.zeros(len(firsts), np.uint64)
+        merged[mask] = np.zeros(len(firsts), uses[mask].dtype)
         np.bitwise_or.at(merged[mask], group, uses[mask])
     return merged
 
