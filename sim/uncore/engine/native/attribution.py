@@ -354,10 +354,9 @@ def _uses(job: Job, sites: Sites, rows: Iterable[Row]) -> list[Row]:
 def _merged(sites: Sites, uses: Columns) -> Columns:
     """One row for each line, pc, kind, hart and line of the user's, whatever the chain of callers,
     where the first of them was."""
-    ways = zip(uses["pc"].tolist(), uses["callers"].tolist(), strict=True)
-    site = [sites.number(*way) for way in ways]
+    site = np.array([*map(sites.number, uses["pc"].tolist(), uses["callers"].tolist())], int)
     lines: dict[str, int] = {}
-    source = [lines.setdefault(sites.all[number].source, len(lines)) for number in site]
+    source = np.array([lines.setdefault(s.source, len(lines)) for s in sites.all], int)[site]
     keys = np.array([source, *(uses[name] for name in ("hart", "kind", "pc", "line"))], np.int64)
     order = np.lexsort(keys)
     new = np.diff(keys[:, order], prepend=-1).any(axis=0)
@@ -365,7 +364,7 @@ def _merged(sites: Sites, uses: Columns) -> Columns:
     appear = np.argsort(firsts)
     group = np.empty(len(order), int)
     group[order] = np.argsort(appear)[np.cumsum(new) - 1]
-    merged = _of(uses | {"site": np.array(site, int)}, firsts[appear])
+    merged = _of(uses | {"site": site}, firsts[appear])
     summed = _summing(group, len(firsts))
     for name in COUNTED:
         merged[name] = np.array(summed(uses[name]))
