@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from symbolic import debuginfo
 from tests.linux.programs import HERE, job, program
 
@@ -18,6 +19,7 @@ from uncore.execution.request import find_program
 from uncore.program import Program, frames
 from uncore.program.elf import Symbol
 from uncore.program.frames import demangled, own
+from uncore.report import objects
 from uncore.result import Observed, Point
 
 SUM = "  total = (u64)malloc(sizeof(long));"
@@ -41,6 +43,19 @@ def test_lock_of_a_library_costs_at_the_line_that_calls_it() -> None:
     asleep = [use for line in observed.lines for use in line.uses if use.function == "rest"]
     assert asleep and all(use.source.endswith("bank.c:102") for use in asleep if use.waited_ps)
     assert all("library_lock" in use.chain[-2] for use in asleep if use.waited_ps)
+
+
+def test_users_dearest_line_is_told_where_a_librarys_own_thread_costs_more(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    result = execute([job("4", guest="bank", harts=4)], probes=LINES)[0]
+    (observed,) = result.observed
+    first, *others = observed.objects
+    librarys = replace(first, source="/usr/lib/runtime.c:7")
+    for top, told in ((first, False), (librarys, True)):
+        objects.show(objects.Lines(result, replace(observed, objects=[top, *others])), 4)
+        said = capsys.readouterr().out.replace("\n", " ")
+        assert ("bank.c:102 costs most" in said) is told, said
 
 
 def test_file_compiled_here_is_the_users_and_its_library_is_not(tmp_path: Path) -> None:
@@ -75,7 +90,8 @@ def test_header_apart_from_all_sources_is_a_librarys(tmp_path: Path) -> None:
         ("own.c", True),
     ]
     no_callers = {"0": np.zeros(1, np.int64)}
-    assert Sites(built, no_callers).at(atomic, 0) == Site(
+    sites = Sites(built, no_callers)
+    assert sites.all[sites.number(atomic, 0)] == Site(
         "beside.h:2", ("add queue/queue.h:1", "twice beside.h:2")
     )
 
@@ -218,6 +234,7 @@ def test_names_are_those_of_the_source(name: str, words: str) -> None:
         ("/home/me/.cargo/registry/src/index/crossbeam-0.8/src/lib.rs", False),
         ("/home/me/app/vendor/crossbeam-queue/src/array_queue.rs", False),
         ("/usr/local/go/src/sync/mutex.go", False),
+        ("/usr/local/go/src/sync/mutex_test.go", True),
         ("/home/me/go/pkg/mod/example.com/m@v1/m.go", False),
         ("", False),
     ],

@@ -156,8 +156,8 @@ def _folder(path: str) -> str:
 
 @cache
 def own(path: str) -> bool:
-    """Whether a source file is the user's own."""
-    return not _TOOLCHAIN.search(path)
+    """Whether a source file is the user's own; a package's tests in Go are of who runs them."""
+    return path.endswith("_test.go") or not _TOOLCHAIN.search(path)
 
 
 @cache

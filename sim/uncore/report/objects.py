@@ -17,6 +17,7 @@ from typing import Any
 from uncore.drawing import formats as units
 from uncore.drawing import plot as plots
 from uncore.drawing.table import Column, emit, say
+from uncore.program.frames import own
 from uncore.result import Observed, Point, Result
 from uncore.result.frame import Framed
 from uncore.result.objects import alike
@@ -87,6 +88,8 @@ def show(found: Lines, top: int, chains: bool = False) -> None:
     title = f"{found.title}: {found.sum}"
     more = f"{min(top, len(rows))} of {len(rows)} objects, per operation"
     emit(rows[:top], False, COLUMNS, f"{title}\n{more}")
+    if rows and (dearest := _yours(found.observed, rows[0]["source"])):
+        say(dearest)
     for row in rows[:top] if chains else ():
         say(f"{row['object']}: " + " < ".join(map(units.from_here, row["chain"])))
     shared = _shared_without_need(found.observed)
@@ -96,6 +99,24 @@ def show(found: Lines, top: int, chains: bool = False) -> None:
     if shared:
         more = f"{len(shared) - SHARED} more such groups; " if len(shared) > SHARED else ""
         say(f"{more}--by address says which harts; uncore whatif, what lines of their own gain")
+
+
+def _yours(observed: Observed, first: str) -> str:
+    """The line of the user's own that costs most, where none of them leads to the first row: a
+    library has threads of its own."""
+    critical = Counter[str]()
+    for use in (use for line in observed.lines for use in line.uses if _own(use.source)):
+        critical[use.source] += use.critical_ps
+    if _own(first) or not any(critical.values()):
+        return ""
+    ((source, cost),) = critical.most_common(1)
+    share = f"{100 * cost / _path(observed):.2g} % of the path"
+    place = f"of your own files {units.from_here(source)} costs most, {share}"
+    return f"{place}; nothing there calls what the first row shows"
+
+
+def _own(source: str) -> bool:
+    return own(source.rpartition(":")[0])
 
 
 def panel(lines: Lines) -> plots.Panel:

@@ -54,6 +54,8 @@ def _all_kept() -> Iterator[None]:
     try:
         yield
     finally:
+        gc.freeze()  # and back among the old: nobody looks through them for being new
+        gc.unfreeze()
         if looks:
             gc.enable()
 
@@ -69,7 +71,7 @@ def observed(job: Job, run: Run, most: int = MOST_LINES) -> Row:
     every = {n: np.concatenate([sums[n], others[n]]) for n in ("line", *COUNTED)}
     passed, invalidated = seen["passed"], seen["invalidations"]
     costliest = _costliest(every, passed, most)
-    few, uses = np.sort(costliest), run.uses(costliest)
+    few, uses = np.sort(costliest), _merged(sites, run.uses(costliest))
     kept, shown, known = (_among(of["line"], few) for of in (every, passed, invalidated))
     rows, moves = _by_line(uses), _by_line(_of(passed, shown))
     taken = dict(zip(*(c.tolist() for c in _of(invalidated, known).values()), strict=True))
@@ -204,7 +206,9 @@ def _alike(
 def _words(sums: Columns, part: int, begins: Any) -> tuple[list[int], list[int]]:
     """The words that sums are of, by run, and where those of each run begin; `begins`: of sums."""
     masks = sums["firsts"].astype("<u8").view(np.uint8).reshape(-1, BITS // 8)
-    sum_, bit = np.nonzero(np.unpackbits(masks, axis=1, bitorder="little"))
+    sum_, byte = np.nonzero(masks)  # most have few bits
+    of, bit = np.nonzero(np.unpackbits(masks[sum_, byte, None], axis=1, bitorder="little"))
+    sum_, bit = sum_[of], byte[of] * 8 + bit
     addresses = sums["line"][sum_] + bit * part
     words = addresses - addresses % WORD
     run = np.searchsorted(begins, sum_, "right") - 1
@@ -237,15 +241,17 @@ def _dearest(sites: Sites, waiting: Columns, object_of: Any, count: int) -> list
     )
     sums = _summing(way_of, len(ways))
     critical, waited = sums(waiting["critical_ps"]), sums(waiting["waited_ps"])
-    costs: dict[tuple[int, Site], tuple[int, int]] = defaultdict(lambda: (0, 0))
+    costs: dict[tuple[int, int], tuple[int, int]] = {}
+    addresses = pcs.tolist()
     for key, c, w in zip(ways.tolist(), critical, waited, strict=True):
         place, callers = divmod(key, most)
-        number, pc = divmod(place, len(pcs))
-        way = number, sites.at(int(pcs[pc]), callers)
-        costs[way] = costs[way][0] + c, costs[way][1] + w
+        number, pc = divmod(place, len(addresses))
+        way = number, sites.number(addresses[pc], callers)
+        c_, w_ = costs.get(way, (0, 0))
+        costs[way] = c_ + c, w_ + w
     dearest = [Site("")] * count
     for (number, site), _ in sorted(costs.items(), key=lambda item: item[1]):
-        dearest[number] = site
+        dearest[number] = sites.all[site]
     return dearest
 
 
@@ -253,7 +259,7 @@ def _summing(groups: Any, count: int) -> Callable[[Any], list[int]]:
     """What sums values by their group, exactly."""
 
     def sums(values: Any) -> list[int]:
-        found = np.zeros(count, np.int64)
+        found = np.zeros(count, values.dtype)  # of another name of the type it is slow
         np.add.at(found, groups, values)
         each: list[int] = found.tolist()
         return each
@@ -265,8 +271,7 @@ def shared(job: Job, run: Run) -> list[Row]:
     """The fields of a result.observed.Shared for each line."""
     seen = run.lines()
     uses, sites = run.uses(), Sites(job.program, seen["callers"])
-    inside = uses["kind"] > OUTSIDE
-    rows = _by_line(_of(uses, inside))
+    rows = _by_line(_merged(sites, _of(uses, uses["kind"] > OUTSIDE)))
     fields = Fields.of(job.program, run.read, job.threads[0], sites.heap(seen["allocations"]))
     return [
         {
@@ -338,27 +343,35 @@ def _taken(job: Job, passed: Iterable[Row]) -> list[tuple[int, int, int]]:
 
 
 def _uses(job: Job, sites: Sites, rows: Iterable[Row]) -> list[Row]:
+    """Of harts that used a line alike, one; `rows` as they are merged."""
     alike: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
-    for row in _merged(sites, rows):
+    for row in rows:
         alike[row["pc"], row["kind"], row["read"], row["written"], row["site"]].append(row)
     uses_ = [_use(job, sites, same) for same in alike.values()]
     return sorted(uses_, key=lambda use: (-use["waited_ps"], use["pc"], use["kind"], use["harts"]))
 
 
-def _merged(sites: Sites, rows: Iterable[Row]) -> Iterable[Row]:
-    """One for each pc, kind, hart and line of the user's, whatever the chain of callers."""
-    merged: dict[tuple[Any, ...], Row] = {}
-    for row in rows:
-        site = sites.at(row["pc"], row["callers"])
-        key = row["pc"], row["kind"], row["hart"], site.source
-        if not (same := merged.get(key)):
-            merged[key] = row | {"site": site}
-            continue
-        for name in COUNTED:
-            same[name] += row[name]
-        for mask in ("read", "written"):
-            same[mask] |= row[mask]
-    return merged.values()
+def _merged(sites: Sites, uses: Columns) -> Columns:
+    """One row for each line, pc, kind, hart and line of the user's, whatever the chain of callers,
+    where the first of them was."""
+    site = np.array([*map(sites.number, uses["pc"].tolist(), uses["callers"].tolist())], int)
+    lines: dict[str, int] = {}
+    source = np.array([lines.setdefault(s.source, len(lines)) for s in sites.all], int)[site]
+    keys = np.array([source, *(uses[name] for name in ("hart", "kind", "pc", "line"))], np.int64)
+    order = np.lexsort(keys)
+    new = np.diff(keys[:, order], prepend=-1).any(axis=0)
+    firsts = order[new]
+    appear = np.argsort(firsts)
+    group = np.empty(len(order), int)
+    group[order] = np.argsort(appear)[np.cumsum(new) - 1]
+    merged = _of(uses | {"site": site}, firsts[appear])
+    summed = _summing(group, len(firsts))
+    for name in COUNTED:
+        merged[name] = np.array(summed(uses[name]))
+    for mask in ("read", "written"):
+        merged[mask] = np.zeros(len(firsts), uses[mask].dtype)
+        np.bitwise_or.at(merged[mask], group, uses[mask])
+    return merged
 
 
 def _use(job: Job, sites: Sites, rows: list[Row]) -> Row:
@@ -367,7 +380,7 @@ def _use(job: Job, sites: Sites, rows: list[Row]) -> Row:
     return {
         "pc": one["pc"],
         "function": sites.function(one["pc"]),
-        **one["site"]._asdict(),
+        **sites.all[one["site"]]._asdict(),
         "kind": one["kind"],
         "harts": sorted(row["hart"] for row in rows),
         **{name: summed[name] for name in COUNTED},

@@ -1,7 +1,7 @@
 """Where in the user's own source an access is that a library, or the kernel, makes for it.
 
 sites = Sites(program, callers)     `callers` of run.lines(): a column for each depth
-sites.at(pc, number)                Site("bank.cc:14", ("pthread_mutex_lock", ...))
+sites.number(pc, number)            of Site("bank.cc:14", ("pthread_mutex_lock", ...)) in sites.all
 sites.function(pc)                  "pthread_mutex_lock"
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from uncore.program.frames import Frame, own
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from uncore.program.program import Program
 
@@ -52,9 +52,18 @@ class Sites:
     def __init__(self, program: Program, callers: dict[str, Column]) -> None:
         self._program = program
         self._chains = np.stack([*callers.values()], axis=1).tolist()
-        self.at, self._within = cache(self._at), cache(self._found_within)
+        self.all: list[Site] = []
+        self._numbers: dict[Site, int] = {}
+        self.number, self._within = cache(self._numbered), cache(self._found_within)
         self._beyond = cache(self._found_beyond)
         self.function = cache(program.function_at)
+
+    def _numbered(self, pc: int, callers: int) -> int:
+        site = self._at(pc, callers)
+        number = self._numbers.setdefault(site, len(self.all))
+        if number == len(self.all):
+            self.all.append(site)
+        return number
 
     def _at(self, pc: int, number: int) -> Site:
         if not self._program.linux:
@@ -69,14 +78,18 @@ class Sites:
 
     def _found_beyond(self, number: int) -> Ways:
         """Where the calls are."""
-        found: list[Site | None] = [None, None, None]
+        first = second = third = None
         passed: tuple[str, ...] = ()
-        for _, words, ways in self._callers(number):
-            found = [f or (way and way.behind(passed)) for f, way in zip(found, ways, strict=True)]
-            if found[0]:
+        for _, words, (users, own_, known) in self._callers(number):
+            if users:
+                first = users.behind(passed)
+            if own_ and not second:
+                second = own_.behind(passed)
+            if known and not third:
+                third = known.behind(passed)
+            if first:
                 break
             passed += words
-        first, second, third = found
         return first, second, third
 
     def _callers(self, number: int) -> Iterator[Within]:
@@ -84,14 +97,17 @@ class Sites:
 
     def _found_within(self, pc: int) -> Within:
         frames = self._program.frames.at(pc) or (Frame(self._program.function_at(pc), "", 0),)
-        return Within(frames, _words(frames), self._ways(frames))
+        words = tuple(f"{f.function} {f.place}".strip() for f in frames)
+        return Within(frames, tuple(filter(None, words)), self._ways(frames, words))
 
-    def _ways(self, frames: tuple[Frame, ...]) -> Ways:
-        return (
-            _first(frames, self._program.frames.users),
-            _first(frames, lambda frame: own(frame.path)),
-            _first(frames, lambda frame: bool(frame.path)),
-        )
+    def _ways(self, frames: Sequence[Frame], words: Sequence[str] = ()) -> Ways:
+        def first(wanted: Callable[[Frame], bool]) -> Site | None:
+            at = next((n for n, frame in enumerate(frames) if wanted(frame)), None)
+            chain = filter(None, words[: (at or 0) + 1])
+            return None if at is None else Site(frames[at].place, tuple(chain))
+
+        users = self._program.frames.users
+        return first(users), first(lambda f: own(f.path)), first(lambda f: bool(f.path))
 
     def heap(self, allocations: dict[str, Column]) -> list[tuple[int, int, str]]:
         """First address, end and name of what was allocated last at each address, by address."""
@@ -113,16 +129,7 @@ class Sites:
     def _asked(self, number: int) -> Site | None:
         """Who asked a runtime that allocates for itself."""
         frames = [frame for within in self._callers(number) for frame in within.frames]
-        return self._ways(tuple(f for f in frames if f.path != frames[0].path))[2]
+        return self._ways([f for f in frames if f.path != frames[0].path])[2]
 
     def _functions(self, number: int) -> str:
         return next((word for within in self._callers(number) for word in within.words), "")
-
-
-def _first(frames: tuple[Frame, ...], wanted: Callable[[Frame], bool]) -> Site | None:
-    at = next((n for n, frame in enumerate(frames) if wanted(frame)), None)
-    return None if at is None else Site(frames[at].place, _words(frames[: at + 1]))
-
-
-def _words(frames: tuple[Frame, ...]) -> tuple[str, ...]:
-    return tuple(filter(None, (f"{f.function} {f.place}".strip() for f in frames)))
