@@ -160,6 +160,8 @@ RESERVE = "lr.d s7, (s6)\n"
         (0, ADD, 15),
         (0, RESERVE, 13),
         (V | W | A | D, LOAD, 13),
+        (V | W | X | A | D, STORE, 15),
+        (V | W | X | A | D, JUMP, 12),
         (V | R | A | D, STORE, 15),
         (V | R | A | D, ADD, 15),
         (V | R | W | A | D, JUMP, 12),
