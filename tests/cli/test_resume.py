@@ -62,6 +62,15 @@ def test_without_resume_everything_is_run(monkeypatch, tmp_path):
     assert simulated(monkeypatch, [job()], store=Store(tmp_path)) == 4
 
 
+def test_points_that_went_wrong_are_not_kept_and_the_rest_is_run(tmp_path):
+    wrong = []
+    result = execute(
+        [job(watchdog=1), job()], store=Store(tmp_path), wrong=lambda job, _: wrong.append(job)
+    )
+    assert [len(each.points) for each in result] == [0, 4]
+    assert (len(wrong), kept_in(tmp_path)) == (4, 4)
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_point_whose_saving_is_interrupted_is_in_the_result(tmp_path, monkeypatch, workers):
     saves = []

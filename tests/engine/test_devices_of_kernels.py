@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.test_kernels import WAYS, boot
+from tests.engine.test_kernels import WAYS, WORDS, boot, run
 
 from uncore import _native
 from uncore import boot as system
@@ -67,6 +68,35 @@ other:
 1:  wfi
     j 1b
 {TAKEN}
+"""
+SENT = (9, 3, 5)
+# Hart 0 stores identities to its own file, and says what it would take by each threshold.
+ASKS = f"""
+    .macro file register, value
+    li t0, \\register
+    csrw 0x150, t0
+    li t0, \\value
+    csrw 0x151, t0
+    .endm
+    file 0xC0, -2
+    li t0, {FILES:#x}
+    .irp identity, {", ".join(map(str, SENT))}
+    li t1, \\identity
+    sw t1, (t0)
+    .endr
+    li t0, 0x80
+    csrw 0x150, t0
+    li t2, {sum(1 << identity for identity in SENT)}
+1:  csrr t1, 0x151
+    bne t1, t2, 1b
+    li t3, WORDS
+    .irp threshold, 0, 3, 4
+    file 0x72, \\threshold
+    csrr t1, 0x15C
+    sd t1, (t3)
+    addi t3, t3, 8
+    .endr
+    off 0
 """
 # Hart WHOM takes the UART's interrupt, and says what has been typed.
 HEARS = f"""
@@ -141,6 +171,12 @@ def test_console_input_interrupts_its_target_hart(whom: int) -> None:
     counts = ends[0]["interrupts"]  # by hart; no hart has written to another's file
     assert counts[whom]["device"] >= 1
     assert [count["ipi"] for count in counts] == [0] * len(counts)
+
+
+def test_lowest_identity_below_the_threshold_comes_first() -> None:
+    engine = run(ASKS)
+    assert engine.exit_code == 0
+    assert struct.unpack("<3Q", engine.read(WORDS, 24)) == (0x30003, 0, 0x30003)
 
 
 @NEEDS_ROOM

@@ -7,7 +7,9 @@ import struct
 import pytest
 from tests.engine.test_kernels import (
     LAST,
+    MIDDLE,
     NEW,
+    OLD,
     READY,
     ROOT,
     TABLES,
@@ -121,6 +123,51 @@ def test_what_is_not_named_is_kept(call: dict[str, int]) -> None:
 
 def test_fences_of_a_hypervisor_are_not_supported() -> None:
     assert seen(function=3) == (-2, OLD_WORD)
+
+
+# Hart 1 reads a page whose entry is far away; meanwhile hart 0 exchanges the table and calls.
+OTHER, FURTHER = LAST + 0x1000, 8  # a table; a page whose entry is on another line than the first's
+WALKS = f"""
+    li a0, 1
+    la a1, other
+    li a2, 0
+    call 0x48534D, 0
+    await 0, 1
+    li t0, {MIDDLE:#x}
+    li t1, {entry(OTHER, 1):#x}
+    sd t1, (t0)
+    fence rw, rw
+    li a0, 2
+    li a1, 0
+    li a2, {PAGE + 4096 * FURTHER:#x}
+    li a3, 4096
+    call 0x52464E43, {VMA}
+    set 1, 1
+    await 0, 2
+    off 0
+other:
+    li t0, {8 << 60 | ROOT >> 12:#x}
+    csrw satp, t0
+    li s6, {PAGE:#x}
+    ld s7, (s6)
+    li s6, {PAGE + 4096 * FURTHER:#x}
+    set 0, 1
+    ld s8, (s6)
+    await 1, 1
+    ld s9, (s6)
+    li t0, WORDS
+    sd s9, 256(t0)
+    set 0, 2
+1:  wfi
+    j 1b
+"""
+
+
+def test_a_walk_under_way_begins_again_behind_the_fence() -> None:
+    pages = {LAST + 8 * FURTHER: entry(OLD, READY), OTHER + 8 * FURTHER: entry(NEW, READY)}
+    engine = run(WALKS, TABLES | pages, ["memory.latency=10us"])
+    assert engine.exit_code == 0
+    assert struct.unpack("<Q", engine.read(WORDS + 256, 8)) == (NEW_WORD,)
 
 
 # Hart 0 interrupts the hart that its call names; that one says who it is.

@@ -160,6 +160,8 @@ RESERVE = "lr.d s7, (s6)\n"
         (0, ADD, 15),
         (0, RESERVE, 13),
         (V | W | A | D, LOAD, 13),
+        (V | W | X | A | D, STORE, 15),
+        (V | W | X | A | D, JUMP, 12),
         (V | R | A | D, STORE, 15),
         (V | R | A | D, ADD, 15),
         (V | R | W | A | D, JUMP, 12),
@@ -233,6 +235,18 @@ def test_fence_forgets(fence: str, answers: str) -> None:
 def test_fence_of_another_page_or_space_leaves_it() -> None:
     fence = "li t2, 0x1000\n add t2, t2, s6\n sfence.vma t2\n li t2, 5\n sfence.vma zero, t2"
     assert run(CHANGE.format(fence=fence), tables()).registers()[25] == 0x1111
+
+
+def test_fences_of_all_other_pages_leave_it() -> None:
+    fences = """
+        li t2, 511
+    1:  slli t1, t2, 12
+        add t1, t1, s6
+        sfence.vma t1
+        addi t2, t2, -1
+        bnez t2, 1b
+    """
+    assert run(CHANGE.format(fence=fences), tables()).registers()[25] == 0x1111
 
 
 def test_fence_of_a_space_leaves_global_pages() -> None:
@@ -326,6 +340,26 @@ def test_instruction_across_pages_changes_with_either() -> None:
     code = {DATA + 0xFF8: 0x0B93 << 48, NEXT: half(77), FAR: half(80)}
     x = run(text, tables() | code).registers()
     assert (x[24], x[25], x[23]) == (77, 70, 80)
+
+
+@pytest.mark.parametrize("fence", ["sfence.vma", "sfence.vma s6"])
+def test_fence_forgets_the_code_of_a_page(fence: str) -> None:
+    text = f"""
+        li t0, 4096
+        add s6, s6, t0
+        jalr s10, 0(s6)
+        mv s8, s7
+        li t0, {LAST + 8:#x}
+        li t1, {entry(DATA, READY):#x}
+        sd t1, (t0)
+        jalr s10, 0(s6)
+        mv s9, s7
+        {fence}
+        jalr s10, 0(s6)
+    """
+    code = {at: BACK << 32 | number << 20 | 0x0B93 for at, number in ((NEXT, 70), (DATA, 80))}
+    x = run(text, tables() | code).registers()
+    assert (x[24], x[25], x[23]) == (70, 70, 80)
 
 
 def test_instruction_across_pages_changes_where_nothing_else_of_its_second_page_is_code() -> None:

@@ -61,6 +61,7 @@ def test_processes_tell_of_tasks_and_of_memory() -> None:
     size = "/sys/devices/system/cpu/cpu0/cache/index0/coherency_line_size"
     for machine, line in (("ccx:2x4", "64\n"), ("power9x2", "128\n")):
         assert ran("shows", size, guest="files", machine=machine).output == line
+    assert ran("shows", "/proc/self/exe", guest="files").failures == []
     stat = str(ran("shows", "/proc/stat", guest="files", harts=3).output)
     assert [row.split()[0] for row in stat.splitlines()][:4] == ["cpu", "cpu0", "cpu1", "cpu2"]
 

@@ -2,8 +2,9 @@
 
 Each mutant of the list (mutant_list.py) is one change of the engine, the Python package or a
 workload that breaks a rule.  One at a time is applied to a copy of this tree, built, and run
-through the tests meant for it, then, while none of them fails, through all ordinary ones.  A row
-says which test noticed; a table at the end how many of each area.
+through the tests meant for it, then, while none of them fails, through all ordinary ones; where
+there are many of C++, one build has them all, each behind a switch (switches.py).  A row says which
+test noticed; a table at the end how many of each area.
 
     --meant         only the tests meant for it
     --since COMMIT  only mutants of files that have changed since
@@ -33,9 +34,10 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 from tests.mutants import tried
 from tests.mutants.mutant_list import TOP, Mutant, kept
-from tests.mutants.trial import FOLDER, NOTICED, Tree, Trial
+from tests.mutants.trial import FOLDER, NOTICED, Together, Tree, Trial, is_native
 
 BAR = 0.95  # of those that are not equivalent
+MANY = 8  # mutants of C++: one build of all is quicker than one of each
 KNOWN = FOLDER / "known.json"
 
 
@@ -104,12 +106,16 @@ def trials(mutants: Sequence[Mutant], known: Known, jobs: int, rest: bool) -> It
     """In the order of the list."""
     trees: queue.Queue[Tree] = queue.Queue()
     missing = [mutant for mutant in mutants if not known.get(mutant)]
+    native = [mutant for mutant in missing if is_native(mutant)]
+    together = Together(native) if len(native) > MANY else None
     for number in range(min(jobs, len(missing))):
-        trees.put(Tree(number))
+        trees.put(Tree(str(number)))
 
     def attempt(mutant: Mutant) -> Trial:
         if trial := known.get(mutant):
             return trial
+        if together and together.has(mutant):
+            return together.attempt(mutant, rest and not mutant.argued)
         tree = trees.get()
         try:
             return tree.attempt(mutant, rest and not mutant.argued)
@@ -123,7 +129,7 @@ def trials(mutants: Sequence[Mutant], known: Known, jobs: int, rest: bool) -> It
 def fails_anyway(trials_: Sequence[Trial]) -> str:
     """Names a noticing test that fails in the unbroken tree, and so says nothing."""
     tests = sorted({trial.by.partition("[")[0] for trial in trials_ if trial.outcome == NOTICED})
-    return Tree(0).test(tests).by if tests else ""
+    return Tree("0").test(tests).by if tests else ""
 
 
 def report(pairs: Sequence[tuple[Mutant, Trial]]) -> bool:

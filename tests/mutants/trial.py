@@ -1,6 +1,7 @@
 """A mutant tried: a tree of its own, the change, the build, the tests.
 
-    with Tree(number) as tree: tree.attempt(mutant, rest=True) -> Trial
+    Tree("0").attempt(mutant, rest=True) -> Trial
+    Together(mutants)        a tree with those of C++ in one build: `has(mutant)`, `attempt`
 
 A tree is a copy of this one in build/mutants, made once and brought up to date: what is edited
 meanwhile, and what a mutant breaks, do not meet.  A build compiles what a mutant has touched.
@@ -15,10 +16,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
+from tests.mutants import switches
 from tests.mutants.mutant_list import TOP, Mutant
 
 FOLDER = TOP / "build" / "mutants"
@@ -42,8 +44,8 @@ class Trial(msgspec.Struct, frozen=True):
 class Tree:
     """A copy of this tree."""
 
-    def __init__(self, number: int) -> None:
-        self.top = FOLDER / f"tree{number}"
+    def __init__(self, name: str) -> None:
+        self.top = FOLDER / f"tree{name}"
         self.stale = {"native", "workloads"}  # what is to be built
         self._copy()
 
@@ -95,12 +97,12 @@ class Tree:
             self.stale |= built(mutant)
         return msgspec.structs.replace(trial, seconds=time.monotonic() - begun)
 
-    def _tested(self, mutant: Mutant, rest: bool) -> Trial:
-        trial = self.test(mutant.tests)
+    def _tested(self, mutant: Mutant, rest: bool, chosen: Mapping[str, str] = {}) -> Trial:
+        trial = self.test(mutant.tests, chosen)
         if not rest or trial.outcome != UNNOTICED:
             return trial
         self.stale |= {"workloads"} if mutant.programs else set()
-        return self.test([])
+        return self.test([], chosen)
 
     def _write(self, path: Path, text: str) -> None:
         """Python goes by seconds and size: its compiled module must not outlive the text."""
@@ -112,7 +114,7 @@ class Tree:
         """What the compiler said if it failed."""
         if not self.stale:
             return ""
-        command = [sys.executable, "-m", "SCons", "-Q", "-s", *sorted(self.stale)]
+        command = [sys.executable, "-m", "SCons", "-Q", "-s", "-k", *sorted(self.stale)]
         self.stale = set()
         done = subprocess.run(
             ["nice", *command], cwd=self.top, env=self._environment(), text=True,
@@ -120,14 +122,14 @@ class Tree:
         )  # fmt: skip
         return (done.stdout or "failed") if done.returncode else ""
 
-    def test(self, tests: Sequence[str]) -> Trial:
-        """These, or all ordinary ones."""
+    def test(self, tests: Sequence[str], chosen: Mapping[str, str] = {}) -> Trial:
+        """These, or all ordinary ones; `chosen`: what the environment says."""
         self._compile()
         words = [f"tests/{test}" for test in tests] or ["tests"]
         command = [sys.executable, "-m", "pytest", "-v", "-x", "--tb=no", "-p", "no:cacheprovider"]
         with subprocess.Popen(
-            ["nice", *command, *ORDINARY, *words], cwd=self.top, env=self._environment(), text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+            ["nice", *command, *ORDINARY, *words], cwd=self.top, text=True, start_new_session=True,
+            env=self._environment() | chosen, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         ) as pytest:  # fmt: skip
             try:
                 output, _ = pytest.communicate(timeout=PATIENCE)
@@ -146,6 +148,48 @@ class Tree:
     def _environment(self) -> dict[str, str]:
         path = os.pathsep.join(str(self.top / part) for part in ("sim", "validation", "."))
         return os.environ | {"PYTHONPATH": path}
+
+
+class Together(Tree):
+    """One with many mutants behind switches; those that cannot be there are tried elsewhere."""
+
+    def __init__(self, mutants: Sequence[Mutant]) -> None:
+        super().__init__("-together")
+        self.numbers: dict[str, int] = {}
+        tried = dict(enumerate(mutants, 1))
+        self.files = sorted({mutant.file for mutant in mutants})
+        while message := self._built(tried):
+            wrong = set(map(int, switches.WRONG.findall(message)))
+            if not wrong:
+                raise RuntimeError(f"mutants: what is no mutant does not compile:\n{message}")
+            tried = {number: mutant for number, mutant in tried.items() if number not in wrong}
+
+    def has(self, mutant: Mutant) -> bool:
+        return mutant.name in self.numbers
+
+    def attempt(self, mutant: Mutant, rest: bool) -> Trial:
+        begun = time.monotonic()
+        chosen = {switches.VARIABLE: str(self.numbers[mutant.name])}
+        trial = self._tested(mutant, rest, chosen)
+        return msgspec.structs.replace(trial, seconds=time.monotonic() - begun)
+
+    def _built(self, tried: Mapping[int, Mutant]) -> str:
+        """What the compiler said of them."""
+        self.numbers = {}
+        for file in self.files:
+            text = (TOP / file).read_text()
+            here = {number: mutant for number, mutant in tried.items() if mutant.file == file}
+            changed = {number: mutant.applied(text) for number, mutant in here.items()}
+            switched = switches.switched(file, text, changed)
+            self._write(self.top / file, switched.text)
+            self.numbers |= {here[number].name: number for number in switched.numbers}
+        self._write(self.top / "sim/native" / switches.HEADER, switches.SAYS)
+        self.stale = {"native"}
+        return self._compile()
+
+
+def is_native(mutant: Mutant) -> bool:
+    return mutant.file.startswith("sim/native/") and mutant.file.endswith((".cc", ".hh"))
 
 
 def built(mutant: Mutant) -> set[str]:

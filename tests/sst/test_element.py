@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.support import host_compiler
 
 from uncore.support.paths import CHECKOUT
 
@@ -25,12 +25,6 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 pytestmark = pytest.mark.skipif(not SOURCES, reason="the element is not in this copy")
 
 
-def compiler() -> list[str]:
-    """The one that SConstruct takes."""
-    installed = os.environ.get("CXX") or next(filter(shutil.which, ("g++", "clang++")), None)
-    return shlex.split(installed) if installed else [sys.executable, "-m", "ziglang", "c++"]
-
-
 def errors(source: Path, native: Path, made: Path) -> str:
     """The compiler's words on one source, against the engine's headers in `native`.
 
@@ -38,7 +32,7 @@ def errors(source: Path, native: Path, made: Path) -> str:
     """
     folders = [HERE / "declared", ELEMENT, native, ELEMENT.parents[1] / "workloads/include"]
     options = ["-std=c++20", *WARNINGS, *(f"-I{folder}" for folder in folders)]
-    words = [*compiler(), *options, "-c", str(source), "-o", str(made / "object.o")]
+    words = [*host_compiler.words(), *options, "-c", str(source), "-o", str(made / "object.o")]
     plain = os.environ | {"LC_ALL": "C"}
     return subprocess.run(words, capture_output=True, text=True, env=plain).stderr
 

@@ -50,7 +50,8 @@ def process(job: Job, probes: Probes) -> spec.Process:
     """What the kernel is told of it."""
     costs = System(quantum=job.machine.os.quantum) if job.system == "free" else job.machine.os
     harts = job.harts[: job.threads[0]]
-    files = {f"{WHERE}/{path}": data for path, data in job.files} | machine_files(job)
+    files = {_name(job): job.program.data}  # as /proc/self/exe says
+    files |= {f"{WHERE}/{path}": data for path, data in job.files} | machine_files(job)
     return spec.Process(
         present=True,
         costs=costs,

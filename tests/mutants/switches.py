@@ -1,0 +1,97 @@
+"""Mutants of C++ in one build: each is a copy of the function it changes, behind a switch.
+
+switched(name, text, {number: changed}) -> Switched: the file's text with them, and who is in it
+
+What is built of it is the text as it was, or the mutant whose number the environment variable
+UNCORE_MUTANT names.  A change outside of functions is left out.  What the compiler says of a copy
+names its mutant's number as the file: `mutant 7:3:1: error: ...`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+VARIABLE = "UNCORE_MUTANT"
+HEADER = "mutant.hh"  # a folder of headers has this text
+SAYS = f"""#pragma once
+#include <cstdlib>
+inline const int mutant_now = std::getenv("{VARIABLE}") ? std::atoi(std::getenv("{VARIABLE}")) : 0;
+#define MUTANT(n) (!__builtin_is_constant_evaluated() && mutant_now == (n))
+"""
+WRONG = re.compile(r"^mutant (\d+):.*error", re.MULTILINE)  # said of a copy that does not compile
+
+TOKEN = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|^\ *\#[^\n]*|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\])*"
+    |(?<![0-9a-f])'(?:\\.|[^'\\])+'|[{};]""",
+    re.DOTALL | re.MULTILINE | re.VERBOSE,
+)
+CONTAINER = re.compile(
+    r"\s*(\w+:\s+)?(template\s*<.*>\s*)?(namespace|struct|class|union|enum)\b", re.DOTALL
+)
+
+
+class Switched(NamedTuple):
+    text: str
+    numbers: frozenset[int]
+
+
+class Body(NamedTuple):
+    """Where a function's braces are."""
+
+    begin: int
+    end: int
+
+
+def bodies(text: str) -> Iterator[Body]:
+    """Of functions that are in no other."""
+    depth = said = begin = 0  # `said`: where what precedes a brace begins
+    inside = -1  # depth of the function
+    for token in TOKEN.finditer(text):
+        if token[0] == "{":
+            if inside < 0 and not CONTAINER.match(text, said, token.start()):
+                inside, begin = depth, token.start()
+            depth += 1
+        elif token[0] == "}":
+            depth -= 1
+            if depth == inside:
+                yield Body(begin, token.end())
+                inside = -1
+        elif token[0][0] in "\"'R":
+            continue
+        said = token.end()
+
+
+def switched(name: str, text: str, changed: Mapping[int, str]) -> Switched:
+    copies = defaultdict[Body, dict[int, str]](dict)
+    places = list(bodies(text))
+    for number, other in changed.items():
+        first, last = _differ(text, other)
+        for body in places:
+            if body.begin < first and last < body.end:
+                copies[body][number] = other[body.begin : body.end + len(other) - len(text)]
+    for body, those in sorted(copies.items(), reverse=True):
+        text = text[: body.begin] + _chosen(name, text, body, those) + text[body.end :]
+    return Switched(
+        f'#include "{HEADER}"\n#line 1\n{text}',
+        frozenset(n for those in copies.values() for n in those),
+    )
+
+
+def _differ(text: str, other: str) -> tuple[int, int]:
+    """Where texts begin to differ, and behind what they no longer do, in the first of them."""
+    least = min(len(text), len(other))
+    first = next((n for n in range(least) if text[n] != other[n]), least)
+    same = next((n for n in range(least - first) if text[-1 - n] != other[-1 - n]), least - first)
+    return first, len(text) - same
+
+
+def _chosen(name: str, text: str, body: Body, copies: Mapping[int, str]) -> str:
+    line = text.count("\n", 0, body.begin) + 1
+    chain = "".join(
+        f'if (MUTANT({number}))\n#line 1 "mutant {number}"\n{copy}\nelse '
+        for number, copy in copies.items()
+    )
+    return f'{{ {chain}\n#line {line} "{name}"\n{text[body.begin : body.end]} }}'

@@ -1,0 +1,94 @@
+"""Is what the compiler is given for many mutants at once each of them, and the text as it was?"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.mutants import switches
+from tests.mutants.mutant_list import TOP, Mutant, kept
+from tests.mutants.trial import is_native
+from tests.support import host_compiler
+
+NATIVE = [mutant for mutant in kept() if is_native(mutant)]
+FEW = 4  # that stand outside of functions
+PROGRAM = """#include <cstdio>
+namespace n {  // { a brace in a comment
+struct S {
+  int twice(int x) const { return x + x; }
+  const char* text() { return "}"; }
+};
+constexpr int square(int x) {
+  if (x < 0) return square(-x);
+  return x * x;
+}
+static_assert(square(-3) == 9);
+}  // namespace n
+int main() {
+  std::printf("%d %d %s", n::S().twice(5), n::square(-3), n::S().text());
+}
+"""
+CHANGES = {1: ("x + x", "x"), 2: ("square(-x)", "7"), 3: ('"}"', '"{"'), 4: ("struct S", "class S")}
+
+
+def compiled(folder: Path, made: switches.Switched) -> str:
+    """What the compiler says."""
+    (folder / switches.HEADER).write_text(switches.SAYS)
+    (folder / "program.cc").write_text(made.text)
+    command = [
+        *host_compiler.words(),
+        "-std=c++20",
+        "-Wall",
+        "-Werror",
+        "program.cc",
+        "-o",
+        "program",
+    ]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True).stderr
+
+
+def end(folder: Path, number: int) -> str:
+    environment = {switches.VARIABLE: str(number)}
+    return subprocess.check_output([folder / "program"], env=environment, text=True)
+
+
+def test_the_environment_says_which_of_them_is_executed(tmp_path: Path) -> None:
+    changed = {number: PROGRAM.replace(*change) for number, change in CHANGES.items()}
+    made = switches.switched("program.cc", PROGRAM, changed)
+    assert made.numbers == {1, 2, 3}
+    assert compiled(tmp_path, made) == ""
+    assert [end(tmp_path, number) for number in range(4)] == ["10 9 }", "5 9 }", "10 7 }", "10 9 {"]
+
+
+def test_what_does_not_compile_is_told_by_its_number(tmp_path: Path) -> None:
+    changed = {12: PROGRAM.replace("x + x", "x + y"), 13: PROGRAM.replace("x + x", "x - x")}
+    said = compiled(tmp_path, switches.switched("program.cc", PROGRAM, changed))
+    assert set(switches.WRONG.findall(said)) == {"12"}
+
+
+def test_almost_every_mutant_is_within_a_function() -> None:
+    left = [mutant.name for mutant in NATIVE if not _switched(mutant).numbers]
+    assert len(left) <= FEW, left
+
+
+@pytest.mark.parametrize("mutant", NATIVE, ids=lambda mutant: mutant.name)
+def test_each_copy_is_the_mutant_and_the_rest_is_as_it_was(mutant: Mutant) -> None:
+    text, made = (TOP / mutant.file).read_text(), _switched(mutant)
+    if made.numbers:
+        pattern = (
+            r'(.*)\{ if \(MUTANT\(1\)\)\n#line 1 "mutant 1"\n(.*)\nelse \n#line (\d+) "[^"]*"\n(.*)'
+        )
+        head, copy, line, rest = re.fullmatch(
+            pattern, made.text.partition("#line 1\n")[2], re.DOTALL
+        ).groups()
+        assert text.startswith(head) and int(line) == head.count("\n") + 1
+        own = next(b for b in switches.bodies(text) if b.begin == len(head))
+        assert rest == f"{text[own.begin : own.end]} }}{text[own.end :]}"
+        assert head + copy + text[own.end :] == mutant.applied(text)
+
+
+def _switched(mutant: Mutant) -> switches.Switched:
+    text = (TOP / mutant.file).read_text()
+    return switches.switched(mutant.file, text, {1: mutant.applied(text)})

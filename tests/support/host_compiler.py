@@ -1,0 +1,11 @@
+"""The compiler of C++ that SConstruct takes."""
+
+import os
+import shlex
+import shutil
+import sys
+
+
+def words() -> list[str]:
+    installed = os.environ.get("CXX") or next(filter(shutil.which, ("g++", "clang++")), None)
+    return shlex.split(installed) if installed else [sys.executable, "-m", "ziglang", "c++"]
