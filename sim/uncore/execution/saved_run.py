@@ -19,7 +19,7 @@ import msgspec
 
 from uncore import engine
 from uncore.engine import NO_OPTIONS, EngineOptions
-from uncore.engine.native import state, state_file
+from uncore.engine.native import state
 from uncore.engine.native.state import State
 from uncore.errors import UserError
 from uncore.execution.execute import alone
@@ -39,6 +39,8 @@ def save(
     job: Job, when: int | str, path: Path, engine_options: EngineOptions = NO_OPTIONS
 ) -> Result:
     """Runs a job of a single point, saving it at `when` (ps) or at the region's begin."""
+    from uncore.engine.native import state_file  # noqa: PLC0415 (it needs zstd)
+
     if len(list(job.points())) > 1 or job.engine != "native":
         raise UserError(
             "--state: one run is saved, of engine native; write one thread count and --repeat 1,"
@@ -59,6 +61,8 @@ def take_up(
     path: Path, parameters: Mapping[str, str], engine_options: EngineOptions = NO_OPTIONS
 ) -> Result:
     """Continues a saved run with other values of `parameters`."""
+    from uncore.engine.native import state_file  # noqa: PLC0415 (it needs zstd)
+
     about, then = state_file.read(path, "run", About)
     name, origin, data = about.program
     before = Job.of(about.job, Program(name, Path(origin), data))
