@@ -186,13 +186,15 @@ static long works(long ns) {
 static int times_on_harts(void) {
   enum { PROCESS = 2, THREAD = 3, BY_ID = -6, NOBODYS = -80000002 };
   const u64 pause[2] = {0, 30000000}, before = time_by(1);
+  const u64 own = time_by(THREAD);  // beside qemu, what it took to begin is in it
   const u64 action[4] = {(u64)rings, 0, 0, 0}, span[4] = {0, 0, 0, 15000};
   call(N_nanosleep, pause, 0);
-  if (time_by(1) - before < 30000000 || time_by(THREAD) > 20000000) return 1;
-  start(&worker, works, 10000000), join(&worker);
-  if (worked < 10000000 || worked > 25000000 || time_by(THREAD) > 20000000) return 2;
+  if (time_by(1) - before < 30000000 || time_by(THREAD) - own > 20000000) return 1;
+  start(&worker, works, 20000000), join(&worker);
+  // Beside qemu a busy host counts more than the thread's own work.
+  if (worked < 20000000 || worked > 80000000 || time_by(THREAD) - own > 20000000) return 2;
   const u64 all = time_by(PROCESS);
-  if (all < 10000000 || time_by(BY_ID) - all > 50000000) return 3;
+  if (all < 20000000 || time_by(BY_ID) - all > 50000000) return 3;
   if (time_by(NOBODYS) != ~0UL || call(114, NOBODYS, 0) != -EINVAL) return 4;
   for (long which = 1; which <= 2; ++which) {
     call(N_rt_sigaction, 25 + which, action, 0, 8);
