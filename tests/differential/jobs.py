@@ -396,7 +396,7 @@ def before_memory() -> Iterator[tuple[str, Case]]:
     """Memory-side caches (M2) that lines leave and writebacks enter, near one node and several."""
     parameters = (("ops", 12), ("lines", 24))
     small = (
-        "memory.cache=512B 2-way 40ns",
+        "memory.cache=1KiB 8-way 40ns",
         "memory.cache.bandwidth=8GB/s",
         "memory.bandwidth=4GB/s",
     )
