@@ -103,11 +103,15 @@ def test_a_hart_that_trapped_without_a_handler_is_named_first() -> None:
     assert re.search(rf"hart 30 stopped at .* unhandled.*\(bad\.c:{line_of('illegal')}\)", second)
 
 
-@pytest.mark.parametrize("lookahead", [1, native.NO_LIMIT])
-def test_the_first_hart_in_time_ends_the_run(lookahead: int) -> None:
+@pytest.mark.parametrize(
+    "limits",
+    [{"lookahead": 1}, {}, {"host": native.Host(3, 2, eager=True)}],
+    ids=["slowly", "ahead", "at once"],
+)
+def test_the_first_hart_in_time_ends_the_run(limits: dict[str, Any]) -> None:
     """T4: the order in which the engine executes harts does not matter."""
     with pytest.raises(GuestError, match="hart 2 trapped without a handler"):
-        point(line(), guest("bad"), 3, {"lookahead": lookahead}, what="race")
+        point(line(), guest("bad"), 3, limits, what="race")
 
 
 def test_a_run_ends_when_every_hart_waits() -> None:

@@ -1,8 +1,8 @@
 """Does an outcome depend on how the engine executes, where the model says that it does not?
 
 A core executes until a message could reach it (rule S2), and a hart that waits is passed over (S1).
-Neither may show: one instruction at a time or as many as possible, turn by turn or asleep, every
-field of the outcome is the same.
+Neither may show: one instruction at a time or as many as possible, turn by turn or asleep, core by
+core or several at once, every field of the outcome is the same.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ WAYS: dict[str, dict[str, Any]] = {
     "a few at a time": {"lookahead": 3000},
     "without sleep": {"sleep": False},
     "one at a time, without sleep": {"sleep": False, "lookahead": 0},
+    "two cores of the host": {"host": native.Host(2, 2, eager=True)},
+    "three shares on two": {"host": native.Host(3, 2, eager=True), "sleep": False},
 }
 
 

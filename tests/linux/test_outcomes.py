@@ -37,6 +37,14 @@ def test_outcome_does_not_depend_on_lookahead(program_job: Job) -> None:
     assert expected == outcome(program_job, lookahead=1) == outcome(program_job, sleep=False)
 
 
+@pytest.mark.parametrize("shares", [2, 3, 4])
+@pytest.mark.parametrize("program_job", JOBS, ids=str)
+def test_outcome_does_not_depend_on_cores_of_the_host(program_job: Job, shares: int) -> None:
+    nothing: frozenset[str] = frozenset()
+    host = native.Host(shares, 2, eager=True)
+    assert native.run(program_job, nothing) == native.run(program_job, nothing, host=host)
+
+
 @pytest.mark.parametrize(
     ("program_job", "when"),
     [

@@ -119,6 +119,8 @@ nb::dict work(const Engine& engine) {
   d["runs"] = engine.counters.runs;
   d["messages"] = engine.network.messages();
   d["crossings"] = engine.network.crossings();
+  const ParallelCores::Worth parallel = engine.parallel();
+  d["parallel"] = nb::make_tuple(parallel.calls, parallel.instructions, parallel.longest);
   d["bytes"] = engine.cores.size() * sizeof(Core) + engine.threads.size() * sizeof(Thread);
   return d;
 }
@@ -143,6 +145,10 @@ Time latency(Engine& engine, const std::string& kind, int32_t source, int32_t ta
 bool step(Engine& engine, uint64_t events, Time span) {
   const Arena::In in(&engine);
   return engine.step(events, span);
+}
+
+void use_host(Engine& engine, unsigned shares, unsigned threads, bool eager) {
+  engine.use_host({shares, threads, eager});
 }
 
 // Whatever bytes a guest has written.
@@ -245,6 +251,10 @@ void bind_engine(nb::module_& module) {
       .def("step", &step, nb::arg("events"), nb::arg("span") = kNever,
            nb::call_guard<nb::gil_scoped_release>(),
            "Runs at most that many events, and about that many ps; False when the run has ended.")
+      .def("use_host", &use_host, nb::arg("shares"), nb::arg("threads"), nb::arg("eager") = false,
+           "Lets so many threads of the host execute the cores, in so many shares, from now on, "
+           "where "
+           "that pays or `eager`; what comes of the run is the same.")
       .def_prop_ro("end", [](const Engine& e) { return word(e.end.cause()); })
       .def_prop_ro("exit_code", [](const Engine& e) { return e.end.code(); })
       .def_prop_ro("reason", [](const Engine& e) { return e.end.reason(); })

@@ -102,6 +102,27 @@ void Core::run(Time now) {
   turns.schedule_next();
 }
 
+uint64_t Core::instructions() const {
+  uint64_t all = 0;
+  for (const auto& t : threads) all += t->hart.instructions;
+  return all;
+}
+
+bool Core::run_confined(Time horizon) {
+  confined = true;
+  turns.begin_until(horizon);
+  bool stays = true;
+  for (Turns::Turn turn = turns.next(); turn.thread && stays; turn = turns.next()) {
+    stays = turn.thread->goes_on();
+    if (!stays) break;
+    const auto [thread, why] = turns.execute(turn);
+    stays = why == Stop::horizon || why == Stop::spin;
+    if (why == Stop::spin) stopped(*thread, why);
+  }
+  confined = false;
+  return stays;
+}
+
 void Core::receive(Packet& packet, Time now) {
   around.network.arrived(agent);
   const Message<Bytes>& m = packet.message;

@@ -37,6 +37,7 @@ class Core {
   const Agent agent;
   const CoreSpec& spec;
   Threads threads;
+  bool confined = false;  // it touches nothing outside itself: run_confined()
   Lines lines;
   Observed observed;
 
@@ -55,7 +56,11 @@ class Core {
   void add_thread(Code& code, uint32_t id);
   void start();
 
-  void run(Time now);                      // executes as far as the horizon allows
+  uint64_t instructions() const;  // of all its harts
+  void run(Time now);             // executes as far as the horizon allows
+  // The same up to a given one, while other threads of the host execute other cores. False: what
+  // comes next concerns more than this core, and nothing of it has been done.
+  bool run_confined(Time horizon);
   void receive(Packet& packet, Time now);  // a message reached the core
   void leave(Thread& thread, Time now);    // a store's time in the buffer is over
   void interrupt(const Interrupts::Pending& pending, Time now);  // a pending bit of a hart changed

@@ -44,6 +44,19 @@ bool LoadStoreUnit::perform(Thread& thread, const Access& a, Time now, Outcome& 
   }
 }
 
+bool LoadStoreUnit::stays_inside(const Thread& thread, const Access& a, Time now) {
+  using K = Access::Kind;
+  if (!thread.buffer.empty() || a.kind < K::load || a.kind > K::sc) return false;
+  if (a.kind == K::sc && thread.reservation.line != a.line) return false;
+  const Line* const line = core_.lines.find(a.line);
+  if (!line || !line->resident || line->is(Special::contended)) return false;
+  if (a.kind == K::load) return core_.around.protocol.may_load(line->copy.state);
+  if (!core_.around.protocol.may_store(line->copy.state)) return false;
+  if (a.kind == K::store) return true;
+  return !core_.far.goes_far(a) && line->stalled == 0 && line->locked_until <= now &&
+         core_.locks.concern_nobody(thread);
+}
+
 // A register of another core (I1, I4.2).
 bool LoadStoreUnit::reach_register(Thread& thread, const Access& a, Time now, Outcome& out) {
   Interrupts& interrupts = core_.around.interrupts;

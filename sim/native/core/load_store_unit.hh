@@ -1,7 +1,7 @@
 // A core's accesses: performed now, or left pending (rules H1 and H3 to H5).
 //
-//   perform() an access; apply() it to a line that is ready; operate() is the part of
-//   apply() that reads or writes the line, and locks it
+//   perform() an access, stays_inside() asks what it would touch; apply() it to a line that is
+//   ready; operate() is the part of apply() that reads or writes the line, and locks it
 //
 // What keeps an access back, and what it does to others, are rules of their own: Stores, Locks,
 // ContendedLines, FarAtomics, LoadsAhead. Invariant: an access that is left pending has changed
@@ -21,6 +21,8 @@ class LoadStoreUnit {
 
   // True: performed. False: it stays pending.
   bool perform(Thread& thread, const Access& access, Time now, Outcome& out);
+  // Does it touch nothing but the core, and is it performed at once?
+  bool stays_inside(const Thread& thread, const Access& access, Time now);
   void apply(Thread& thread, const Access& access, Line& line, Time now, Outcome& out);
   void operate(Thread& thread, const Access& access, Line& line, Time now, Outcome& out);
 

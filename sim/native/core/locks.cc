@@ -38,6 +38,12 @@ bool Locks::anybody_waits() const {
   return std::ranges::any_of(core_.threads, [](const auto& t) { return t->reservation.tries > 0; });
 }
 
+bool Locks::concern_nobody(const Thread& thread) const {
+  const uint64_t locked = thread.reservation.locked;
+  const Line* const line = locked == kNoLine ? nullptr : core_.lines.find(locked);
+  return !anybody_waits() && !(line && line->stalled > 0);
+}
+
 // C6.4: does another hart of the core wait for the line's lock, and has it waited longer?
 bool Locks::is_behind(const Thread& thread, uint64_t number, Time now) const {
   const Time since = thread.pending.kind == Access::Kind::none ? now : thread.pending.since;

@@ -26,6 +26,9 @@ class Locks {
   Time starts_over(Thread& thread) const;  // C6.5: how much longer the atomic takes
   bool anybody_waits() const;              // does a hart wait for the end of a lock?
 
+  // Does nobody wait for the end of a lock of the hart, or of another atomic of the core?
+  bool concern_nobody(const Thread& thread) const;
+
   void lock(const Thread& thread, Line& line, Time until) const;
   void reserve(Thread& thread, Line& line, Time now, Time cost) const;
   // An LR of a line that is plain to it, on the fast path. False: the LR takes the slow path.

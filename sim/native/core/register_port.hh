@@ -31,6 +31,7 @@ class RegisterPort {
   }
 
   Answer mmio(uint64_t address, unsigned, bool write, uint64_t& value) {
+    if (port().confined()) return Answer::retry;
     return access_device(port(), address, write, value);
   }
   std::optional<Register> register_of(uint64_t address) const {

@@ -1,6 +1,7 @@
 #include "core/sleep.hh"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/core.hh"
 
@@ -60,7 +61,9 @@ void Sleep::advance(Thread& thread, Time horizon) {
   if (core_.around.attribution) core_.around.attribution->repeated(thread.id, turns);
   hart.horizon = horizon;
   hart.spin_enabled = false;
+  const bool confined = std::exchange(core_.confined, false);  // a turn concerns nobody
   const Stop stop = core_.turns.run_aside(thread);
+  core_.confined = confined;
   hart.spin_enabled = true;
   if (stop != Stop::horizon) throw ProtocolError{"a sleeping hart did something"};
 }

@@ -18,6 +18,7 @@
 #include "core/store_buffer.hh"
 #include "core/weak.hh"
 #include "hart/hart.hh"
+#include "services/services.hh"
 
 namespace uncore {
 
@@ -97,6 +98,9 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   void gave_up();
   void trapped(uint64_t cause, bool interrupt);
   void returned();
+
+  bool confined() const;
+  static bool marks_inside(unsigned code) { return Services::keepable(code); }
 
   // Performs the access now, or leaves it pending.
   Answer issue(Access&& access, Outcome& outcome);

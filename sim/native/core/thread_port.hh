@@ -104,9 +104,12 @@ inline Answer Thread::fence(unsigned predecessor, unsigned successor) {
   return issue({.kind = Access::Kind::fence, .order = sets}, out);
 }
 
+inline bool Thread::confined() const { return core.confined; }
+
 inline Answer Thread::issue(Access&& access, Outcome& outcome) {
   access.address = core.around.map.place(access.address);
   access.line = core.lines.size.number(access.address);
+  if (confined() && !core.lsu.stays_inside(*this, access, hart.clock)) return Answer::retry;
   if (core.lsu.perform(*this, access, hart.clock, outcome)) {
     hart.clock += outcome.cost;
     return Answer::now;
@@ -145,7 +148,9 @@ inline void Thread::marker(unsigned code, uint64_t value) {
   if (late && begins(code)) hart.clock += std::exchange(late, 0);
   if (core.around.supervisor) core.around.supervisor->marked(*this, code, value);
   if (core.observed) core.observed.marked(*this, code, value);
-  const auto delay = core.around.services.mark(id, code, value, hart.clock);
+  Services& services = core.around.services;
+  const auto delay = confined() ? services.keep(id, code, value, hart.clock)
+                                : services.mark(id, code, value, hart.clock);
   if (!delay) return;
   hart.clock += *delay;
   delayed_until = hart.clock + hart.cost.instruction;  // the marker itself is yet to retire

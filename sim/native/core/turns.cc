@@ -18,22 +18,43 @@ constexpr Time kLongestSlice = 100'000'000;
 
 }  // namespace
 
-void Turns::schedule_next() {
+Time Turns::next_time() const {
   Time next = kNever;
   for (const auto& t : core_.threads)
     if (t->mode == Thread::Mode::running) next = std::min(next, t->hart.clock);
+  return next;
+}
+
+void Turns::schedule_next() {
+  const Time next = next_time();
   held_up_ = next != kNever;
   core_.around.queue.schedule(static_cast<uint32_t>(core_.agent), next);
 }
 
 // How far the core may run at `now` without missing a message (rule S2), or a timer of its harts.
 Time Turns::horizon(Time now) const {
+  const Time next = next_to_come();
+  return std::min(next == 0 ? 0 : next - 1, horizon_of_harts(now));
+}
+
+Time Turns::horizon_alone(Time now) const {
+  return std::min(next_message() - 1, horizon_of_harts(now));
+}
+
+Time Turns::horizon_beside(const Runs& others) const {
+  return others.next_time(static_cast<uint32_t>(core_.agent), ahead_.subtrees) - 1;
+}
+
+Time Turns::distance(const Core& other) const {
+  return ahead_.from(core_.around.machine.core_stops[other.agent]);
+}
+
+Time Turns::horizon_of_harts(Time now) const {
   const Time slice = now + std::min(core_.around.job.lookahead, kLongestSlice);
   Time due = kNever;
   if (core_.around.interrupts.any_due())
     for (const auto& t : core_.threads) due = std::min(due, core_.around.interrupts.due(t->id));
-  const Time next = next_to_come();
-  return std::min({next == 0 ? 0 : next - 1, due - 1, slice, core_.around.end.time()});
+  return std::min({due - 1, slice, core_.around.end.time()});
 }
 
 // When what is pending, or another core, can have reached this one, at the earliest: by distances
@@ -42,16 +63,21 @@ Time Turns::next_to_come() const {
   const EventQueue& queue = core_.around.queue;
   // The order of events decides who touches a page first: no core may run ahead then.
   if (core_.around.map.first_touch()) return std::min(queue.next_message(), queue.next_run());
-  if (core_.around.network.in_flight(core_.agent) > 0) {
-    const auto here = static_cast<uint64_t>(core_.agent);
-    const Time by_message = queue.next_message(
-        0, [&](const Event& e) { return e.place >> 44 == here ? 0 : ahead_.least; });
-    return std::min(by_message, later(queue.next_run(), ahead_.least));
-  }
+  if (core_.around.network.in_flight(core_.agent) > 0)
+    return std::min(next_message(), later(queue.next_run(), ahead_.least));
   if (!held_up_) return later(std::min(queue.next_message(), queue.next_run()), ahead_.least);
-  const Time by_message =
-      queue.next_message(ahead_.least, [this](const Event& e) { return apart(e); });
-  return std::min(by_message, queue.next_run(static_cast<uint32_t>(core_.agent), ahead_.subtrees));
+  return std::min(next_message(),
+                  queue.next_run(static_cast<uint32_t>(core_.agent), ahead_.subtrees));
+}
+
+// The same of what is pending alone.
+Time Turns::next_message() const {
+  const EventQueue& queue = core_.around.queue;
+  if (core_.around.network.in_flight(core_.agent) == 0)
+    return queue.next_message(ahead_.least, [this](const Event& e) { return apart(e); });
+  const auto here = static_cast<uint64_t>(core_.agent);
+  return queue.next_message(
+      0, [&](const Event& e) { return e.place >> 44 == here ? 0 : ahead_.least; });
 }
 
 // How long after an event what follows from it can be here, at the earliest.

@@ -20,6 +20,15 @@ class Turns {
 
   void schedule_next();
   void begin(Time now) { horizon_ = std::max(now, horizon(now)); }
+  void begin_until(Time horizon) { horizon_ = horizon; }
+  // When a hart executes next; kNever: none does.
+  Time next_time() const;
+  // How far the core may run at `now`, but for what other cores do until then.
+  Time horizon_alone(Time now) const;
+  // How long it takes at least until what another core does can be here.
+  Time distance(const Core& other) const;
+  // And for what the others do that execute when this says.
+  Time horizon_beside(const Runs& others) const;
 
   struct Turn {
     Thread* thread;  // null: none goes on
@@ -68,7 +77,9 @@ class Turns {
  private:
   Stopped alternate(const Turn& turn);
   Time horizon(Time now) const;
+  Time horizon_of_harts(Time now) const;
   Time next_to_come() const;
+  Time next_message() const;
   Time apart(const Event& event) const;
 
   Core& core_;

@@ -208,13 +208,25 @@ bool Engine::overdue() {
 bool Engine::step(uint64_t events, Time span) {
   const Time until = span < kNever - queue.now() ? queue.now() + span : kNever;
   try {
-    for (; events > 0 && !end.has_come() && queue.now() <= until; --events) next_event();
+    for (; events > 0 && !end.has_come() && queue.now() <= until; --events) {
+      if (parallel_ && !code_.changed() && parallel_->pays()) [[unlikely]] {
+        counters.runs += parallel_->advance(until);
+        services.take_kept();
+      }
+      next_event();
+    }
   } catch (const ProtocolError& error) {
     end.stop(End::Cause::protocol, error.what);
   }
   if (!end.has_come()) return true;
   services.console.end();
   return false;
+}
+
+void Engine::use_host(ParallelCores::Host host) {
+  const bool alone = log || attribution || accesses || versions || firmware || map.first_touch();
+  parallel_.reset();
+  if (host.shares > 1 && !alone) parallel_ = std::make_unique<ParallelCores>(cores, queue, host);
 }
 
 void Engine::type(const std::string& text, Time when) {
@@ -224,6 +236,7 @@ void Engine::type(const std::string& text, Time when) {
 }
 
 void Engine::observe() {
+  parallel_.reset();
   attribution = std::make_unique<Attribution>(threads.size());
   around_cores.attribution = attribution.get();
   for (const auto& core : cores) {

@@ -13,6 +13,7 @@
 
 #include "core/core.hh"
 #include "engine/newest_bytes.hh"
+#include "engine/parallel_cores.hh"
 #include "fabric/network.hh"
 #include "interrupts/interrupts.hh"
 #include "memory/memories.hh"
@@ -38,6 +39,12 @@ class Engine {
   // Runs at most `events` events, and no event that begins later than `span` from now; false when
   // the run has ended.
   bool step(uint64_t events, Time span);
+
+  // Cores execute beside each other from now on, if what is observed allows it.
+  void use_host(ParallelCores::Host host);
+  ParallelCores::Worth parallel() const {
+    return parallel_ ? parallel_->worth() : ParallelCores::Worth();
+  }
 
   // Types at a kernel's console, at a time to come.
   void type(const std::string& text, Time when);
@@ -76,6 +83,7 @@ class Engine {
  private:
   Code code_;
   Time patience_ = 0;  // the guest's progress, as last looked at, is good until then
+  std::unique_ptr<ParallelCores> parallel_;  // null: one thread of the host does everything
 
  public:
   const std::unique_ptr<Watches> watches;  // null unless functions are watched

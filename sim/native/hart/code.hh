@@ -57,8 +57,11 @@ class Code {
     last_ = std::max(last_, index + 1);
   }
 
+  // Has decoded code ever been dropped?
+  bool changed() const { return changed_; }
   // Only the span that was decoded is touched, so a guest may do this often.
   void drop() {
+    changed_ |= first_ < last_;
     for (uint64_t i = first_; i < last_; ++i) table_[i].op = Op::undecoded;
     first_ = ~uint64_t{0};
     last_ = 0;
@@ -73,6 +76,7 @@ class Code {
   uint64_t base_, size_;
   std::unique_ptr<Instruction[], Free> table_;
   std::unordered_set<uint64_t> watched_;
+  bool changed_ = false;
   uint64_t first_ = ~uint64_t{0}, last_ = 0;  // the span of table_ that holds decoded code
 };
 

@@ -54,6 +54,7 @@ template <class Port>
 bool branch(Hart<Port>& h, const Instruction& in, bool taken) {
   const bool backward = in.imm <= 0;
   if (taken && h.attempting) [[unlikely]] {
+    if (is_confined(h.port)) return h.stop(Stop::retry);
     h.attempting = false;
     h.port.gave_up();
   }

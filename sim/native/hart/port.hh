@@ -88,6 +88,14 @@ constexpr uint64_t amo_apply(Amo op, unsigned size, uint64_t old, uint64_t opera
   return a;
 }
 
+// Is the port confined to what is its hart's core's own, because other cores execute at the same
+// time? It then answers `retry` to everything else, and the hart stops before any such instruction.
+template <class Port>
+constexpr bool is_confined(const Port& port) {
+  if constexpr (requires { port.confined(); }) return port.confined();
+  return false;
+}
+
 // What a port must offer. Values are raw bytes, zero-extended; the hart sign-extends. A port may
 // add the cost of an access to hart.clock before it answers `now`.
 template <class P>

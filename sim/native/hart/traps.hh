@@ -23,6 +23,7 @@ bool is_deliverable(const Hart<Port>& h, uint64_t cause, bool interrupt, uint64_
 // Where the trap cannot be delivered, the hart stops for good.
 template <class Port>
 bool trap(Hart<Port>& h, uint64_t cause, uint64_t tval, bool interrupt = false) {
+  if (is_confined(h.port)) return h.stop(Stop::retry);
   const uint64_t handler = h.privilege.handler(cause, interrupt);
   if (!is_deliverable(h, cause, interrupt, handler)) {
     h.fatal = {interrupt ? cause | kInterruptBit : cause, tval, h.pc};
@@ -55,6 +56,7 @@ bool not_reached(Hart<Port>& h, Reach why, uint64_t address) {
 
 template <class Port>
 bool illegal(Hart<Port>& h) {
+  if (is_confined(h.port)) return h.stop(Stop::retry);
   uint32_t word = 0;
   const uint64_t at = h.translation ? h.translation->mmu.window.address + h.pc % kPageBytes : h.pc;
   h.port.fetch(at, word);

@@ -22,12 +22,20 @@ class Services {
  public:
   // `queue`: whose time a hart may have passed.
   Services(uint32_t harts, const EventQueue& queue, FunctionalMemory& memory)
-      : queue_(queue), memory_(memory), of_hart_(harts) {}
+      : queue_(queue), memory_(memory), of_hart_(harts), kept_(harts) {}
 
   // A semihosting call in a hart's registers. The exit code, if it ends the run.
   std::optional<int> call(uint32_t hart, uint64_t* x);
   // A marker at a hart's clock. How long it delays the hart, if it does.
   std::optional<Time> mark(uint32_t hart, unsigned code, uint64_t value, Time clock);
+  // The same where other harts do it at the same time, on other threads of the host: what concerns
+  // them all is kept until take_kept(). For markers that keepable() says.
+  std::optional<Time> keep(uint32_t hart, unsigned code, uint64_t value, Time clock);
+  void take_kept();
+  static bool keepable(unsigned code) {
+    return code == UC_MARK_OP || code == UC_MARK_START || code == UC_MARK_DELAY ||
+           code == UC_MARK_KIND;
+  }
 
   // Its kernel has seen it at work.
   void lives() { progress_ = queue_.now(); }
@@ -40,9 +48,21 @@ class Services {
   Time progress() const { return progress_; }  // of the guest: its last operation or call
 
  private:
+  struct Kept {
+    Marked marked;
+    unsigned code;
+    Time clock;
+  };
+  void take(const Kept& of);
+  static std::optional<Time> delay(const Marked& marked) {
+    if (!marked.delay) return std::nullopt;
+    return *marked.delay * 1000;  // ns
+  }
+
   const EventQueue& queue_;
   FunctionalMemory& memory_;
   std::vector<Operations> of_hart_;
+  std::vector<std::vector<Kept>> kept_;  // by hart
   uint64_t operations_ = 0;
   bool begun_ = false;
   Latencies latencies_;
@@ -53,17 +73,35 @@ class Services {
 inline std::optional<Time> Services::mark(uint32_t hart, unsigned code, uint64_t value,
                                           Time clock) {
   const Marked marked = of_hart_[hart].mark(code, value, clock);
+  take({marked, code, clock});
+  return delay(marked);
+}
+
+inline std::optional<Time> Services::keep(uint32_t hart, unsigned code, uint64_t value,
+                                          Time clock) {
+  const Marked marked = of_hart_[hart].mark(code, value, clock);
+  if (marked.operations || begins(code)) kept_[hart].push_back({marked, code, clock});
+  return delay(marked);
+}
+
+inline void Services::take_kept() {
+  for (auto& of_hart : kept_) {
+    for (const Kept& of : of_hart) take(of);
+    of_hart.clear();
+  }
+}
+
+// In any order.
+inline void Services::take(const Kept& of) {
+  const auto& [marked, code, clock] = of;
   if (marked.operations) progress_ = queue_.now();
   operations_ += marked.operations;
   begun_ |= begins(code);
   if (code == UC_MARK_ROI_ON) pace_.enters(clock);
   if (code == UC_MARK_ROI_OFF) pace_.leaves(clock);
-  if (marked.latency) {
-    latencies_.add(*marked.latency, marked.operations);
-    pace_.done(clock, marked.operations);
-  }
-  if (!marked.delay) return std::nullopt;
-  return *marked.delay * 1000;  // ns
+  if (!marked.latency) return;
+  latencies_.add(*marked.latency, marked.operations);
+  pace_.done(clock, marked.operations);
 }
 
 }  // namespace uncore

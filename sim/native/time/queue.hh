@@ -107,6 +107,9 @@ class EventQueue {
   // The time of the present event: that which pop() gave last, or pass_to() made it.
   Time now() const { return now_; }
 
+  // When cores execute next, and which does first.
+  const Runs& runs() const { return runs_; }
+  uint32_t next_core() const { return runs_.next(); }
   // When a core is to execute next, and shall.
   Time scheduled(uint32_t core) const { return runs_.at(core); }
   void schedule(uint32_t core, Time when) { runs_.set(core, when); }

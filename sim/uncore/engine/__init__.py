@@ -8,6 +8,8 @@ An engine is a module of this package with
     PROBES: frozenset[str]                   the probes it has
     HARTS: int                               harts it runs in reasonable time
     CAN: frozenset[str]                      features of machines and jobs it has, beside the usual
+    CORES: bool                              does `run` have an argument `cores`, how many of this
+                                             computer it may take?
     run(job: Job, probes: Probes, tick: Watch) -> dict
                                              the fields of one Point, builtin types, integers;
                                              and in "observed" what each probe saw
@@ -91,6 +93,7 @@ class Engine(Protocol):
     ABOUT: str
     ABSENT: Mapping[str, str]
     PROBES: frozenset[str]
+    CORES: bool
     HARTS: int
 
     def missing(self, **options: Any) -> str: ...
@@ -141,13 +144,18 @@ def missing(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
 
 
 def run(
-    job: Job, probes: Probes, tick: Tick = silent, engine_options: EngineOptions = NO_OPTIONS
+    job: Job,
+    probes: Probes,
+    tick: Tick = silent,
+    engine_options: EngineOptions = NO_OPTIONS,
+    cores: int = 1,
 ) -> dict[str, Any]:
     """One point on the job's engine, which has been asked whether it is usable."""
     module = load(job.engine)
-    fields = module.run(
-        job, probes, watched(job, engine_options, tick), **_given(job.engine, engine_options)
-    )
+    given: dict[str, Any] = {**_given(job.engine, engine_options)}
+    if module.CORES:
+        given["cores"] = cores
+    fields = module.run(job, probes, watched(job, engine_options, tick), **given)
     return explained(job.engine, fields)
 
 

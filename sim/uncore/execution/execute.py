@@ -170,12 +170,13 @@ def _all(
             yield point
         else:
             rest.append((number, job))
-    if isinstance(workers, int):
+    cores = 1  # of each run
+    if isinstance(workers, int) and rest:
+        cores = max(1, workers // len(rest))
         workers = min(workers, len(rest))
     rest = _ordered(rest, alone=isinstance(workers, int) and workers <= 1)
-    for point in _run(
-        rest, workers, partial(_point, probes=how.probes, engine_options=how.engine_options), tick
-    ):
+    run = partial(_point, probes=how.probes, engine_options=how.engine_options, cores=cores)
+    for point in _run(rest, workers, run, tick):
         try:
             how.save(points[point.number], point)
         finally:  # an interruption here loses no finished point
@@ -215,9 +216,13 @@ def _ordered(points: list[_Numbered], alone: bool) -> list[_Numbered]:
 
 
 def _point(
-    numbered: _Numbered, probes: Probes, engine_options: EngineOptions, tick: Tick = engine.silent
+    numbered: _Numbered,
+    probes: Probes,
+    engine_options: EngineOptions,
+    cores: int,
+    tick: Tick = engine.silent,
 ) -> Finished:
-    return _finished(*numbered, lambda job: engine.run(job, probes, tick, engine_options))
+    return _finished(*numbered, lambda job: engine.run(job, probes, tick, engine_options, cores))
 
 
 def _finished(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Finished:

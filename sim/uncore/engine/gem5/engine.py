@@ -46,6 +46,7 @@ DIFFERS = (
 PROBES: frozenset[str] = frozenset()
 CAN = frozenset({"chance"})  # of it the late starts (V3), for which the program waits
 locate, missing = find.locate, find.missing
+CORES = False
 HARTS = 64
 README = """# {workload} on {machine}, {threads} harts, for gem5
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uncore import _native
 from uncore._native import Run
@@ -34,9 +34,27 @@ PROBES = frozenset({"log", "lines", "operations", "pace", "trace", "traffic", "c
 CAN = frozenset(
     {"far", "multicast", "tables", "chance", "weak", "whatif", "linux"}
 )  # of what a job may ask for (initial_memory.py)
+CORES = True
 HARTS = NO_LIMIT = spec.NO_LIMIT
 MOST_FILE = 1 << 30  # bytes of a file that is kept
 NO_TRACE = spec.Trace(False, 0, NO_LIMIT, ())
+# Of cores that execute at once: fewer harts are not worth a thread of the host, and more threads
+# take longer to call than they save.
+HARTS_OF_A_SHARE, MOST_SHARES = 4, 16
+
+
+class Host(NamedTuple):
+    """Shares of a machine's cores that execute at the same time, and threads of this computer;
+    `eager`: whether it pays or not."""
+
+    shares: int = 1
+    threads: int = 1
+    eager: bool = False
+
+
+ALONE = Host()
+
+
 # Between two looks at the keyboard: events, and ps, because an event may be a core that runs alone.
 SLICE, SPAN = 200_000, 10**8
 
@@ -46,9 +64,12 @@ def missing() -> str:
     return ""
 
 
-def run(job: Job, probes: Probes, tick: Watch = silent, **limits: Any) -> dict[str, Any]:
-    """One point; `limits` as in `start`."""
-    engine = start(job, probes, **limits)
+def run(
+    job: Job, probes: Probes, tick: Watch = silent, cores: int = 1, **limits: Any
+) -> dict[str, Any]:
+    """One point, on so many cores of this computer at most; `limits` as in `start`."""
+    shares = min(cores, job.threads[0] // HARTS_OF_A_SHARE, MOST_SHARES)
+    engine = start(job, probes, **{"host": Host(shares, shares), **limits})
     try:
         to_its_end(engine, tick)
         fields = outcome.point(job, engine)
@@ -80,9 +101,13 @@ def _unfinished(job: Job, engine: Run, probes: Probes) -> Unfinished:
         return Unfinished({})
 
 
-def start(job: Job, probes: Probes = frozenset(), **limits: Any) -> Run:
-    """A run of the job's first thread count that has not begun; `limits` as in `job_spec`."""
-    return Run(job.machine, job_spec(job, probes, **limits))
+def start(job: Job, probes: Probes = frozenset(), host: Host = ALONE, **limits: Any) -> Run:
+    """A run of the job's first thread count that has not begun; `limits` as in `job_spec`.  What
+    comes of it does not depend on `host` either."""
+    run = Run(job.machine, job_spec(job, probes, **limits))
+    if host.shares > 1:
+        run.use_host(*host)
+    return run
 
 
 def job_spec(

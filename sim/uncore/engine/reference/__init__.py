@@ -46,6 +46,7 @@ PROBES = frozenset({"log", "traffic", "pace"})
 CAN = frozenset(
     {"far", "multicast", "tables", "chance", "weak"}
 )  # of what a job may ask for (initial_memory.py)
+CORES = False
 HARTS = 16  # more take minutes
 SLICE = 10_000  # events between two ticks
 

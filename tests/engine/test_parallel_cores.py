@@ -1,0 +1,87 @@
+"""Cores of a machine that only hit execute at once, by several threads of the host.
+
+That no outcome depends on it is in test_running_ahead.py and tests/linux/test_outcomes.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from benchmarks import speed
+from tests.support.runs import guest, job
+
+from uncore import program
+from uncore.engine import native
+from uncore.execution import execute
+from uncore.job import Job
+
+NOTHING: frozenset[str] = frozenset()
+PRIVATE = program.compile(speed.PROGRAMS / "private.c")
+
+
+def worked(made: Job, host: native.Host) -> tuple[list[dict[str, Any]], tuple[int, int, int]]:
+    """The harts, and what came of several threads: calls, instructions, those of largest shares."""
+    run = native.start(made, NOTHING, host)
+    while run.step(native.SLICE):
+        pass
+    return run.harts(), run.work()["parallel"]
+
+
+@pytest.mark.parametrize("shares", [2, 4])
+@pytest.mark.parametrize("machine", ["epyc7601x2", "ccx:16x4"])
+def test_private_data_is_shared_out_evenly(machine: str, shares: int) -> None:
+    made = job(machine, PRIVATE, 64, rounds=40)
+    harts, (_, together, longest) = worked(made, native.Host(shares, 1))
+    retired = sum(hart["instructions"] for hart in harts)
+    assert together > 0.75 * retired
+    assert longest < 1.25 * together / shares
+
+
+def test_harts_on_some_cores_are_shared_out() -> None:
+    """Compact harts fill a quarter of the machine: the shares are of the cores that execute."""
+    made = job("epyc7601x2", PRIVATE, 32, rounds=40)
+    _, (calls, together, longest) = worked(made, native.Host(2, 1))
+    assert calls > 0
+    assert longest < 0.65 * together
+
+
+def test_a_contended_line_calls_nobody() -> None:
+    _, (calls, together, _) = worked(job("epyc7601x2", "lock/mcs", 128), native.Host(2, 1))
+    assert calls < 50
+    assert together < 10_000
+
+
+def test_changed_code_is_executed_by_one_thread() -> None:
+    """Decoded code is every hart's: one that drops some must not do it beside others."""
+    host = native.Host(2, 2, eager=True)
+    changes, keeps = (
+        worked(job("ccx:2x4", program, 8), host) for program in (guest("made_code"), PRIVATE)
+    )
+    assert changes[1][1] < 0.05 * sum(hart["instructions"] for hart in changes[0])
+    assert keeps[1][1] > 0.5 * sum(hart["instructions"] for hart in keeps[0])
+
+
+@pytest.mark.parametrize("probe", ["log", "lines", "operations", "trace"])
+def test_an_observed_run_has_one_thread(probe: str) -> None:
+    run = native.start(job("ccx:2x4", PRIVATE, 8), frozenset({probe}), native.Host(2, 2, True))
+    while run.step(native.SLICE):
+        pass
+    assert run.work()["parallel"] == (0, 0, 0)
+
+
+@pytest.mark.parametrize(("points", "cores", "each"), [(1, 8, 8), (2, 8, 4), (3, 8, 2), (9, 8, 1)])
+def test_cores_that_no_point_needs_are_given_to_runs(
+    monkeypatch: pytest.MonkeyPatch, points: int, cores: int, each: int
+) -> None:
+    given: list[int] = []
+    monkeypatch.setattr(execute.pool, "finished", lambda run, items, _: map(run, items))
+
+    def run(job: Job, *words: Any) -> dict[str, Any]:
+        given.append(words[-1])
+        return native.run(job, NOTHING) | {"absent": {}}
+
+    monkeypatch.setattr(execute.engine, "run", run)
+    made = job("bus:2", "counter/atomic", 1, ops=1, seeds=tuple(range(1, points + 1)))
+    execute.execute([made], cores)
+    assert given == [each] * points
