@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,12 @@ def test_the_elements_of_an_array_are_one_object(uncore):
     assert node["critical_share"] == max(row["critical_share"] for row in rows.values())
     assert not any(name.startswith("nodes[1") for name in rows)
     assert "one operation every" in uncore("lines", "r.json").out
+
+
+def test_the_sum_is_written_without_exponents(uncore):
+    saved(uncore, "ccx:2x4", "lock/ticket", "--threads", "4", "--set", "hold=2us")
+    out = uncore("lines", "r.json").out
+    assert re.search(r"\b2\d{3} between waits", out.replace("\n", " "))
 
 
 def test_waits_and_what_lies_between_are_the_critical_path(uncore):

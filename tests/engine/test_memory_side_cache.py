@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 from tests.support.line import NS, ONE_WAY, SET_STRIDE, A, B, H, line, way
-from tests.support.plans import Do, Step, at, steps
+from tests.support.plans import Do, Step, at, steps, words
 from tests.support.rule_costs import LOAD, MEMORY, SERVICE, fetch
-from tests.support.runs import job
+from tests.support.runs import guest, job, point
 
+import uncore
 from uncore.errors import UserError
 from uncore.topology import load
 from uncore.topology.machine import Machine
@@ -82,8 +83,39 @@ def test_line_keeps_the_channel_of_the_cache(later: int) -> None:
     assert spans[0][0].cost == fetch(A) + LOAD + max(50 - gap, 0)
 
 
+# ---- counted -------------------------------------------------------------------------------------
+
+
+def uses(machine: Machine, lines: str) -> tuple[int, int]:
+    """Hits and misses of a run with A's loads of these lines."""
+    plan = [Step(1000 * (n + 1), Do.LOAD, int(place)) for n, place in enumerate(lines)]
+    outcome = point(machine, guest("plan"), 1, **words([plan]), stride=SET_STRIDE)
+    ((node, hits, misses),) = outcome["memory_caches"]
+    assert node == "node0"
+    return hits, misses
+
+
+@pytest.mark.parametrize(("lines", "more", "hits"), [("01", "0", 1), ("010", "2101", 1)])
+def test_hits_and_misses_are_counted(lines: str, more: str, hits: int) -> None:
+    before, after = uses(cached(2), lines), uses(cached(2), lines + more)
+    assert (after[0] - before[0], after[1] - before[1]) == (hits, len(more) - hits)
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_nodes_with_a_cache_have_columns(tmp_path: Path, engine: str) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('extends = "knl7210"\n[memory.mcdram]\n' + FORM)
+    (row,) = uncore.run(
+        str(file), "lock/mcs", threads=2, ops=4, home="mcdram", seeds=(1,), engine=engine
+    ).to_rows()
+    hits, misses = (row[f"memory_caches.node1.{what}"] for what in ("hits", "misses"))
+    assert misses > 0 and row["memory_cache_hits_ppm"] == hits * 10**6 // (hits + misses)
+    assert "memory_caches.node0.hits" not in row
+
+
 # ---- in a machine file ---------------------------------------------------------------------------
 
+FORM = 'cache = "1MiB 4-way 40ns"\n'
 SMALL = "memory.cache=1MiB 4-way 40ns"
 
 

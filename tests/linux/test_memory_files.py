@@ -66,6 +66,16 @@ def test_processes_tell_of_tasks_and_of_memory() -> None:
     assert [row.split()[0] for row in stat.splitlines()][:4] == ["cpu", "cpu0", "cpu1", "cpu2"]
 
 
+def test_empty_folders_of_the_folder_are_there(tmp_path: Path) -> None:
+    (tmp_path / "some/empty").mkdir(parents=True)
+    (tmp_path / "text").write_text("a line")
+    files = read_folder(tmp_path)
+    assert dict(files) == {"some/empty/": b"", "text": b"a line"}
+    for path, status in (("some/empty", 0), ("some/none", 2)):
+        failures = ran("shows", f"/files/{path}", guest="files", files=files).failures
+        assert failures == ([f"exit status {status}"] if status else [])
+
+
 def test_links_within_the_folder_are_followed_and_others_refused(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     (folder / "in").mkdir(parents=True)

@@ -51,12 +51,20 @@ def test_page_gives_the_hash_in_lockstep_and_scattered():
         assert wasm.answer(job)["hash"] == execute([job])[0].result_hash
 
 
+def slower(link):
+    return dataclasses.replace(link, data=link.data * 2)
+
+
+def cached(memory):
+    return dataclasses.replace(memory, cache_sets=4, cache_ways=2, cache_hit=20_000)
+
+
 @pytest.mark.long
-def test_page_gives_the_hash_of_an_edited_machine():
+@pytest.mark.parametrize(("parts", "edit"), [("links", slower), ("memories", cached)])
+def test_page_gives_the_hash_of_an_edited_machine(parts, edit):
     job = made("ccx:2x4", "lock/ticket", (8,), {"ops": 10})
-    shipped = job.machine
-    links = tuple(dataclasses.replace(link, data=link.data * 2) for link in shipped.links)
-    edited = dataclasses.replace(job, machine=dataclasses.replace(shipped, links=links))
+    changed = {parts: tuple(map(edit, getattr(job.machine, parts)))}
+    edited = dataclasses.replace(job, machine=dataclasses.replace(job.machine, **changed))
     hashes = [execute([variant])[0].result_hash for variant in (job, edited)]
     assert wasm.answer(edited)["hash"] == hashes[1] != hashes[0]
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from docs.site import playground
+from tests.support.one_process import alone
 
 TOP = Path(__file__).resolve().parents[2]
 WASM = TOP / "build/native-web/engine.wasm"
@@ -24,7 +25,8 @@ WASM = TOP / "build/native-web/engine.wasm"
 def built() -> Path:
     pytest.importorskip("SCons")
     command = [sys.executable, "-m", "SCons", "-Q", "-s", "-j2", "--web", "native"]
-    subprocess.run(command, cwd=TOP, check=True)
+    with alone("native-web"):
+        subprocess.run(command, cwd=TOP, check=True)
     return WASM
 
 

@@ -18,12 +18,14 @@ function pointOf(K, job, threads, seed, engine) {
   const lines = counts.lines.slice(0, MOST_LINES);
   const names = namesOf(K, program, read, threads);
   const latency = percentiles(counts.latencies);
+  const caches = cachesOf(machine.memories, counts.memory_caches);
   return {
     threads,
     ...(seed !== null && { seed }),
     ...work,
     latency,
     transfers: transfersOf(job.machine.origins, counts),
+    ...(caches.length && { memory_caches: caches }),
     lines,
     names: lines.map(([address]) => [address, names.at(address)]),
     invalidations: counts.invalidations,
@@ -123,6 +125,12 @@ function transfersOf([between, stored], counts) {
   for (const [i, many] of counts.stored.entries()) add(stored[i], many);
   add('memory', counts.memory);
   return transfers;
+}
+
+// Of memory nodes that have a cache: hits and misses.
+function cachesOf(memories, uses) {
+  const all = memories.map((memory, n) => [memory, `node${n}`, ...uses[n]]);
+  return all.filter(([memory]) => memory.cache_sets).map(([, ...counted]) => counted);
 }
 
 function busy(names, used, elapsed) {

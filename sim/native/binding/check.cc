@@ -102,7 +102,7 @@ Policy* policy(bool snoop, bool direct, bool completion, bool keeps_data, bool i
                     .forwarder = forwarder,
                     .grants = grants,
                     .pointers = pointers,
-                    .region = region,
+                    .region = region > 0 ? region : Policy{}.region,
                     .evicts = evicts};
 }
 

@@ -54,7 +54,10 @@ void each_count(const Engine& engine, std::size_t lines, Put put) {
   put("resolver_busy", resolvers);
   put("channel_busy", channels);
   put("channel_taken", taken);
-  Pairs latencies;
+  Pairs caches, latencies;
+  for (const MemoryCache& cache : engine.memories.caches())
+    caches.emplace_back(cache.hits, cache.misses);
+  put("memory_caches", caches);
   engine.services.latencies().each(
       [&](Time latency, uint64_t count) { latencies.emplace_back(latency, count); });
   put("latencies", latencies);

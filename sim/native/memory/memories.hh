@@ -24,6 +24,7 @@ class Memories {
   LineSize line_size() const { return size_; }
   uint64_t size() const;                               // of all nodes' addresses
   uint64_t touched() const { return pages_.bytes(); }  // of it, what has been read or written
+  const std::vector<MemoryCache>& caches() const { return caches_; }  // of each node
   void load(const std::vector<SegmentSpec>& segments);
 
   void arrive(Packet& packet, Time now);  // a read or a writeback reached its node

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "memory/memory_channel.hh"
@@ -27,6 +28,7 @@ class MemoryCache {
     std::vector<Way>& set = sets_[size_.ordinal(line) % count_];
     const auto found = std::ranges::find(set, line, &Way::line);
     const bool hit = found != set.end();
+    ++(hit ? hits : misses);
     if (hit)
       std::rotate(found, found + 1, set.end());
     else
@@ -39,6 +41,7 @@ class MemoryCache {
   }
 
   MemoryChannel channel;
+  uint64_t hits = 0, misses = 0;
 
  private:
   struct Way {

@@ -28,9 +28,12 @@ FileTree::Found no_way(int64_t error) {
 FileTree::FileTree(const std::vector<FileSpec>& files, std::string_view program) {
   root_ = make(Inode::Kind::directory, kDirectory);
   for (const FileSpec& file : files) {
+    const std::string_view path(reinterpret_cast<const char*>(file.path.data()), file.path.size());
     const auto* const begin = reinterpret_cast<const char*>(file.data.data());
-    place({reinterpret_cast<const char*>(file.path.data()), file.path.size()},
-          make(Inode::Kind::file, kFile, {begin, file.data.size()}));
+    if (path.ends_with('/'))
+      directory_for(path, kDirectory);  // an empty one
+    else
+      place(path, make(Inode::Kind::file, kFile, {begin, file.data.size()}));
   }
   directory_for(kWorkingDirectory, kDirectory);
   for (const char* const path : {"/tmp", "/dev/shm", "/var/tmp"}) directory_for(path, kShared);

@@ -75,6 +75,8 @@ def point(job: Job, engine: Run) -> dict[str, Any]:
         "events": counts.get("events"),
         "absent": {},
     }
+    if caches := _memory_caches(job.machine, counts):
+        point["memory_caches"] = caches
     if guest.linux and point["latency"] is None:
         point["latency"] = tasks.latency(point)
     if point["latency"] is None:
@@ -135,6 +137,12 @@ def _transfers(job: Job, counts: dict[str, Any]) -> dict[str, int]:
         out[resolver] += count
     out["memory"] += counts["memory"]
     return {name: count for name, count in out.items() if count}
+
+
+def _memory_caches(machine: Machine, counts: dict[str, Any]) -> list[tuple[str, int, int]]:
+    """Hits and misses at each node that has such a cache."""
+    nodes = enumerate(zip(machine.memories, counts["memory_caches"], strict=True))
+    return [(f"node{n}", *uses) for n, (memory, uses) in nodes if memory.cache_sets]
 
 
 def origins(machine: Machine) -> tuple[list[str], list[str]]:

@@ -16,24 +16,31 @@ MOST = 1 << 26  # bytes of all files: they are part of the job
 
 
 def read_folder(folder: Path) -> tuple[tuple[str, bytes], ...]:
-    """Each file's path from there, and its bytes."""
+    """Each file's path from there, and its bytes; of an empty folder its path with a slash."""
     if not folder.is_dir():
         raise UserError(f"--files {folder}: not a folder")
     try:
         paths = sorted(_files(folder, folder.resolve()))
-        if (size := sum(path.stat().st_size for path in paths)) > MOST:
+        if (size := sum(path.stat().st_size for path in paths if path.is_file())) > MOST:
             raise UserError(
                 f"--files {folder}: {size >> 20} MiB in {len(paths)} files; expected at most"
                 f" {MOST >> 20} MiB"
             )
-        return tuple((path.relative_to(folder).as_posix(), path.read_bytes()) for path in paths)
+        return tuple(_entry(path, path.relative_to(folder).as_posix()) for path in paths)
     except OSError as error:
         raise UserError(f"--files {folder}: {error.filename}: {error.strerror}") from None
 
 
+def _entry(path: Path, name: str) -> tuple[str, bytes]:
+    return (f"{name}/", b"") if path.is_dir() else (name, path.read_bytes())
+
+
 def _files(folder: Path, whole: Path) -> Iterator[Path]:
-    """Files below a folder; folders that links lead to are not entered."""
-    for path in map(Path, os.scandir(folder)):
+    """Files and empty folders below a folder; folders that links lead to are not entered."""
+    inside = [Path(entry) for entry in os.scandir(folder)]
+    if not inside and folder.resolve() != whole:
+        yield folder
+    for path in inside:
         if path.is_symlink() and not path.resolve().is_relative_to(whole):
             raise UserError(
                 f"--files: {path} is a link that leads out of the folder, to {path.resolve()};"

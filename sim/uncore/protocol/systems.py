@@ -28,7 +28,6 @@ PAIR, TRIPLE, FAR = "2 cores", "3 cores", "2 cores, far atomics"
 JOINED = "2+1 cores, two levels"
 FEW = "3 cores, one pointer"
 TWO_LINES = "2 cores, 2 lines"
-ALL = 1 << 30  # children
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ class Level:
             forwarder=self.forwarder,
             grants=self.grants,
             pointers=self.pointers,
-            region=self.region or ALL,
+            region=self.region,
             evicts=self.evicts,
         )
 

@@ -24,6 +24,7 @@ from uncore.result.objects import alike
 from uncore.result.sharing import Cost, costs
 
 NAMED = 4  # objects of the sum
+LARGE = 999.5  # ns: three digits would be written with an exponent
 DRAWN = 12  # objects of a picture
 SHARED = 4  # groups of fields on one line that are told
 COUNTS = ("reads", "writes", "misses", "needless", "failed_scs")
@@ -141,7 +142,8 @@ def _sum(point: Point, observed: Observed) -> str:
 
 
 def _ns(ps: int, point: Point) -> str:
-    return f"{ps / max(point.ops, 1) / 1000:.3g}"
+    each = ps / max(point.ops, 1) / 1000
+    return f"{each:.3g}" if each < LARGE else f"{each:.0f}"
 
 
 def _shared_without_need(observed: Observed) -> Counter[str]:

@@ -54,6 +54,23 @@ def _busiest(head: str, about: str) -> PointColumn:
     )
 
 
+Caches = list[tuple[str, int, int]] | UnsetType
+
+
+def _by_node(caches: Caches) -> dict[str, int]:
+    return {
+        f"{node}.{what}": count
+        for node, hits, misses in caches or ()
+        for what, count in (("hits", hits), ("misses", misses))
+    }
+
+
+def _hits(caches: Caches) -> int | None:
+    found = sum(hits for _, hits, _ in caches or ())
+    asked = found + sum(misses for _, _, misses in caches or ())
+    return found * 10**6 // asked if asked else None
+
+
 class Latency(Struct, frozen=True, forbid_unknown_fields=True):
     """Percentiles of operation latency, in ps: lower bounds of buckets 3 % wide."""
 
@@ -127,6 +144,23 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             description="(address of a line, what the program keeps there), for memory it allocated"
         ),
     ] = []
+    memory_caches: Annotated[
+        Caches,
+        Meta(
+            description="(memory node, reads and writebacks that found their line in its"
+            " memory-side cache, those that did not); absent where no node has one"
+        ),
+        PointColumn(of=_by_node),
+        PointColumn(
+            key="memory_cache_hits_ppm",
+            of=_hits,
+            head="memory-side cache hits",
+            write=units.percent,
+            minor=True,
+            about="part of the reads and writebacks at memory nodes that found their line in the"
+            " memory-side cache",
+        ),
+    ] = UNSET
     invalidations: Annotated[
         int | None, Meta(description="copies taken away by another core's write"), PointColumn()
     ] = None

@@ -305,7 +305,7 @@ def show(matrix: Matrix, as_json: bool) -> None:
     if matrix.measured and not matrix.alike:
         say(
             f"The real machine was measured with the line on {matrix.measured.home}, slice"
-            f" {matrix.measured.slices}: --as-measured plays so, and shows its medians."
+            f" {matrix.measured.slices}: --as-measured plays so, and shows its medians.\n"
         )
 
 

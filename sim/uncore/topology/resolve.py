@@ -265,7 +265,7 @@ def _of_kind(
         Memory,
         stop=0,
         kind=kind,
-        busy=ps(table.ledger.line / table.rate("bandwidth")),
+        busy=_busy(table, table.rate("bandwidth")),
         **_cache(table.table("cache")),
     )
     link = ps(table.duration("link", Fraction(0)))
@@ -308,8 +308,13 @@ def _cache(table: Table | None) -> dict[str, int]:
         "cache_sets": sets,
         "cache_ways": ways,
         "cache_hit": ps(table.duration("latency")),
-        "cache_busy": ps(table.ledger.line / rate) if rate else 0,
+        "cache_busy": _busy(table, rate) if rate else 0,
     }
+
+
+def _busy(table: Table, rate: Fraction) -> int:
+    """How long a line keeps a channel of that rate."""
+    return ps(table.ledger.line / rate)
 
 
 def _indices(text: str, below: int) -> list[int]:

@@ -93,6 +93,7 @@ class Cache:
             spec.cache_ways,
             Channel(spec.cache_busy),
         )
+        self.hits, self.misses = 0, 0
         # Line -> whether memory lacks what was written to it; the least recently used first.
         self.content: dict[int, dict[int, bool]] = defaultdict(dict)
 
@@ -100,5 +101,7 @@ class Cache:
         """M2.4: whether it was there; whether a line that memory lacks had to go."""
         here = self.content[line % self.sets]
         hit = line in here
+        self.hits += hit
+        self.misses += not hit
         here[line] = here.pop(line, False) or written
         return hit, len(here) > self.ways and here.pop(next(iter(here)))

@@ -60,6 +60,10 @@ class View:
             "resolver_busy": [max(resolver.busy) for resolver in system.resolvers],
             "channel_busy": [channel.used for channel in system.fabric.channels],
             "channel_taken": [tuple(one.taken.values()) for one in system.fabric.channels],
+            "memory_caches": [
+                (node.cache.hits, node.cache.misses) if node.cache else (0, 0)
+                for node in system.agents.memories
+            ],
             "latencies": sorted(counts.latencies.items()),
         }
 

@@ -1,0 +1,16 @@
+"""One process of pytest at a time builds what all of them use."""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from uncore.support.paths import CHECKOUT
+
+
+@contextmanager
+def alone(name: str) -> Iterator[None]:
+    """Waits until no other process is in a block of that name."""
+    assert CHECKOUT
+    with open(CHECKOUT / f"build/{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
