@@ -4,6 +4,7 @@
 // per message once the pool has grown.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -48,10 +49,9 @@ struct alignas(64) Packet {
 class Packets {
  public:
   Packet& take() {
-    if (free_.empty()) [[unlikely]]
+    if (spare_ == 0) [[unlikely]]
       grow();
-    Packet& p = *free_.back();
-    free_.pop_back();
+    Packet& p = *free_[--spare_];
     p.live = true;
     p.delayed = false;
     return p;
@@ -65,7 +65,7 @@ class Packets {
   }
   void drop(Packet& p) {
     p.live = false;
-    free_.push_back(&p);
+    free_[spare_++] = &p;
   }
   // The first one under way that is `matches`, or null.
   template <class F>
@@ -88,15 +88,16 @@ class Packets {
   [[gnu::noinline]] void grow() {
     const auto first = static_cast<uint32_t>(blocks_.size() * kBlock);
     Packet* const block = blocks_.emplace_back(std::make_unique<Packet[]>(kBlock)).get();
-    free_.reserve(first + kBlock);
+    free_.resize(first + kBlock);
     for (uint32_t i = kBlock; i > 0; --i) {
       block[i - 1].number = first + i - 1;
-      free_.push_back(&block[i - 1]);
+      free_[spare_++] = &block[i - 1];
     }
   }
 
   std::vector<std::unique_ptr<Packet[]>> blocks_;
-  std::vector<Packet*> free_;
+  std::vector<Packet*> free_;  // the first `spare_` of them; room for all
+  std::size_t spare_ = 0;
 };
 
 }  // namespace uncore

@@ -47,8 +47,7 @@ Action ResolverAgent::arrive(Packet& packet, Time now) {
   const Time service = spec_.service + (m.kind == Kind::Amo ? spec_.data_hit : 0);
   if (service == 0 || around_.map.free(m.line) || !(is_request(m.kind) || is_probe(m.kind)))
     return act(packet, now);
-  const auto& slice = around_.map.slice(around_.agents.resolver_number(self_), m.line);
-  return act_after(packet, slices_.occupy(slice.number, now, service));
+  return act_after(packet, slices_.occupy(around_.map.slice(self_, m.line), now, service));
 }
 
 Action ResolverAgent::act_after(const Packet& p, Time when) {

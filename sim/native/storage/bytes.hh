@@ -87,8 +87,10 @@ struct Bytes {
   void fill(const Bytes& from) const {
     if (!from.at) [[unlikely]]
       return;
-    for (unsigned unit = 0; unit < size; unit += kUnitBytes)
+    unsigned unit = 0;
+    do {  // a line has at least one
       std::memcpy(at + unit, from.at + unit, kUnitBytes);
+    } while ((unit += kUnitBytes) < size);
   }
 
  private:
@@ -108,7 +110,9 @@ class KeptBytes : public Bytes {
   KeptBytes(const KeptBytes&) = delete;
   KeptBytes& operator=(const KeptBytes& from) { return *this = static_cast<const Bytes&>(from); }
   KeptBytes& operator=(const Bytes& from) {
-    if (size != from.size && from.at) [[unlikely]]
+    if (!from.at) [[unlikely]]
+      return *this;
+    if (size != from.size) [[unlikely]]
       make(from.size);
     if (at != from.at) fill(from);
     return *this;
