@@ -24,7 +24,9 @@ class ChildSet {
       if (data()[w] & ~(c >= 0 && static_cast<std::size_t>(c / 64) == w ? bit(c) : 0)) return true;
     return false;
   }
-  int count() const {
+  // Not inlined: plain processors count bits by constants, which would fill the registers of all
+  // that a transaction does in one place.
+  [[gnu::noinline]] int count() const {
     int many = 0;
     for (std::size_t w = 0; w < words(); ++w) many += std::popcount(data()[w]);
     return many;
