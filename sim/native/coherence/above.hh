@@ -72,7 +72,7 @@ class Above {
 
   // A child has modified data, or has had them before it passed them on: an E held at the level
   // above becomes an M.
-  void modified() {
+  [[gnu::always_inline]] void modified() {
     const State held = entry_.above.state;
     if (env_.protocol().may_store(held) && !env_.protocol().is_written(held))
       access(ClientEvent::Store);

@@ -132,15 +132,17 @@ class Client {
   }
 
  private:
-  static Cell cell_of(const Env& env, const Copy& copy, ClientEvent e) {
+  [[gnu::always_inline]] static Cell cell_of(const Env& env, const Copy& copy, ClientEvent e) {
     const Cell cell = env.protocol().client(copy.state, e);
-    if (!cell.possible())
-      protocol_error("client", env.protocol().name(copy.state), env.protocol().name(e),
-                     env.number());
+    if (!cell.possible()) [[unlikely]]
+      fail(env, copy, e);
     return cell;
   }
+  [[noreturn, gnu::noinline]] static void fail(const Env& env, const Copy& copy, ClientEvent e) {
+    protocol_error("client", env.protocol().name(copy.state), env.protocol().name(e), env.number());
+  }
 
-  static void step(Env& env, Copy& copy, ClientEvent event, Cell cell) {
+  [[gnu::always_inline]] static void step(Env& env, Copy& copy, ClientEvent event, Cell cell) {
     env.enters(event, cell.next());
     copy.state = cell.next();
   }

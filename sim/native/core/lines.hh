@@ -146,17 +146,18 @@ class Lines {
   }
   Line* find(uint64_t number) {
     if (Line* line = recent(number)) return line;
-    const auto entry = by_number_.find(number);
-    return entry == by_number_.end() || entry->second->gone ? nullptr : entry->second;
+    Line* const line = known(number);
+    return line && !line->gone ? line : nullptr;
   }
   // One that find() does not know. A line of which the core had a copy lately has kept its place:
   // contended lines come and go.
   Line& insert(uint64_t number) {
-    const auto entry = by_number_.find(number);
-    const bool known = entry != by_number_.end();
-    Line& line = known ? *entry->second : spare();
+    if (Line* const line = known(number)) {
+      line->renew();
+      return *line;
+    }
+    Line& line = spare();
     line.renew();
-    if (known) return line;
     line.number = number;
     by_number_.emplace(number, &line);
     return line;
@@ -204,20 +205,17 @@ class Lines {
     if (!std::exchange(line.listed, true)) gone_.push_back(&line);
   }
   // `displaced` must have made room.
-  void enter_l1(Line& line) {
-    if (!line.in_l1) l1_.of(line.number).add(line);
-    line.in_l1 = true;
+  [[gnu::always_inline]] void enter_l1(Line& line) {
+    if (!line.in_l1) add_to_l1(line);
     if (!fast_) return;
     if (many_) [[unlikely]]
       many_[slot(line.number, kMany)] = {line.number, &line};
     else
       few_[slot(line.number, kFew)] = &line;
   }
-  void leave_l1(Line& line) {
+  [[gnu::always_inline]] void leave_l1(Line& line) {
     hide(line);
-    if (!line.in_l1) return;
-    l1_.of(line.number).remove(line);
-    line.in_l1 = false;
+    if (line.in_l1) remove_from_l1(line);
   }
 
   // recent() does not return the line until it enters the L1 again.
@@ -230,8 +228,27 @@ class Lines {
   }
 
  private:
+  // The line, gone or not.
+  Line* known(uint64_t number) {
+    Line* const line = found_[number % kFound];
+    return line && line->number == number ? line : look_up(number);
+  }
+  [[gnu::noinline]] Line* look_up(uint64_t number) {
+    const auto entry = by_number_.find(number);
+    return entry == by_number_.end() ? nullptr : found_[number % kFound] = entry->second;
+  }
+
+  [[gnu::noinline]] void add_to_l1(Line& line) {
+    l1_.of(line.number).add(line);
+    line.in_l1 = true;
+  }
+  [[gnu::noinline]] void remove_from_l1(Line& line) {
+    l1_.of(line.number).remove(line);
+    line.in_l1 = false;
+  }
+
   // A place for a line: new, or of one that has been gone for long.
-  Line& spare() {
+  [[gnu::noinline]] Line& spare() {
     while (gone_.size() > kRemembered) {
       Line& oldest = *gone_.front();
       gone_.pop_front();
@@ -260,6 +277,7 @@ class Lines {
 
   static constexpr std::size_t kRemembered = 16;  // lines that are gone
   static constexpr std::size_t kTogether = 4;     // lines that are made at a time
+  static constexpr std::size_t kFound = 8;
   // Sizes of the tables of recent lines, and a line's slot. Stacks and structures of different
   // harts stand at large strides, so higher bits of the number count too.
   static constexpr std::size_t kFew = 128, kMany = 512;
@@ -273,6 +291,7 @@ class Lines {
   uint64_t clock_ = 0;
   LineMap<Line*> by_number_;
   Sets<Line> l1_, l2_;
+  std::array<Line*, kFound> found_{};  // by number, those that were looked up last
   std::deque<Line*> gone_;          // lines that went, each once, of which some came again
   std::array<Line*, kFew> few_{};   // recent lines by slot; or
   std::unique_ptr<Recent[]> many_;  // the larger table, where the core runs a kernel or is observed

@@ -45,7 +45,8 @@ struct alignas(64) Leg {
   const Cost& operator[](Size size) const { return of[static_cast<std::size_t>(size)]; }
 };
 
-struct Channel {
+// In one line of the host.
+struct alignas(64) Channel {
   Time free = 0;                    // when the last message that took it has passed
   Time used = 0;                    // summed busy time
   std::array<uint64_t, 3> taken{};  // how often, by Size

@@ -100,7 +100,7 @@ class EventQueue {
     if (runs_.next_time() <= first.time && run_is_before(first)) return take_run();
     now_ = first.time;
     const Next next{first.action(), first.subject()};
-    if (--near_count_ == 0 && far_ != kNever) [[unlikely]]
+    if (--near_count_ == 0) [[unlikely]]
       refill();
     return next;
   }
@@ -169,7 +169,7 @@ class EventQueue {
     near_count_ = kNear / 2;
   }
 
-  // What is next in the heap comes near.
+  // What is next in the heap, if anything is, comes near.
   [[gnu::noinline]] void refill() {
     near_count_ = std::min(heap_.size(), kNear / 2);
     for (std::size_t at = near_count_; at > 0; --at) near_[at] = take();
