@@ -43,7 +43,7 @@ class Resolver {
     if (env_.policy().root) entry_.above.state = env_.protocol().full_right;
   }
   // A message of any kind that reached the resolver.
-  void receive(const Msg& m) {
+  [[gnu::always_inline]] void receive(const Msg& m) {
     const bool read = m.kind >= Kind::Data && m.kind <= Kind::PutAck;  // by the actions
     happen(accept(m), read ? m : entry_.request);
   }

@@ -36,7 +36,7 @@ class AtLine {
   void fill(const Bytes& data) { here_.fill(data); }
   [[gnu::always_inline]] void enters(ClientEvent event, State next) {
     if (core_.observed) [[unlikely]]
-      tell(event, next);
+      tell(core_, number_, line_, event, next, now_);
     if (!line_) return;
     if (!protocol().may_load(next)) {
       if (line_->watchers) core_.sleep.wake_watchers(*line_, now_);
@@ -46,8 +46,9 @@ class AtLine {
   }
 
  private:
-  [[gnu::noinline]] void tell(ClientEvent event, State next) const {
-    core_.observed.enters(number_, line_ ? line_->copy.state : State::I, event, next, now_);
+  [[gnu::noinline]] static void tell(const Core& core, uint64_t number, const Line* line,
+                                     ClientEvent event, State next, Time now) {
+    core.observed.enters(number, line ? line->copy.state : State::I, event, next, now);
   }
 
   Core& core_;

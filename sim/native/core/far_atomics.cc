@@ -54,7 +54,8 @@ bool FarAtomics::leave_buffer(Thread& thread, Time now) {
   Line* line = nullptr;
   if (!oldest.done) {
     Time cost = 0;
-    line = core_.caches.ready(thread, oldest.line, ClientEvent::Amo, now, cost);
+    line = core_.caches.ready(thread, oldest.line, core_.lines.find(oldest.line), ClientEvent::Amo,
+                              now, cost);
     if (!line) return false;
   }
   make_visible(thread, line, now);

@@ -26,7 +26,7 @@ void IncomingProbes::arrive(Packet& packet, Line* line, Time now) {
   if (line) answered(*line, now);
 }
 
-void IncomingProbes::answered(Line& line, Time now) {
+inline void IncomingProbes::answered(Line& line, Time now) {
   const Protocol& states = core_.around.protocol;
   const State s = line.copy.state;
   const uint64_t number = line.number;
