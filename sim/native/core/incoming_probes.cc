@@ -47,7 +47,7 @@ Time IncomingProbes::deferral(const Msg& m, const Line* line) const {
 }
 
 void IncomingProbes::schedule(const Packet& p, Time when) {
-  core_.around.queue.push(when, p.place, p.sender, Action::retry, p.subject());
+  core_.around.queue.push(when, p, Action::retry, p.subject());
 }
 
 void IncomingProbes::defer(Packet& packet, Line* line, Time until) {

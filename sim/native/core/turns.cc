@@ -45,7 +45,7 @@ Time Turns::next_to_come() const {
   if (core_.around.network.in_flight(core_.agent) > 0) {
     const auto here = static_cast<uint64_t>(core_.agent);
     const Time by_message = queue.next_message(
-        0, [&](const Event& e) { return e.place >> 44 == here ? 0 : ahead_.least; });
+        0, [&](const Event& e) { return e.keys().place >> 44 == here ? 0 : ahead_.least; });
     return std::min(by_message, later(queue.next_run(), ahead_.least));
   }
   if (!held_up_) return later(std::min(queue.next_message(), queue.next_run()), ahead_.least);

@@ -35,7 +35,7 @@ uint64_t Network::crossings() const {
 
 inline void Network::go(const Packet& p, Time head) {
   const auto [time, action] = onward(p, head);
-  queue_.push(time, p.place, p.sender, action, p.subject());
+  queue_.push(time, p, action);
 }
 
 void Network::send(const Message<Bytes>& m, Time when, Agent origin) {
@@ -56,7 +56,7 @@ void Network::send(const Message<Bytes>& m, Time when, Agent origin) {
   if (agents_.is_core(m.to)) expect(m.to);
   observer_.sent(p.number, m, when);
   if (places_.free(m.line)) [[unlikely]]
-    return queue_.push(when + 1, p.place, p.sender, Action::arrive, p.subject());
+    return queue_.push(when + 1, p, Action::arrive);
   go(p, when);
 }
 

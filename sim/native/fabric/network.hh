@@ -102,8 +102,7 @@ inline Action Network::cross(Packet& p, Time now) {
     if (p.forks()) [[unlikely]]
       return fork(p, start, link), Action::nothing;
     const auto [time, action] = onward(p, start);
-    if (!queue_.pass_to(time, p.place, p.sender))
-      return queue_.push(time, p.place, p.sender, action, p.subject()), Action::nothing;
+    if (!queue_.pass_to(time, p)) return queue_.push(time, p, action), Action::nothing;
     if (action != Action::hop) return action;
     now = time;
   }

@@ -12,22 +12,23 @@
 #include "fabric/atomic.hh"
 #include "fabric/fabric.hh"
 #include "guest/registers.hh"
+#include "time/queue.hh"
 
 namespace uncore {
 
 // What a packet that is no coherence message is about: a register of a hart.
 enum class Device : uint8_t { none, write, read, value };
 
-// In one line of the host what every channel needs, then the message, then what few have.
-struct alignas(64) Packet {
+// In one line of the host what every channel needs, then the message, then what few have. First
+// the keys of its event.
+struct alignas(64) Packet : EventKeys {
   static constexpr int32_t kSeveral = -1;
 
-  const Leg* leg = nullptr;        // on which it is
-  Time tail = 0;                   // of the slowest channel so far
-  uint64_t place = 0, sender = 0;  // its keys among events of equal time
-  Time retry = 0;                  // a deferred probe: when it asks again
-  uint32_t number = 0;             // among all packets, for the trace
-  Agent origin = kNobody;          // who last held the data, for the statistics
+  const Leg* leg = nullptr;  // on which it is
+  Time tail = 0;             // of the slowest channel so far
+  Time retry = 0;            // a deferred probe: when it asks again
+  uint32_t number = 0;       // among all packets, for the trace
+  Agent origin = kNobody;    // who last held the data, for the statistics
   Size size = Size::control;
   Device device = Device::none;
   bool live = false;
@@ -42,8 +43,12 @@ struct alignas(64) Packet {
   bool forks() const { return device != Device::none && !others.empty(); }
 
   // As the subject of an event.
-  uint64_t subject() const { return reinterpret_cast<uintptr_t>(this); }
-  static Packet& of(uint64_t subject) { return *reinterpret_cast<Packet*>(subject); }
+  uint64_t subject() const {
+    return reinterpret_cast<uintptr_t>(static_cast<const EventKeys*>(this));
+  }
+  static Packet& of(uint64_t subject) {
+    return static_cast<Packet&>(*reinterpret_cast<EventKeys*>(subject));
+  }
 };
 
 class Packets {

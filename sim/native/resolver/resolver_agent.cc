@@ -52,8 +52,8 @@ Action ResolverAgent::arrive(Packet& packet, Time now) {
 }
 
 inline Action ResolverAgent::act_after(const Packet& p, Time when) {
-  if (around_.queue.pass_to(when, p.place, p.sender)) return Action::act;
-  around_.queue.push(when, p.place, p.sender, Action::act, p.subject());
+  if (around_.queue.pass_to(when, p)) return Action::act;
+  around_.queue.push(when, p, Action::act);
   return Action::nothing;
 }
 
