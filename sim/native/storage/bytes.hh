@@ -87,10 +87,12 @@ struct Bytes {
   void fill(const Bytes& from) const {
     if (!from.at) [[unlikely]]
       return;
-    unsigned unit = 0;
+    const uint8_t* unit = from.at;
+    uint8_t *to = at, *const end = at + size;
     do {  // a line has at least one
-      std::memcpy(at + unit, from.at + unit, kUnitBytes);
-    } while ((unit += kUnitBytes) < size);
+      std::memcpy(to, unit, kUnitBytes);
+      unit += kUnitBytes;
+    } while ((to += kUnitBytes) < end);
   }
 
  private:

@@ -53,6 +53,7 @@ struct EventKeys {
 // Keys that the queue keeps, and the event's subject.
 struct KeptKeys : EventKeys {
   uint64_t subject = 0;
+  KeptKeys* next = nullptr;  // of those that no event has
 };
 
 struct Event {
@@ -131,7 +132,8 @@ class EventQueue {
   // Once: the keys are given up.
   uint64_t subject_of(uint64_t kept) {
     auto* const keys = reinterpret_cast<KeptKeys*>(kept);
-    spare_.push_back(keys);
+    keys->next = spare_;
+    spare_ = keys;
     return keys->subject;
   }
   // The time of the present event: that which pop() gave last, or pass_to() made it.
@@ -152,9 +154,9 @@ class EventQueue {
   }
   // Of anything else.
   [[gnu::noinline]] void push(Time time, const EventKeys& keys, Action action, uint64_t subject) {
-    if (spare_.empty()) spare_.push_back(&kept_.emplace_back());
-    KeptKeys& kept = *spare_.back();
-    spare_.pop_back();
+    if (!spare_) spare_ = &kept_.emplace_back();
+    KeptKeys& kept = *spare_;
+    spare_ = kept.next;
     kept = {keys, subject};
     push(time, kept, action);
   }
@@ -167,7 +169,7 @@ class EventQueue {
   }
 
  private:
-  static constexpr std::size_t kArity = 4, kAsked = 4, kFew = 16, kNear = 256;
+  static constexpr std::size_t kArity = 4, kAsked = 4, kFew = 48, kNear = 256;
 
   std::size_t near_count() const { return static_cast<std::size_t>(next_ - near_.data()); }
   // Of a core's execution that is not later.
@@ -254,7 +256,7 @@ class EventQueue {
   Event* next_ = near_.data();
   std::vector<Event> heap_;
   std::deque<KeptKeys> kept_;
-  std::vector<KeptKeys*> spare_;
+  KeptKeys* spare_ = nullptr;
 };
 
 }  // namespace uncore
