@@ -292,8 +292,8 @@ class Lines {
   LineMap<Line*> by_number_;
   Sets<Line> l1_, l2_;
   std::array<Line*, kFound> found_{};  // by number, those that were looked up last
-  std::deque<Line*> gone_;          // lines that went, each once, of which some came again
-  std::array<Line*, kFew> few_{};   // recent lines by slot; or
+  std::deque<Line*> gone_;             // lines that went, each once, of which some came again
+  std::array<Line*, kFew> few_{};      // recent lines by slot; or
   std::unique_ptr<Recent[]> many_;  // the larger table, where the core runs a kernel or is observed
   // Owns every line, with its bytes behind it.
   struct alignas(kUnitBytes) Unit {

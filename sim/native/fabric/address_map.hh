@@ -83,9 +83,7 @@ class AddressMap {
     uint32_t count, first = 0;
 
     Place(const int32_t* at, std::size_t many)
-        : stops(at),
-          reciprocal(~uint64_t{0} / many + 1),
-          count(static_cast<uint32_t>(many)) {}
+        : stops(at), reciprocal(~uint64_t{0} / many + 1), count(static_cast<uint32_t>(many)) {}
     uint32_t which(uint32_t mixed) const {
       using Wide = unsigned __int128;
       return static_cast<uint32_t>(Wide{reciprocal * mixed} * count >> 64);
