@@ -95,6 +95,29 @@ class alignas(64) Line {
 };
 static_assert(sizeof(Line) == kUnitBytes);
 
+// Lines by number, gone or not. Those that were looked up last are found without hashing; a line
+// that has taken another number is none of them.
+class LinesByNumber {
+ public:
+  Line* find(uint64_t number) {  // or null
+    Line* const line = last_[number % kLast];
+    return line && line->number == number ? line : look_up(number);
+  }
+  void add(Line& line) { all_.emplace(line.number, &line); }
+  void remove(const Line& line) { all_.erase(line.number); }
+
+ private:
+  static constexpr std::size_t kLast = 8;
+
+  [[gnu::noinline]] Line* look_up(uint64_t number) {
+    const auto entry = all_.find(number);
+    return entry == all_.end() ? nullptr : last_[number % kLast] = entry->second;
+  }
+
+  LineMap<Line*> all_;
+  std::array<Line*, kLast> last_{};
+};
+
 class Lines {
  public:
   // `fast`: recent() returns lines; without, every access takes the core's slow path. `kernel`:
@@ -146,20 +169,20 @@ class Lines {
   }
   Line* find(uint64_t number) {
     if (Line* line = recent(number)) return line;
-    Line* const line = known(number);
+    Line* const line = by_number_.find(number);
     return line && !line->gone ? line : nullptr;
   }
   // One that find() does not know. A line of which the core had a copy lately has kept its place:
   // contended lines come and go.
   Line& insert(uint64_t number) {
-    if (Line* const line = known(number)) {
+    if (Line* const line = by_number_.find(number)) {
       line->renew();
       return *line;
     }
     Line& line = spare();
     line.renew();
     line.number = number;
-    by_number_.emplace(number, &line);
+    by_number_.add(line);
     return line;
   }
   // Marks the line as used. `by`: 0 for a message, else the hart's index + 1. Calls need not come
@@ -228,16 +251,6 @@ class Lines {
   }
 
  private:
-  // The line, gone or not.
-  Line* known(uint64_t number) {
-    Line* const line = found_[number % kFound];
-    return line && line->number == number ? line : look_up(number);
-  }
-  [[gnu::noinline]] Line* look_up(uint64_t number) {
-    const auto entry = by_number_.find(number);
-    return entry == by_number_.end() ? nullptr : found_[number % kFound] = entry->second;
-  }
-
   [[gnu::noinline]] void add_to_l1(Line& line) {
     l1_.of(line.number).add(line);
     line.in_l1 = true;
@@ -254,7 +267,7 @@ class Lines {
       gone_.pop_front();
       oldest.listed = false;
       if (!oldest.gone) continue;
-      by_number_.erase(oldest.number);
+      by_number_.remove(oldest);
       return oldest;
     }
     if (made_ % kTogether == 0)
@@ -277,7 +290,6 @@ class Lines {
 
   static constexpr std::size_t kRemembered = 16;  // lines that are gone
   static constexpr std::size_t kTogether = 4;     // lines that are made at a time
-  static constexpr std::size_t kFound = 8;
   // Sizes of the tables of recent lines, and a line's slot. Stacks and structures of different
   // harts stand at large strides, so higher bits of the number count too.
   static constexpr std::size_t kFew = 128, kMany = 512;
@@ -289,11 +301,10 @@ class Lines {
   bool fast_;
   bool second_;  // an interpreter looks for recent lines in the larger table, too
   uint64_t clock_ = 0;
-  LineMap<Line*> by_number_;
+  LinesByNumber by_number_;
   Sets<Line> l1_, l2_;
-  std::array<Line*, kFound> found_{};  // by number, those that were looked up last
-  std::deque<Line*> gone_;             // lines that went, each once, of which some came again
-  std::array<Line*, kFew> few_{};      // recent lines by slot; or
+  std::deque<Line*> gone_;          // lines that went, each once, of which some came again
+  std::array<Line*, kFew> few_{};   // recent lines by slot; or
   std::unique_ptr<Recent[]> many_;  // the larger table, where the core runs a kernel or is observed
   // Owns every line, with its bytes behind it.
   struct alignas(kUnitBytes) Unit {
