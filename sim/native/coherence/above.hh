@@ -72,8 +72,10 @@ class Above {
 
   // A child has modified data, or has had them before it passed them on: an E held at the level
   // above becomes an M.
-  void modified() {
-    if (env_.protocol().may_store(entry_.above.state)) access(ClientEvent::Store);
+  [[gnu::always_inline]] void modified() {
+    const State held = entry_.above.state;
+    if (env_.protocol().may_store(held) && !env_.protocol().is_written(held))
+      access(ClientEvent::Store);
   }
   // What the children asked have said of their data.
   void learns(const Poll& poll) {

@@ -15,7 +15,8 @@
 //   fill(data)                    takes the data that have come
 //   enters(event, state)          called before the copy enters the state
 //
-// Invariant: a copy's state changes in step() only, to what a cell of the client table says. Where
+// All of it is inlined where the client is asked, so that `Env` stays in registers. Invariant: a
+// copy's state changes in step() only, to what a cell of the client table says. Where
 // is_written(state) holds, an access need not ask the client: its cell changes nothing (states.hh).
 #pragma once
 
@@ -65,7 +66,7 @@ class Client {
   using Msg = Message<Data>;
 
   // `wish`: Load, Store, or an Amo that does not go far.
-  static Begun access(Env& env, Copy& copy, ClientEvent wish) {
+  [[gnu::always_inline]] static Begun access(Env& env, Copy& copy, ClientEvent wish) {
     const Cell cell = cell_of(env, copy, wish);
     if (cell.has(Act::stall)) return Begun::waits;
     step(env, copy, wish, cell);
@@ -100,12 +101,12 @@ class Client {
   }
 
   // Does a probe revoke the grant that the copy waits for? Then the probe waits for it, too (C3.1).
-  static bool is_early(const Env& env, const Copy& copy, const Msg& probe) {
+  [[gnu::always_inline]] static bool is_early(const Env& env, const Copy& copy, const Msg& probe) {
     const bool early = copy.event(env.protocol(), probe) == ClientEvent::Early;
     return early && cell_of(env, copy, ClientEvent::Early).has(Act::stall);
   }
   // Answers any other probe (C3.2).
-  static void answer(Env& env, Copy& copy, const Msg& probe) {
+  [[gnu::always_inline]] static void answer(Env& env, Copy& copy, const Msg& probe) {
     ClientEvent event = copy.event(env.protocol(), probe);
     if (event == ClientEvent::ProbeS && env.stays_below()) event = ClientEvent::Stays;
     const Cell cell = cell_of(env, copy, event);
@@ -115,7 +116,7 @@ class Client {
 
   // Takes data or a bare grant. False: the copy that the grant was for is gone, and has been asked
   // for anew.
-  static bool granted(Env& env, Copy& copy, const Msg& m) {
+  [[gnu::always_inline]] static bool granted(Env& env, Copy& copy, const Msg& m) {
     const ClientEvent event = copy.event(env.protocol(), m);
     const Cell cell = cell_of(env, copy, event);
     if (cell.has(Act::fill)) env.fill(m.data);
@@ -132,22 +133,25 @@ class Client {
   }
 
  private:
-  static Cell cell_of(const Env& env, const Copy& copy, ClientEvent e) {
+  [[gnu::always_inline]] static Cell cell_of(const Env& env, const Copy& copy, ClientEvent e) {
     const Cell cell = env.protocol().client(copy.state, e);
-    if (!cell.possible())
-      protocol_error("client", env.protocol().name(copy.state), env.protocol().name(e),
-                     env.number());
+    if (!cell.possible()) [[unlikely]]
+      fail(env.protocol(), copy.state, e, env.number());
     return cell;
   }
+  [[noreturn, gnu::noinline]] static void fail(const StateProperties& states, State s,
+                                               ClientEvent e, uint64_t line) {
+    protocol_error("client", states.name(s), states.name(e), line);
+  }
 
-  static void step(Env& env, Copy& copy, ClientEvent event, Cell cell) {
+  [[gnu::always_inline]] static void step(Env& env, Copy& copy, ClientEvent event, Cell cell) {
     env.enters(event, cell.next());
     copy.state = cell.next();
   }
 
   // ---- requests
 
-  static void ask(Env& env, Copy& copy, Cell cell) {
+  [[gnu::always_inline]] static void ask(Env& env, Copy& copy, Cell cell) {
     Kind kind = Kind::GetS;
     if (cell.has(Act::GetM) || (cell.has(Act::Upg) && env.needs_data()))
       kind = Kind::GetM;
@@ -160,7 +164,7 @@ class Client {
     env.send(m);
   }
 
-  static Msg request(Env& env, Kind kind) {
+  [[gnu::always_inline]] static Msg request(Env& env, Kind kind) {
     Msg m;
     m.kind = kind;
     m.from = m.requester = env.self();
@@ -174,7 +178,7 @@ class Client {
 
   // Answers a probe: the data go to its requester, if it names one, and an Answer to the resolver.
   // The resolver gets the data, too, if it asked for itself or takes over dirty ones.
-  static void reply(Env& env, Cell cell, const Msg& probe) {
+  [[gnu::always_inline]] static void reply(Env& env, Cell cell, const Msg& probe) {
     if (!cell.has(Act::ack | Act::give | Act::shared | Act::own)) return;
     const Data* data = env.data();
     if (cell.has(Act::dirty) && !data) throw lost_data();
@@ -193,7 +197,7 @@ class Client {
     env.send(answer);
   }
 
-  static uint8_t says(Cell cell, bool has_data, bool shares) {
+  [[gnu::always_inline]] static uint8_t says(Cell cell, bool has_data, bool shares) {
     uint8_t flags = 0;
     if (cell.has(Act::give) && has_data) {
       flags |= Flag::gave;
@@ -205,7 +209,8 @@ class Client {
     return flags;
   }
 
-  static void hand_over(Env& env, const Msg& probe, const Data& data, State right) {
+  [[gnu::always_inline]] static void hand_over(Env& env, const Msg& probe, const Data& data,
+                                               State right) {
     Msg m;
     m.kind = Kind::Data;
     m.right = right;
@@ -221,11 +226,11 @@ class Client {
   }
 
   // Tells the resolver that the grant has come, where the resolver waits for that (R5).
-  static void unblock(Env& env, const Msg& grant) {
+  [[gnu::always_inline]] static void unblock(Env& env, const Msg& grant) {
     if (grant.wants_unblock) env.send(to_resolver(env, Kind::Unblock, grant));
   }
 
-  static Msg to_resolver(const Env& env, Kind kind, const Msg& about) {
+  [[gnu::always_inline]] static Msg to_resolver(const Env& env, Kind kind, const Msg& about) {
     Msg m;
     m.kind = kind;
     m.from = env.self();

@@ -43,7 +43,10 @@ class Resolver {
     if (env_.policy().root) entry_.above.state = env_.protocol().full_right;
   }
   // A message of any kind that reached the resolver.
-  void receive(const Msg& m);
+  [[gnu::always_inline]] void receive(const Msg& m) {
+    const bool read = m.kind >= Kind::Data && m.kind <= Kind::PutAck;  // by the actions
+    happen(accept(m), read ? m : entry_.request);
+  }
   // Evicts this level's data; where they are dirty or the level is inclusive, the copies below go
   // first (R7). The entry must be quiet.
   void evict() {
@@ -56,10 +59,12 @@ class Resolver {
  private:
   using Event = TransactionEvent;
 
-  [[gnu::always_inline]] void request(const Msg& m);
-  void probed(const Msg& m);
-  void next();
-  bool start_probe();
+  void happen(Event event, const Msg& message);
+  [[gnu::always_inline]] Event accept(const Msg& m);
+  [[gnu::always_inline]] Event request(const Msg& m);
+  Event probed(const Msg& m);
+  [[gnu::always_inline]] bool next(Event& event);
+  bool start_probe(Event& event);
   bool may_begin(const Msg& m) const;
 
   Env& env_;
@@ -67,45 +72,54 @@ class Resolver {
   Transaction<Env> transaction_;
 };
 
+// What a message brings happens, then whatever may start. `message`: see Transaction.
 template <class Env>
-void Resolver<Env>::receive(const Msg& m) {
+void Resolver<Env>::happen(Event event, const Msg& message) {
+  const Msg* read = &message;
+  do {
+    transaction_.happen(event, *read);
+    read = &entry_.request;
+  } while (next(event));
+}
+
+// The event that a message is to the transaction, if it is one.
+template <class Env>
+inline TransactionEvent Resolver<Env>::accept(const Msg& m) {
   switch (m.kind) {
     case Kind::Answer:
-      transaction_.happen(Probes(env_, entry_).answered(m));
-      break;
+      return Probes(env_, entry_).answered(m);
     case Kind::Unblock:
-      transaction_.happen(entry_.open_reads > 0 ? Event::UnblockS : Event::Unblock);
-      break;
+      return entry_.open_reads > 0 ? Event::UnblockS : Event::Unblock;
     case Kind::ProbeS:
     case Kind::ProbeM:
     case Kind::Inv:
-      probed(m);
-      break;
+      return probed(m);
     case Kind::Data:
     case Kind::Grant:
-      transaction_.happen(env_.policy().root ? Event::Memory : Event::Grant, m);
-      break;
+      return env_.policy().root ? Event::Memory : Event::Grant;
     case Kind::PutAck:
-      transaction_.happen(Event::PutAck, m);
-      break;
+      return Event::PutAck;
     default:
-      request(m);
+      return request(m);
   }
-  next();
 }
 
 template <class Env>
-inline void Resolver<Env>::request(const Msg& m) {
-  if (entry_.probed || !entry_.queue.empty() || !may_begin(m)) return entry_.queue.push(m);
+inline TransactionEvent Resolver<Env>::request(const Msg& m) {
+  if (entry_.probed || !entry_.queue.empty() || !may_begin(m)) {
+    entry_.queue.push(m);
+    return kNoEvent;
+  }
   entry_.request.assign(m);
-  transaction_.begin();
+  return transaction_.begin();
 }
 
 template <class Env>
-void Resolver<Env>::probed(const Msg& m) {
+TransactionEvent Resolver<Env>::probed(const Msg& m) {
   entry_.probe = m;
   entry_.probed = true;
   entry_.served = 0;
+  return kNoEvent;
 }
 
 template <class Env>
@@ -115,31 +129,26 @@ void Resolver<Env>::recall() {
   entry_.request.line = entry_.line;
   entry_.poll.flags = 0;
   entry_.in_hand.valid = false;
-  transaction_.happen(Event::Evict);
-  next();
+  happen(Event::Evict, entry_.request);
 }
 
-// Starts whatever may start: a waiting probe, within a transaction too if its phase allows, or
-// requests from the head of the queue.
+// Starts what may start next, if anything may, and says the event: a waiting probe, within a
+// transaction too if its phase allows, or the request at the head of the queue.
 template <class Env>
-void Resolver<Env>::next() {
-  for (;;) {
-    if (entry_.probed && !Join(env_, entry_).children_first()) {
-      if (!start_probe()) return;
-      continue;
-    }
-    if (entry_.queue.empty() || !may_begin(entry_.queue.front())) return;
-    if (entry_.probed) ++entry_.served;
-    entry_.queue.pop(entry_.request);
-    transaction_.begin();
-  }
+inline bool Resolver<Env>::next(Event& event) {
+  if (entry_.probed && !Join(env_, entry_).children_first()) return start_probe(event);
+  if (entry_.queue.empty() || !may_begin(entry_.queue.front())) return false;
+  if (entry_.probed) ++entry_.served;
+  entry_.queue.pop(entry_.request);
+  event = transaction_.begin();
+  return true;
 }
 
 template <class Env>
-bool Resolver<Env>::start_probe() {
+bool Resolver<Env>::start_probe(Event& event) {
   if (Join(env_, entry_).must_wait()) return false;
   entry_.probed = entry_.contended = entry_.in_hand.valid = false;
-  transaction_.happen(Event::Probe);
+  event = Event::Probe;
   return true;
 }
 

@@ -2,8 +2,8 @@
 // actions of a cell are functions of the parts of resolver.hh. Those of a child's request are here:
 // its turn, which children are asked, and what their answers mean.
 //
-// Interface: begin() for a request, happen() for any other event. Invariant: `entry.phase` changes
-// in enter() only.
+// Interface: begin() for a request; happen() for each event. Invariant: `entry.phase` changes in
+// enter() only.
 #pragma once
 
 #include <bit>
@@ -23,21 +23,20 @@ class Transaction {
 
   Transaction(Env& env, E& entry) : env_(env), entry_(entry) {}
 
-  // Starts the transaction of `entry.request`, whose turn it is.
-  void begin() {
+  // The transaction of `entry.request`, whose turn it is, begins with this event.
+  Event begin() {
     entry_.in_hand.valid = false;
-    happen(first_event());
+    return first_event();
   }
-  void happen(Event event) { happen(event, entry_.request); }
   // `message`: the message that brought the event, where an action reads one.
-  void happen(Event event, const Msg& message);
+  [[gnu::always_inline]] void happen(Event event, const Msg& message);
 
  private:
   // How many events an event may raise in turn; five in the shipped tables, for a Put that goes on
   // to the level above.
   static constexpr int kMostAtOnce = 16;
 
-  Cell enter(Event event);
+  [[gnu::always_inline]] Cell enter(Event event);
   [[gnu::always_inline]] void perform(Do action, const Msg& message);
   [[gnu::always_inline]] Event decide(Do action);
 
@@ -57,7 +56,7 @@ class Transaction {
 
 // Events that an action raises happen at once. A cell has one such action at most, its last.
 template <class Env>
-void Transaction<Env>::happen(Event event, const Msg& message) {
+inline void Transaction<Env>::happen(Event event, const Msg& message) {
   for (int at_once = 0; event != kNoEvent; ++at_once) {
     if (at_once > kMostAtOnce)
       throw ProtocolError{"a transaction goes round in its table for ever"};
@@ -74,7 +73,7 @@ void Transaction<Env>::happen(Event event, const Msg& message) {
 }
 
 template <class Env>
-Cell Transaction<Env>::enter(Event event) {
+inline Cell Transaction<Env>::enter(Event event) {
   const Cell cell = env_.protocol().transaction(entry_.phase, event);
   if (!cell.possible())
     protocol_error("transaction", name::phases[static_cast<std::size_t>(entry_.phase)],

@@ -34,9 +34,9 @@ class AtLine {
   bool needs_data() const { return false; }
   bool stays_below() const { return false; }
   void fill(const Bytes& data) { here_.fill(data); }
-  void enters(ClientEvent event, State next) {
+  [[gnu::always_inline]] void enters(ClientEvent event, State next) {
     if (core_.observed) [[unlikely]]
-      core_.observed.enters(number_, line_ ? line_->copy.state : State::I, event, next, now_);
+      tell(core_, number_, line_, event, next, now_);
     if (!line_) return;
     if (!protocol().may_load(next)) {
       if (line_->watchers) core_.sleep.wake_watchers(*line_, now_);
@@ -46,6 +46,11 @@ class AtLine {
   }
 
  private:
+  [[gnu::noinline]] static void tell(const Core& core, uint64_t number, const Line* line,
+                                     ClientEvent event, State next, Time now) {
+    core.observed.enters(number, line ? line->copy.state : State::I, event, next, now);
+  }
+
   Core& core_;
   const uint64_t number_;
   Line* const line_;

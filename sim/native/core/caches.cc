@@ -48,10 +48,6 @@ Line* Caches::ready(const Thread& thread, uint64_t number, Line* line, ClientEve
   return line;
 }
 
-Line* Caches::ready(const Thread& thread, uint64_t number, ClientEvent wish, Time now, Time& cost) {
-  return ready(thread, number, core_.lines.find(number), wish, now, cost);
-}
-
 Time Caches::looked_up(uint64_t number, Time now) const {
   return core_.around.map.free(number) ? now : now + core_.spec.l2_hit;
 }
@@ -73,8 +69,7 @@ Time Caches::delayed(const Msg& request, Time leaves) {
 
 // --- answers
 
-void Caches::receive(const Packet& packet, Time now) {
-  Line* line = core_.lines.find(packet.message.line);
+void Caches::receive(const Packet& packet, Line* line, Time now) {
   if (!line) throw ProtocolError{"a core was answered about a line it did not ask for"};
   if (packet.message.kind == Kind::PutAck)
     put_away(*line, now);
@@ -91,7 +86,7 @@ void Caches::put_away(Line& line, Time now) {
 }
 
 // Data or a right have come; what waits for the line is performed (H5.1).
-void Caches::granted(const Packet& packet, Line& line, Time now) {
+inline void Caches::granted(const Packet& packet, Line& line, Time now) {
   const Msg& m = packet.message;
   AtLine at(core_, line.number, &line, now, now);
   if (m.carries) {

@@ -28,8 +28,8 @@ class Caches {
   // line of this number, null where the core has none. `cost`: the lookup beyond the first level.
   Line* ready(const Thread& thread, uint64_t number, Line* line, ClientEvent wish, Time now,
               Time& cost);
-  Line* ready(const Thread& thread, uint64_t number, ClientEvent wish, Time now, Time& cost);
-  void receive(const Packet& answer, Time now);
+  // `line`: the line that the answer is about.
+  void receive(const Packet& answer, Line* line, Time now);
 
   // When a message leaves that needs a lookup in the second level first; at once if the line is
   // made free of cost (docs/whatif.md).
@@ -40,11 +40,11 @@ class Caches {
  private:
   void use(Line& line, Time now);
   void make_room_in_l1(const Line& incoming, Time now);
-  void granted(const Packet& packet, Line& line, Time now);
+  [[gnu::always_inline]] void granted(const Packet& packet, Line& line, Time now);
   void hold(Line& line, const Msg& grant, Time now);
-  void put_away(Line& line, Time now);
+  [[gnu::noinline]] void put_away(Line& line, Time now);
   void make_room(const Line& incoming, Time now);
-  void evict(Line& victim, Time now);
+  [[gnu::noinline]] void evict(Line& victim, Time now);
   Time delayed(const Msg& request, Time leaves);
 
   Core& core_;

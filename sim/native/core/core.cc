@@ -126,11 +126,13 @@ bool Core::run_confined(Time horizon) {
 void Core::receive(Packet& packet, Time now) {
   around.network.arrived(agent);
   const Message<Bytes>& m = packet.message;
-  if (is_probe(m.kind)) return probes.arrive(packet, lines.find(m.line), now);
-  if (m.kind == Kind::Value)
+  if (m.kind == Kind::Value) [[unlikely]] {
     far.answered(m, now);
-  else
-    caches.receive(packet, now);
+    return around.network.packets.drop(packet);
+  }
+  Line* const line = lines.find(m.line);
+  if (is_probe(m.kind)) return probes.arrive(packet, line, now);
+  caches.receive(packet, line, now);
   around.network.packets.drop(packet);
 }
 

@@ -5,7 +5,10 @@
 namespace uncore {
 
 bool FarAtomics::goes_far(const Access& a) const {
-  if (!core_.spec.far_atomics || !a.operates()) return false;
+  return core_.spec.far_atomics && a.operates() && is_sent(a);
+}
+
+bool FarAtomics::is_sent(const Access& a) const {
   Line* line = core_.lines.find(a.line);
   return CoreClient::goes_far(AtLine(core_, a.line, line, 0, 0), line ? line->copy : Copy{},
                               core_.spec.far_owned);
@@ -54,7 +57,8 @@ bool FarAtomics::leave_buffer(Thread& thread, Time now) {
   Line* line = nullptr;
   if (!oldest.done) {
     Time cost = 0;
-    line = core_.caches.ready(thread, oldest.line, ClientEvent::Amo, now, cost);
+    line = core_.caches.ready(thread, oldest.line, core_.lines.find(oldest.line), ClientEvent::Amo,
+                              now, cost);
     if (!line) return false;
   }
   make_visible(thread, line, now);

@@ -30,6 +30,7 @@ class FarAtomics {
   bool leave_buffer(Thread& thread, Time now);
 
  private:
+  [[gnu::noinline]] bool is_sent(const Access& access) const;  // where atomics may go far
   uint32_t ask(const Access& access, Time now);
   void send_posted(Thread& thread, Time now);
   void make_visible(Thread& thread, Line* line, Time now);

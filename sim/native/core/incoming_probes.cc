@@ -26,7 +26,7 @@ void IncomingProbes::arrive(Packet& packet, Line* line, Time now) {
   if (line) answered(*line, now);
 }
 
-void IncomingProbes::answered(Line& line, Time now) {
+inline void IncomingProbes::answered(Line& line, Time now) {
   const Protocol& states = core_.around.protocol;
   const State s = line.copy.state;
   const uint64_t number = line.number;
@@ -47,7 +47,7 @@ Time IncomingProbes::deferral(const Msg& m, const Line* line) const {
 }
 
 void IncomingProbes::schedule(const Packet& p, Time when) {
-  core_.around.queue.push(when, p.place, p.sender, Action::retry, p.subject());
+  core_.around.queue.push(when, p, Action::retry, p.subject());
 }
 
 void IncomingProbes::defer(Packet& packet, Line* line, Time until) {

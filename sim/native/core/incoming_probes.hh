@@ -29,7 +29,7 @@ class IncomingProbes {
 
  private:
   using Msg = Message<Bytes>;
-  void answered(Line& line, Time now);
+  [[gnu::always_inline]] void answered(Line& line, Time now);
   Time deferral(const Msg& m, const Line* line) const;
   void defer(Packet& packet, Line* line, Time until);
   void schedule(const Packet& p, Time when);

@@ -95,6 +95,29 @@ class alignas(64) Line {
 };
 static_assert(sizeof(Line) == kUnitBytes);
 
+// Lines by number, gone or not. Those that were looked up last are found without hashing; a line
+// that has taken another number is none of them.
+class LinesByNumber {
+ public:
+  Line* find(uint64_t number) {  // or null
+    Line* const line = last_[number % kLast];
+    return line && line->number == number ? line : look_up(number);
+  }
+  void add(Line& line) { all_.emplace(line.number, &line); }
+  void remove(const Line& line) { all_.erase(line.number); }
+
+ private:
+  static constexpr std::size_t kLast = 8;
+
+  [[gnu::noinline]] Line* look_up(uint64_t number) {
+    const auto entry = all_.find(number);
+    return entry == all_.end() ? nullptr : last_[number % kLast] = entry->second;
+  }
+
+  LineMap<Line*> all_;
+  std::array<Line*, kLast> last_{};
+};
+
 class Lines {
  public:
   // `fast`: recent() returns lines; without, every access takes the core's slow path. `kernel`:
@@ -146,19 +169,20 @@ class Lines {
   }
   Line* find(uint64_t number) {
     if (Line* line = recent(number)) return line;
-    const auto entry = by_number_.find(number);
-    return entry == by_number_.end() || entry->second->gone ? nullptr : entry->second;
+    Line* const line = by_number_.find(number);
+    return line && !line->gone ? line : nullptr;
   }
   // One that find() does not know. A line of which the core had a copy lately has kept its place:
   // contended lines come and go.
   Line& insert(uint64_t number) {
-    const auto entry = by_number_.find(number);
-    const bool known = entry != by_number_.end();
-    Line& line = known ? *entry->second : spare();
+    if (Line* const line = by_number_.find(number)) {
+      line->renew();
+      return *line;
+    }
+    Line& line = spare();
     line.renew();
-    if (known) return line;
     line.number = number;
-    by_number_.emplace(number, &line);
+    by_number_.add(line);
     return line;
   }
   // Marks the line as used. `by`: 0 for a message, else the hart's index + 1. Calls need not come
@@ -204,20 +228,17 @@ class Lines {
     if (!std::exchange(line.listed, true)) gone_.push_back(&line);
   }
   // `displaced` must have made room.
-  void enter_l1(Line& line) {
-    if (!line.in_l1) l1_.of(line.number).add(line);
-    line.in_l1 = true;
+  [[gnu::always_inline]] void enter_l1(Line& line) {
+    if (!line.in_l1) add_to_l1(line);
     if (!fast_) return;
     if (many_) [[unlikely]]
       many_[slot(line.number, kMany)] = {line.number, &line};
     else
       few_[slot(line.number, kFew)] = &line;
   }
-  void leave_l1(Line& line) {
+  [[gnu::always_inline]] void leave_l1(Line& line) {
     hide(line);
-    if (!line.in_l1) return;
-    l1_.of(line.number).remove(line);
-    line.in_l1 = false;
+    if (line.in_l1) remove_from_l1(line);
   }
 
   // recent() does not return the line until it enters the L1 again.
@@ -230,14 +251,23 @@ class Lines {
   }
 
  private:
+  [[gnu::noinline]] void add_to_l1(Line& line) {
+    l1_.of(line.number).add(line);
+    line.in_l1 = true;
+  }
+  [[gnu::noinline]] void remove_from_l1(Line& line) {
+    l1_.of(line.number).remove(line);
+    line.in_l1 = false;
+  }
+
   // A place for a line: new, or of one that has been gone for long.
-  Line& spare() {
+  [[gnu::noinline]] Line& spare() {
     while (gone_.size() > kRemembered) {
       Line& oldest = *gone_.front();
       gone_.pop_front();
       oldest.listed = false;
       if (!oldest.gone) continue;
-      by_number_.erase(oldest.number);
+      by_number_.remove(oldest);
       return oldest;
     }
     if (made_ % kTogether == 0)
@@ -271,7 +301,7 @@ class Lines {
   bool fast_;
   bool second_;  // an interpreter looks for recent lines in the larger table, too
   uint64_t clock_ = 0;
-  LineMap<Line*> by_number_;
+  LinesByNumber by_number_;
   Sets<Line> l1_, l2_;
   std::deque<Line*> gone_;          // lines that went, each once, of which some came again
   std::array<Line*, kFew> few_{};   // recent lines by slot; or

@@ -73,7 +73,8 @@ bool LoadStoreUnit::reach_register(Thread& thread, const Access& a, Time now, Ou
 }
 
 // A load, answered by the hart's own stores (H3.3) or in the cache.
-bool LoadStoreUnit::load(Thread& thread, const Access& a, Time now, Outcome& out) {
+[[gnu::always_inline]] inline bool LoadStoreUnit::load(Thread& thread, const Access& a, Time now,
+                                                       Outcome& out) {
   const auto match = thread.buffer.search(a.address, a.size, out.value);
   out.cost = core_.spec.l1_hit;
   if (match == StoreBuffer::Match::value && core_.stores->forwarded(thread, a)) {

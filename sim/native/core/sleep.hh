@@ -26,8 +26,10 @@ class Sleep {
   bool records(Thread& thread);
   void sleep(Thread& thread);  // then, unless what it reads is not at hand
   void wake(Thread& sleeper, Time at) { wake_until(sleeper, before(at, 0, sleeper)); }
-  void wake_watchers(const Line& line, Time at);  // before the line changes
-  void wake_lockers(const Line& line, Time at);   // before somebody may wait for a lock on the line
+  // Before the line changes; before somebody may wait for a lock on it. What few accesses need is
+  // kept out of all.
+  [[gnu::noinline]] void wake_watchers(const Line& line, Time at);
+  [[gnu::noinline]] void wake_lockers(const Line& line, Time at);
   void wake_all(Time at);  // at the end of the run: clocks and counts are exact
   // Brings the sleepers up to date and lets them sleep on: all of them, if one reads a line of a
   // set to which this line belongs.

@@ -27,7 +27,8 @@ void Stores::drain(Thread& thread, Time now) {
 bool Stores::make_visible(Thread& thread, std::size_t older, Time now) {
   const Store& s = thread.buffer[older];
   Time cost = 0;
-  Line* line = core_.caches.ready(thread, s.line, ClientEvent::Store, now, cost);
+  Line* line =
+      core_.caches.ready(thread, s.line, core_.lines.find(s.line), ClientEvent::Store, now, cost);
   if (!line) {
     if (core_.observed) core_.observed->missed_store(thread.id, older);
     return false;

@@ -77,7 +77,7 @@ Time Turns::next_message() const {
     return queue.next_message(ahead_.least, [this](const Event& e) { return apart(e); });
   const auto here = static_cast<uint64_t>(core_.agent);
   return queue.next_message(
-      0, [&](const Event& e) { return e.place >> 44 == here ? 0 : ahead_.least; });
+      0, [&](const Event& e) { return e.keys().place >> 44 == here ? 0 : ahead_.least; });
 }
 
 // How long after an event what follows from it can be here, at the earliest.

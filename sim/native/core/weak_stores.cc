@@ -31,8 +31,9 @@ bool WeakStores::store(Thread& thread, const Access& a, Time now, Outcome& out) 
 void WeakStores::leave_later(const Thread& thread, Time then) const {
   const auto core = static_cast<uint64_t>(core_.agent);
   core_.around.network.expect(core_.agent);
-  core_.around.queue.push(then, event_place(core, kInterruptClass, thread.id),
-                          event_sender(core, 0), Action::leave, thread.id);
+  core_.around.queue.push(then,
+                          {event_place(core, kInterruptClass, thread.id), event_sender(core, 0)},
+                          Action::leave, thread.id);
   core_.turns.shorten(then - 1);
 }
 

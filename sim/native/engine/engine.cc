@@ -162,6 +162,7 @@ void Engine::place_threads() {
 }
 
 [[gnu::noinline]] void Engine::happen_seldom(Action action, uint64_t subject, Time now) {
+  if (action >= Action::retry) subject = queue.subject_of(subject);
   const auto hart = static_cast<uint32_t>(subject);
   switch (action) {
     case Action::retry: {

@@ -13,6 +13,18 @@ constexpr unsigned kPageUnits = 64;  // home policies place 4 KiB pages
 
 }  // namespace
 
+// A job may name the slice (A3); then there is no other.
+AddressMap::Place AddressMap::place_of(Agent a) const {
+  if (agents_.is_core(a)) return {&machine_.core_stops[a], 1};
+  if (agents_.is_memory(a)) return {&machine_.memories[agents_.memory_number(a)].stop, 1};
+  const auto& slices = machine_.resolvers[agents_.resolver_number(a)].slices;
+  if (job_.slice < 0) return {slices.data(), slices.size()};
+  Place place(slices.data(), 1);
+  place.first = static_cast<uint32_t>(job_.slice) % static_cast<uint32_t>(slices.size());
+  place.stops += place.first;
+  return place;
+}
+
 uint32_t AddressMap::home(uint64_t line, Agent toucher) {
   const auto nodes = static_cast<uint32_t>(machine_.memories.size());
   if (nodes == 1) return 0;

@@ -25,30 +25,29 @@ class AddressMap {
         fabric_(fabric),
         size_(machine.line),
         span_(std::ranges::max(machine.memories, {}, &MemorySpec::size).size),
-        some_free_(!job.free.empty()),
-        stops_(agents.all()),
-        last_slices_(machine.resolvers.size()) {
-    for (Agent a = 0; a < static_cast<Agent>(stops_.size()); ++a) stops_[a] = only_stop(a);
+        some_free_(!job.free.empty()) {
+    places_.reserve(agents.all());
+    for (Agent a = 0; a < static_cast<Agent>(agents.all()); ++a) places_.push_back(place_of(a));
   }
 
   LineSize line_size() const { return size_; }
   // A line's address over its size, by which it is hashed (A3, F1.1).
   uint64_t ordinal(uint64_t line) const { return size_.ordinal(line); }
 
-  // Of a resolver, and where it stands; a transaction asks several times.
-  struct Slice {
-    uint64_t line = ~uint64_t{0};
-    uint32_t number = 0;
-    int32_t stop = 0;
+  // Where an agent stands. Whatever has one stop is one slice.
+  int32_t stop(Agent a, uint64_t line) const { return stop_of(a, mix(line)); }
+  // Both ends of a message's way.
+  struct Ends {
+    int32_t from, to;
   };
-  const Slice& slice(std::size_t resolver, uint64_t line) const {
-    Slice& last = last_slices_[resolver];
-    if (last.line != line) last = slice_of(line, machine_.resolvers[resolver].slices);
-    return last;
+  Ends ends(Agent from, Agent to, uint64_t line) const {
+    const uint32_t mixed = mix(line);
+    return {stop_of(from, mixed), stop_of(to, mixed)};
   }
-  int32_t stop(Agent a, uint64_t line) const {
-    const int32_t only = stops_[a];
-    return only != kSliced ? only : slice(agents_.resolver_number(a), line).stop;
+  // Which of a resolver's slices serves a line.
+  uint32_t slice(Agent resolver, uint64_t line) const {
+    const Place& place = places_[resolver];
+    return place.first + place.which(mix(line));
   }
 
   // The resolver that serves a line to `child`. `toucher`: the core that misses on it, or nobody.
@@ -76,24 +75,28 @@ class AddressMap {
   }
 
  private:
-  static constexpr int32_t kSliced = -1;
+  // An agent's stops, of which a line chooses one. Every message asks for two of them, so the
+  // remainder of a division is two products (Lemire, Kaser and Kurz 2019).
+  struct Place {
+    const int32_t* stops;
+    uint64_t reciprocal;  // of their number; of 1 it is 0, and so is the remainder
+    uint32_t count, first = 0;
 
-  // Where an agent stands whatever the line is.
-  int32_t only_stop(Agent a) const {
-    if (agents_.is_core(a)) return machine_.core_stops[a];
-    if (agents_.is_memory(a)) return machine_.memories[agents_.memory_number(a)].stop;
-    const auto& slices = machine_.resolvers[agents_.resolver_number(a)].slices;
-    return slices.size() == 1 ? slices[0] : kSliced;
+    Place(const int32_t* at, std::size_t many)
+        : stops(at), reciprocal(~uint64_t{0} / many + 1), count(static_cast<uint32_t>(many)) {}
+    uint32_t which(uint32_t mixed) const {
+      using Wide = unsigned __int128;
+      return static_cast<uint32_t>(Wide{reciprocal * mixed} * count >> 64);
+    }
+  };
+  int32_t stop_of(Agent a, uint32_t mixed) const {
+    const Place& place = places_[a];
+    return place.stops[place.which(mixed)];
   }
-  Slice slice_of(uint64_t line, const std::vector<int32_t>& stops) const {
-    const uint32_t which =
-        job_.slice >= 0 ? static_cast<uint32_t>(job_.slice) : mix(size_.ordinal(line));
-    const uint32_t number = which % static_cast<uint32_t>(stops.size());
-    return {line, number, stops[number]};
-  }
+  Place place_of(Agent a) const;
   // The same for lines on every host. 32 bits: a quicker division.
-  static uint32_t mix(uint64_t line) {
-    return static_cast<uint32_t>((line * 0x9E3779B97F4A7C15u) >> 32);
+  uint32_t mix(uint64_t line) const {
+    return static_cast<uint32_t>((size_.ordinal(line) * 0x9E3779B97F4A7C15u) >> 32);
   }
   bool is_free(uint64_t line) const;
   uint64_t moved(uint64_t address) const;
@@ -108,8 +111,7 @@ class AddressMap {
   const LineSize size_;
   const uint64_t span_;  // from one node's addresses to the next one's
   const bool some_free_;
-  std::vector<int32_t> stops_;                    // by agent
-  mutable std::vector<Slice> last_slices_;        // by resolver: about which line last
+  std::vector<Place> places_;                     // by agent
   std::unordered_map<uint64_t, uint32_t> pages_;  // first touch: home by page
 };
 

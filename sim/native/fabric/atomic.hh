@@ -48,8 +48,9 @@ class KeptMessage : public Message<Bytes> {
   KeptMessage& operator=(const KeptMessage& m) { return assign(m), *this; }
 
   void assign(const Message<Bytes>& m) {
-    Message::assign(m);
-    if (carries) data = kept_ = m.data;
+    if (!m.carries) return Message::assign(m);
+    static_cast<Header&>(*this) = m;
+    data = kept_ = m.data;
   }
 
  private:

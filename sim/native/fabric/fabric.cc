@@ -125,10 +125,11 @@ const Leg* Fabric::learn(int32_t source, int32_t target) {
   return routes[target] = make(source, target, {}, 0);
 }
 
-const Leg* Fabric::route_of_way(int32_t source, int32_t target, uint32_t way) {
+const Leg* Fabric::route_of_line(int32_t source, int32_t target, uint64_t line) {
   const uint64_t pair = static_cast<uint64_t>(source) * leaving_.size() + target;
-  const Leg*& leg = routes_of_way_[pair * kWays + way];
-  if (!leg) leg = make(source, target, {}, way);
+  const uint32_t digits = way(source, target, line);
+  const Leg*& leg = routes_of_way_[pair * kWays + digits];
+  if (!leg) leg = make(source, target, {}, digits);
   return leg;
 }
 

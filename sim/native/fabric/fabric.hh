@@ -45,7 +45,8 @@ struct alignas(64) Leg {
   const Cost& operator[](Size size) const { return of[static_cast<std::size_t>(size)]; }
 };
 
-struct Channel {
+// In one line of the host.
+struct alignas(64) Channel {
   Time free = 0;                    // when the last message that took it has passed
   Time used = 0;                    // summed busy time
   std::array<uint64_t, 3> taken{};  // how often, by Size
@@ -63,9 +64,7 @@ class Fabric {
   }
   // Of a message about a line, by the line's number.
   const Leg* route(int32_t source, int32_t target, uint64_t line) {
-    if (!hashed_) [[likely]]
-      return route(source, target);
-    return route_of_way(source, target, way(source, target, line));
+    return hashed_ ? route_of_line(source, target, line) : route(source, target);
   }
   // Its links.
   std::vector<int32_t> path(int32_t source, int32_t target, uint64_t line);
@@ -82,8 +81,8 @@ class Fabric {
   template <class Weight>
   std::vector<Time> distances(int32_t target, Weight weight) const;
   int32_t next(int32_t stop, int32_t target, uint32_t& way);
-  const Leg* learn(int32_t source, int32_t target);
-  const Leg* route_of_way(int32_t source, int32_t target, uint32_t way);
+  [[gnu::noinline]] const Leg* learn(int32_t source, int32_t target);
+  [[gnu::noinline]] const Leg* route_of_line(int32_t source, int32_t target, uint64_t line);
   const Leg* make(int32_t stop, int32_t target, const Costs& behind, uint32_t way);
 
   // F1.1: 0 where routes are not hashed.

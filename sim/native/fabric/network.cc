@@ -1,16 +1,28 @@
 #include "fabric/network.hh"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace uncore {
 namespace {
 
-inline Size size_of(const Message<Bytes>& m) {
-  if (m.carries) return Size::data;
-  const bool snoop = is_probe(m.kind) || m.kind == Kind::Answer || m.kind == Kind::Unblock;
-  return snoop ? Size::snoop : Size::control;
-}
+// Of a message without data.
+constexpr bool is_snoop(Kind k) { return is_probe(k) || k == Kind::Answer || k == Kind::Unblock; }
+
+// What the kind of a message says of it.
+struct OfKind {
+  uint8_t cls;
+  Size size;
+};
+constexpr auto kOfKinds = [] {
+  std::array<OfKind, name::messages.size()> all{};
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const auto kind = static_cast<Kind>(k);
+    all[k] = {static_cast<uint8_t>(class_of(kind)), is_snoop(kind) ? Size::snoop : Size::control};
+  }
+  return all;
+}();
 
 }  // namespace
 
@@ -21,38 +33,30 @@ uint64_t Network::crossings() const {
   return all;
 }
 
-// What happens next to a message whose head leaves, and when.
-inline Network::Step Network::onward(const Packet& p, Time head) const {
-  const Time reached = head + (*p.leg)[p.size].reach;
-  if (p.leg->next) return {reached, Action::hop};
-  const Time whole = reached + p.tail;
-  if (p.device == Device::none) [[likely]]
-    return {whole, Action::arrive};
-  return {p.device == Device::value ? whole : whole + accept_, Action::reach};
-}
-
 inline void Network::go(const Packet& p, Time head) {
   const auto [time, action] = onward(p, head);
-  queue_.push(time, p.place, p.sender, action, p.subject());
+  queue_.push(time, p, action);
 }
 
 void Network::send(const Message<Bytes>& m, Time when, Agent origin) {
   Packet& p = packets.take();
   p.message.assign(m);
   if (is_request(m.kind)) p.message.since = when;
+  const OfKind of = kOfKinds[static_cast<std::size_t>(m.kind)];
+  const auto [from, to] = places_.ends(m.from, m.to, m.line);
   p.device = Device::none;
-  p.size = size_of(m);
+  p.size = m.carries ? Size::data : of.size;
   p.origin = origin;
-  p.goal = places_.stop(m.to, m.line);
-  p.leg = fabric_.route(places_.stop(m.from, m.line), p.goal, places_.ordinal(m.line));
+  p.goal = to;
+  p.leg = fabric_.route(from, to, places_.ordinal(m.line));
   p.tail = 0;
   p.retry = 0;
-  p.place = event_place(static_cast<uint64_t>(m.to), class_of(m.kind), m.line);
+  p.place = event_place(static_cast<uint64_t>(m.to), of.cls, m.line);
   p.sender = event_sender(static_cast<uint64_t>(m.from), next_sent(m.from));
   if (agents_.is_core(m.to)) expect(m.to);
   observer_.sent(p.number, m, when);
   if (places_.free(m.line)) [[unlikely]]
-    return queue_.push(when + 1, p.place, p.sender, Action::arrive, p.subject());
+    return queue_.push(when + 1, p, Action::arrive);
   go(p, when);
 }
 
@@ -75,35 +79,6 @@ void Network::send_register(Device device, Register target, uint64_t value, Agen
   expect(to);
   observer_.sent_register(p.number, static_cast<unsigned>(device), p.message, p.target.index, when);
   go(p, when);
-}
-
-Action Network::cross(Packet& p, Time now) {
-  for (;;) {
-    const int32_t link = p.leg->link;
-    const Time start = take_channel(p, now);
-    if (p.forks()) [[unlikely]]
-      return fork(p, start, link), Action::nothing;
-    const auto [time, action] = onward(p, start);
-    if (!queue_.pass_to(time, p.place, p.sender))
-      return queue_.push(time, p.place, p.sender, action, p.subject()), Action::nothing;
-    if (action != Action::hop) return action;
-    now = time;
-  }
-}
-
-// When the head goes on.
-inline Time Network::take_channel(Packet& p, Time now) {
-  const Leg& leg = *p.leg;
-  const Time busy = leg[p.size].busy;
-  Channel& channel = fabric_.channels[leg.channel];
-  const Time start = std::max(now, channel.free);
-  channel.free = start + busy;
-  channel.used += busy;
-  ++channel.taken[static_cast<std::size_t>(p.size)];
-  p.tail = std::max(p.tail, busy);
-  observer_.crossed(p.number, leg.link, now, start);
-  p.leg = leg.next;
-  return start;
 }
 
 // --- to many (rule I5) ------------------------------------------------------------------------

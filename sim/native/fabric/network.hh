@@ -7,6 +7,8 @@
 // receiver drops; in_flight(), by which a core knows how far it may run (S2).
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -44,7 +46,7 @@ class Network {
   bool free(uint64_t line) const { return places_.free(line); }
   // The message meets a channel, and further ones as long as nothing else happens before. What
   // comes of it at once: it arrives, or nothing.
-  Action cross(Packet& p, Time now);
+  [[gnu::always_inline]] Action cross(Packet& p, Time now);
 
   // Of channels.
   uint64_t crossings() const;
@@ -67,10 +69,10 @@ class Network {
     Time time;
     Action action;
   };
-  Step onward(const Packet& p, Time head) const;
+  [[gnu::always_inline]] Step onward(const Packet& p, Time head) const;
   void go(const Packet& p, Time head);
-  Time take_channel(Packet& p, Time now);
-  void fork(Packet& whole, Time head, int32_t crossed);
+  [[gnu::always_inline]] Time take_channel(Packet& p, Time now);
+  [[gnu::noinline]] void fork(Packet& whole, Time head, int32_t crossed);
   const Leg* way(const Packet& p, uint32_t hart, int32_t crossed);
   std::vector<std::vector<uint32_t>> part(const Packet& p, const std::vector<uint32_t>& harts,
                                           int32_t crossed);
@@ -90,5 +92,45 @@ class Network {
   };
   std::vector<Traffic> traffic_;  // by agent
 };
+
+// --- what every channel needs, within the engine's loop ---
+
+inline Action Network::cross(Packet& p, Time now) {
+  for (;;) {
+    const int32_t link = p.leg->link;
+    const Time start = take_channel(p, now);
+    if (p.forks()) [[unlikely]]
+      return fork(p, start, link), Action::nothing;
+    const auto [time, action] = onward(p, start);
+    if (!queue_.pass_to(time, p)) return queue_.push(time, p, action), Action::nothing;
+    if (action != Action::hop) return action;
+    now = time;
+  }
+}
+
+// When the head goes on.
+inline Time Network::take_channel(Packet& p, Time now) {
+  const Leg& leg = *p.leg;
+  const Time busy = leg[p.size].busy;
+  Channel& channel = fabric_.channels[leg.channel];
+  const Time start = std::max(now, channel.free);
+  channel.free = start + busy;
+  channel.used += busy;
+  ++channel.taken[static_cast<std::size_t>(p.size)];
+  p.tail = std::max(p.tail, busy);
+  observer_.crossed(p.number, leg.link, now, start);
+  p.leg = leg.next;
+  return start;
+}
+
+// What happens next to a message whose head leaves, and when.
+inline Network::Step Network::onward(const Packet& p, Time head) const {
+  const Time reached = head + (*p.leg)[p.size].reach;
+  if (p.leg->next) return {reached, Action::hop};
+  const Time whole = reached + p.tail;
+  if (p.device == Device::none) [[likely]]
+    return {whole, Action::arrive};
+  return {p.device == Device::value ? whole : whole + accept_, Action::reach};
+}
 
 }  // namespace uncore

@@ -4,6 +4,7 @@
 // per message once the pool has grown.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -11,22 +12,23 @@
 #include "fabric/atomic.hh"
 #include "fabric/fabric.hh"
 #include "guest/registers.hh"
+#include "time/queue.hh"
 
 namespace uncore {
 
 // What a packet that is no coherence message is about: a register of a hart.
 enum class Device : uint8_t { none, write, read, value };
 
-// In one line of the host what every channel needs, then the message, then what few have.
-struct alignas(64) Packet {
+// In one line of the host what every channel needs, then the message, then what few have. First
+// the keys of its event.
+struct alignas(64) Packet : EventKeys {
   static constexpr int32_t kSeveral = -1;
 
-  const Leg* leg = nullptr;        // on which it is
-  Time tail = 0;                   // of the slowest channel so far
-  uint64_t place = 0, sender = 0;  // its keys among events of equal time
-  Time retry = 0;                  // a deferred probe: when it asks again
-  uint32_t number = 0;             // among all packets, for the trace
-  Agent origin = kNobody;          // who last held the data, for the statistics
+  const Leg* leg = nullptr;  // on which it is
+  Time tail = 0;             // of the slowest channel so far
+  Time retry = 0;            // a deferred probe: when it asks again
+  uint32_t number = 0;       // among all packets, for the trace
+  Agent origin = kNobody;    // who last held the data, for the statistics
   Size size = Size::control;
   Device device = Device::none;
   bool live = false;
@@ -41,17 +43,20 @@ struct alignas(64) Packet {
   bool forks() const { return device != Device::none && !others.empty(); }
 
   // As the subject of an event.
-  uint64_t subject() const { return reinterpret_cast<uintptr_t>(this); }
-  static Packet& of(uint64_t subject) { return *reinterpret_cast<Packet*>(subject); }
+  uint64_t subject() const {
+    return reinterpret_cast<uintptr_t>(static_cast<const EventKeys*>(this));
+  }
+  static Packet& of(uint64_t subject) {
+    return static_cast<Packet&>(*reinterpret_cast<EventKeys*>(subject));
+  }
 };
 
 class Packets {
  public:
   Packet& take() {
-    if (free_.empty()) [[unlikely]]
+    if (spare_ == 0) [[unlikely]]
       grow();
-    Packet& p = *free_.back();
-    free_.pop_back();
+    Packet& p = *free_[--spare_];
     p.live = true;
     p.delayed = false;
     return p;
@@ -65,7 +70,7 @@ class Packets {
   }
   void drop(Packet& p) {
     p.live = false;
-    free_.push_back(&p);
+    free_[spare_++] = &p;
   }
   // The first one under way that is `matches`, or null.
   template <class F>
@@ -88,15 +93,16 @@ class Packets {
   [[gnu::noinline]] void grow() {
     const auto first = static_cast<uint32_t>(blocks_.size() * kBlock);
     Packet* const block = blocks_.emplace_back(std::make_unique<Packet[]>(kBlock)).get();
-    free_.reserve(first + kBlock);
+    free_.resize(first + kBlock);
     for (uint32_t i = kBlock; i > 0; --i) {
       block[i - 1].number = first + i - 1;
-      free_.push_back(&block[i - 1]);
+      free_[spare_++] = &block[i - 1];
     }
   }
 
   std::vector<std::unique_ptr<Packet[]>> blocks_;
-  std::vector<Packet*> free_;
+  std::vector<Packet*> free_;  // the first `spare_` of them; room for all
+  std::size_t spare_ = 0;
 };
 
 }  // namespace uncore

@@ -78,8 +78,10 @@ Time Interrupts::set_alarm(uint32_t hart, uint64_t mtime) {
   if (mtime > kNever / kTick) return kNever;
   const Agent core = agents_.core_of(hart);
   const auto agent = static_cast<uint64_t>(core);
-  queue_.push(mtime * kTick, event_place(agent, kInterruptClass, 0),
-              event_sender(agent, network_.next_sent(core)), Action::expire, hart);
+  queue_.push(
+      mtime * kTick,
+      {event_place(agent, kInterruptClass, 0), event_sender(agent, network_.next_sent(core))},
+      Action::expire, hart);
   set_due(hart, mtime * kTick);
   return due_[hart];
 }

@@ -14,23 +14,22 @@ class ChildSet {
     if (children > 128) more_.assign(static_cast<std::size_t>(children + 63) / 64, 0);
   }
   bool has(int c) const { return c >= 0 && (word(c) >> (c % 64) & 1); }
-  void add(int c) { word(c) |= bit(c); }
+  void add(int c) {
+    count_ += !has(c);
+    word(c) |= bit(c);
+  }
   void remove(int c) {
-    if (c >= 0) word(c) &= ~bit(c);
+    if (!has(c)) return;
+    word(c) &= ~bit(c);
+    --count_;
   }
-  bool any() const { return any_but(-1); }
-  bool any_but(int c) const {
-    for (std::size_t w = 0; w < words(); ++w)
-      if (data()[w] & ~(c >= 0 && static_cast<std::size_t>(c / 64) == w ? bit(c) : 0)) return true;
-    return false;
-  }
-  int count() const {
-    int many = 0;
-    for (std::size_t w = 0; w < words(); ++w) many += std::popcount(data()[w]);
-    return many;
-  }
+  bool any() const { return count_ > 0; }
+  bool any_but(int c) const { return count_ > has(c); }
+  int count() const { return count_; }
   void clear() {
+    if (count_ == 0) return;
     for (std::size_t w = 0; w < words(); ++w) data()[w] = 0;
+    count_ = 0;
   }
   template <class F>
   void each(F f) const {
@@ -47,6 +46,7 @@ class ChildSet {
   uint64_t& word(int c) { return data()[c / 64]; }
   const uint64_t& word(int c) const { return data()[c / 64]; }
 
+  int count_ = 0;
   uint64_t inline_[2] = {0, 0};
   std::vector<uint64_t> more_;
 };

@@ -2,7 +2,9 @@
 // left to remember. Addresses of entries are stable.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -17,16 +19,15 @@ class Entries {
   std::size_t size() const { return entries_.size(); }
 
   TimedEntry* find(uint64_t line) {  // or null
-    if (last_ && last_->line == line) return last_;
-    const auto entry = entries_.find(line);
-    return entry == entries_.end() ? nullptr : last_ = entry->second.get();
+    TimedEntry* const recent = recent_[slot(line)];
+    return recent && recent->line == line ? recent : look_up(line);
   }
   // The line must not have one.
   TimedEntry& add(const ResolverAt& at, uint64_t line) {
-    return *(last_ = (entries_[line] = make(at, line)).get());
+    return *(recent_[slot(line)] = (entries_[line] = make(at, line)).get());
   }
   void forget(TimedEntry& e) {
-    if (last_ == &e) last_ = nullptr;
+    if (TimedEntry*& recent = recent_[slot(e.line)]; recent == &e) recent = nullptr;
     const auto entry = entries_.find(e.line);
     spare_.push_back(std::move(entry.value()));
     entries_.erase(entry);
@@ -37,6 +38,13 @@ class Entries {
   }
 
  private:
+  static constexpr std::size_t kRecent = 64;
+  static std::size_t slot(uint64_t line) { return (line ^ line >> 6) % kRecent; }
+
+  [[gnu::noinline]] TimedEntry* look_up(uint64_t line) {
+    const auto entry = entries_.find(line);
+    return entry == entries_.end() ? nullptr : recent_[slot(line)] = entry->second.get();
+  }
   std::unique_ptr<TimedEntry> make(const ResolverAt& at, uint64_t line) {
     if (spare_.empty()) return std::make_unique<TimedEntry>(at, line);
     std::unique_ptr<TimedEntry> entry = std::move(spare_.back());
@@ -48,7 +56,7 @@ class Entries {
 
   LineMap<std::unique_ptr<TimedEntry>> entries_;
   std::vector<std::unique_ptr<TimedEntry>> spare_;  // of forgotten lines
-  TimedEntry* last_ = nullptr;                      // a transaction asks for it several times
+  std::array<TimedEntry*, kRecent> recent_{};       // a transaction asks for it several times
 };
 
 }  // namespace uncore

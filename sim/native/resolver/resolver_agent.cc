@@ -38,29 +38,31 @@ ResolverAgent::ResolverAgent(const ResolverSurroundings& around, Agent self,
       self_(self),
       spec_(spec),
       policy_(policy_of(spec)),
+      delays_(spec.turn > 0 || spec.lookup > 0),
       slices_(spec.slices.size()),
       capacity_(around.map.line_size(), spec) {}
 
 Action ResolverAgent::arrive(Packet& packet, Time now) {
   const Msg& m = packet.message;
+  if (!(is_request(m.kind) || is_probe(m.kind))) return act(packet, now);
   // An atomic reads and writes the data of its level (C8.2).
   const Time service = spec_.service + (m.kind == Kind::Amo ? spec_.data_hit : 0);
-  if (service == 0 || around_.map.free(m.line) || !(is_request(m.kind) || is_probe(m.kind)))
-    return act(packet, now);
-  const auto& slice = around_.map.slice(around_.agents.resolver_number(self_), m.line);
-  return act_after(packet, slices_.occupy(slice.number, now, service));
+  if (service == 0 || around_.map.free(m.line)) return act(packet, now);
+  return act_after(packet, slices_.occupy(around_.map.slice(self_, m.line), now, service));
 }
 
-Action ResolverAgent::act_after(const Packet& p, Time when) {
-  if (around_.queue.pass_to(when, p.place, p.sender)) return Action::act;
-  around_.queue.push(when, p.place, p.sender, Action::act, p.subject());
+inline Action ResolverAgent::act_after(const Packet& p, Time when) {
+  if (around_.queue.pass_to(when, p)) return Action::act;
+  around_.queue.push(when, p, Action::act);
   return Action::nothing;
 }
 
 Action ResolverAgent::act(Packet& packet, Time now) {
-  if (const Time more = delay(packet); more > 0) {
-    packet.delayed = true;
-    return act_after(packet, now + more);
+  if (delays_) {
+    if (const Time more = delay(packet); more > 0) {
+      packet.delayed = true;
+      return act_after(packet, now + more);
+    }
   }
   ResolverAt at(*this, now);
   const Msg& m = packet.message;
@@ -103,8 +105,13 @@ bool ResolverAgent::must_look_up(const Packet& packet) {
 
 // --- entries ----------------------------------------------------------------------------------
 
-TimedEntry& ResolverAgent::entry(ResolverAt& at, uint64_t line) {
-  if (TimedEntry* e = entries_.find(line)) return *e;
+inline TimedEntry& ResolverAgent::entry(ResolverAt& at, uint64_t line) {
+  if (TimedEntry* e = entries_.find(line)) [[likely]]
+    return *e;
+  return new_entry(at, line);
+}
+
+TimedEntry& ResolverAgent::new_entry(ResolverAt& at, uint64_t line) {
   TimedEntry& e = entries_.add(at, line);
   Resolver<ResolverAt>(at, e).init();
   return e;
@@ -120,10 +127,13 @@ void ResolverAgent::evict(ResolverAt& at, TimedEntry& e) {
   forget_if_blank(e);
 }
 
-void ResolverAgent::forget_if_blank(TimedEntry& e) {
-  // Forgetting changes nothing but memory, so a few blank entries may stay for the next request.
+// Forgetting changes nothing but memory, so a few blank entries may stay for the next request.
+inline void ResolverAgent::forget_if_blank(TimedEntry& e) {
   constexpr std::size_t kFew = 4096;
-  if (!capacity_.counts_entries() && entries_.size() < kFew) return;
+  if (capacity_.counts_entries() || entries_.size() >= kFew) forget_blank(e);
+}
+
+void ResolverAgent::forget_blank(TimedEntry& e) {
   if (!e.blank(policy_.root)) return;
   capacity_.forget(e);
   entries_.forget(e);

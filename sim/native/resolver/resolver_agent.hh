@@ -59,18 +59,21 @@ class ResolverAgent {
   using Msg = Message<Bytes>;
 
   Action act_after(const Packet& packet, Time when);
-  Time delay(const Packet& packet);
+  [[gnu::noinline]] Time delay(const Packet& packet);
   bool has_successor(const Packet& packet);
   bool must_look_up(const Packet& packet);
   TimedEntry& entry(ResolverAt& at, uint64_t line);
+  [[gnu::noinline]] TimedEntry& new_entry(ResolverAt& at, uint64_t line);
   void recall(ResolverAt& at, TimedEntry& e);
   void evict(ResolverAt& at, TimedEntry& e);
   void forget_if_blank(TimedEntry& e);
+  [[gnu::noinline]] void forget_blank(TimedEntry& e);
 
   const ResolverSurroundings around_;
   const Agent self_;
   const ResolverSpec& spec_;
   const Policy policy_;
+  const bool delays_;  // whether delay() has anything to say
   Slices slices_;
   Entries entries_;
   Capacity capacity_;

@@ -11,19 +11,22 @@ namespace uncore {
 
 class Slices {
  public:
-  explicit Slices(std::size_t count) : free_(count, 0), busy_(count, 0) {}
+  explicit Slices(std::size_t count) : slices_(count) {}
 
   // Occupies a slice as soon as it is free; when the service is over.
   Time occupy(std::size_t slice, Time now, Time service) {
-    const Time start = std::max(now, free_[slice]);
-    busy_[slice] += service;
-    return free_[slice] = start + service;
+    Slice& s = slices_[slice];
+    s.busy += service;
+    return s.free = std::max(now, s.free) + service;
   }
   // The longest summed service time of a slice.
-  Time busiest() const { return *std::ranges::max_element(busy_); }
+  Time busiest() const { return std::ranges::max(slices_, {}, &Slice::busy).busy; }
 
  private:
-  std::vector<Time> free_, busy_;
+  struct Slice {
+    Time free = 0, busy = 0;
+  };
+  std::vector<Slice> slices_;
 };
 
 }  // namespace uncore

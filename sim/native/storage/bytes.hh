@@ -87,8 +87,12 @@ struct Bytes {
   void fill(const Bytes& from) const {
     if (!from.at) [[unlikely]]
       return;
-    for (unsigned unit = 0; unit < size; unit += kUnitBytes)
-      std::memcpy(at + unit, from.at + unit, kUnitBytes);
+    const uint8_t* unit = from.at;
+    uint8_t *to = at, *const end = at + size;
+    do {  // a line has at least one
+      std::memcpy(to, unit, kUnitBytes);
+      unit += kUnitBytes;
+    } while ((to += kUnitBytes) < end);
   }
 
  private:
@@ -108,7 +112,9 @@ class KeptBytes : public Bytes {
   KeptBytes(const KeptBytes&) = delete;
   KeptBytes& operator=(const KeptBytes& from) { return *this = static_cast<const Bytes&>(from); }
   KeptBytes& operator=(const Bytes& from) {
-    if (size != from.size && from.at) [[unlikely]]
+    if (!from.at) [[unlikely]]
+      return *this;
+    if (size != from.size) [[unlikely]]
       make(from.size);
     if (at != from.at) fill(from);
     return *this;

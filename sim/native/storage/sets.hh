@@ -30,7 +30,10 @@ class Sets {
       block = std::make_unique<Block>();
     return (*block)[set % kTogether];
   }
-  bool together(uint64_t a, uint64_t b) const { return index(a) == index(b); }
+  bool together(uint64_t a, uint64_t b) const {
+    if (power_of_two_) return ((size_.ordinal(a) ^ size_.ordinal(b)) & (count_ - 1)) == 0;
+    return index(a) == index(b);
+  }
 
  private:
   static constexpr std::size_t kTogether = 16;

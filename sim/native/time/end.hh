@@ -38,7 +38,7 @@ class End {
     if (std::tie(by_.at, by_.hart) < std::tie(by.at, by.hart)) return;
     by_ = std::move(by);
     time_ = by_.at + reach_;
-    queue_.push(time_, ~uint64_t{0}, ~uint64_t{0}, Action::end, 0);
+    queue_.push(time_, {~uint64_t{0}, ~uint64_t{0}}, Action::end, 0);
   }
   // No core runs further; kNever: nobody has declared the end.
   Time time() const { return time_; }
