@@ -33,8 +33,8 @@ JOBS = [
 
 def execute() -> None:
     """In the process that has the sanitizer."""
-    from uncore.engine import native  # noqa: PLC0415 (not in the parent)
-    from uncore.execution.request import make_job  # noqa: PLC0415
+    from uncore.engine import native
+    from uncore.execution.request import make_job
 
     host = native.Host(4, 4, eager=True)
     for machine, workload, threads, parameters, arguments in JOBS:

@@ -252,9 +252,8 @@ void bind_engine(nb::module_& module) {
            nb::call_guard<nb::gil_scoped_release>(),
            "Runs at most that many events, and about that many ps; False when the run has ended.")
       .def("use_host", &use_host, nb::arg("shares"), nb::arg("threads"), nb::arg("eager") = false,
-           "Lets so many threads of the host execute the cores, in so many shares, from now on, "
-           "where "
-           "that pays or `eager`; what comes of the run is the same.")
+           "From now on threads of the host execute shares of the cores, where that pays or "
+           "`eager`.")
       .def_prop_ro("end", [](const Engine& e) { return word(e.end.cause()); })
       .def_prop_ro("exit_code", [](const Engine& e) { return e.end.code(); })
       .def_prop_ro("reason", [](const Engine& e) { return e.end.reason(); })

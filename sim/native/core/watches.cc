@@ -14,7 +14,9 @@ Watches::Watches(const JobSpec& job, Code& code, Attribution* attribution)
   }
 }
 
-void Thread::arrived() { core.around.watches->arrived(*this); }
+void Thread::arrived() {
+  if (!confined()) core.around.watches->arrived(*this);
+}
 
 void Watches::arrived(Thread& thread) {
   const Call call{thread.hart.pc, thread.hart.x[kStackPointer]};

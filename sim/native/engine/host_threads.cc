@@ -15,14 +15,6 @@ namespace {
 // Looks before a thread sleeps: some 50 us, about what it takes to wake one.
 constexpr int kLooks = 4'000;
 
-void relax() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
 // Until the word is no longer `old`.
 uint32_t changed(const std::atomic<uint32_t>& word, uint32_t old) {
   for (int looks = 0; looks < kLooks; ++looks, relax())

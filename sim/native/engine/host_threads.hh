@@ -12,6 +12,15 @@
 
 namespace uncore {
 
+// Between two looks at what another thread does.
+inline void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 class HostThreads {
  public:
   // `threads`: the caller's among them.

@@ -6,12 +6,14 @@ namespace uncore {
 namespace {
 
 // Shares but the largest save less than it takes to call threads where they have fewer cores that
-// can execute, or executed fewer times; then events pass before the next try, at most so many.
-constexpr uint64_t kSeveral = 4, kWorth = 8, kLongestPause = 64;
-// The same where it is known beforehand.
-constexpr uint64_t kLongestRest = 4096;
+// can execute. Then events pass before the next try, at most so many.
+constexpr uint64_t kSeveral = 4, kLongestRest = 4096;
+// The same where they have executed fewer instructions, which takes a microsecond or two.
+constexpr uint64_t kWorth = 500, kLongestPause = 32;
 // Calls for which cores stay in their shares.
 constexpr uint64_t kSameShares = 64;
+// Looks at how far other shares have come, some microseconds: the host may not run their threads.
+constexpr int kLooks = 200;
 
 }  // namespace
 
@@ -19,6 +21,7 @@ ParallelCores::ParallelCores(const std::vector<std::unique_ptr<Core>>& cores, Ev
                              Host host)
     : cores_(cores),
       queue_(queue),
+      alone_(host.threads < 2),
       threads_(std::min(host.threads, host.shares), host.shares),
       shares_(host.shares),
       stuck_at_(cores.size(), kNever),
@@ -45,6 +48,7 @@ void ParallelCores::deal() {
     for (; first < end; ++first)
       if (!cores_[first]->threads.empty()) of_share.push_back(first);
     shares_[s - 1].horizons.resize(of_share.size());
+    shares_[s - 1].next = Runs(cores_.size());
   }
   apart_ = distance();
   same_shares_ = kSameShares;
@@ -102,65 +106,105 @@ bool ParallelCores::several_go(Time until) {
 
 uint64_t ParallelCores::advance(Time until) {
   const Time now = queue_.next_run();
-  // No share gets ahead of what another may do, so that all begin together next time, too.
-  until = std::min(until, later(now, apart_ - 1));
-  if (!eager_ && !several_go(later(until, apart_))) {
+  if (!eager_ && !several_go(later(now, 2 * apart_))) {
     rest_ = pause_ = std::min(2 * pause_, kLongestRest);
     return 0;
   }
+  if (alone_) until = std::min(until, later(now, apart_ - 1));  // nobody goes on meanwhile
+  begin();
   threads_.together([&](unsigned share) { execute(shares_[share], now, until); });
   return collect();
 }
 
+void ParallelCores::begin() {
+  for (Share& share : shares_) {
+    for (const uint32_t c : share.cores) share.next.set(c, queue_.scheduled(c));
+    share.runs = share.instructions = 0;
+    share.reached.store(share.next.next_time(), std::memory_order_relaxed);
+    share.over.store(false, std::memory_order_relaxed);
+  }
+}
+
 // Tells the engine how far the cores have come. Returns how often one has run.
 uint64_t ParallelCores::collect() {
-  uint64_t runs = 0, most_runs = 0, instructions = 0, most = 0;
+  uint64_t runs = 0, instructions = 0, most = 0;
   for (const Share& share : shares_) {
-    for (const uint32_t c : share.cores) queue_.schedule(c, share.all.at(c));
+    for (const uint32_t c : share.cores) queue_.schedule(c, share.next.at(c));
     runs += share.runs;
     instructions += share.instructions;
-    most_runs = std::max(most_runs, share.runs);
     most = std::max(most, share.instructions);
   }
   ++worth_.calls;
   worth_.instructions += instructions;
   worth_.longest += most;
-  const bool paid = eager_ || runs - most_runs >= kWorth;
+  const bool paid = eager_ || instructions - most >= kWorth;
   pause_ = paid ? 1 : std::min(2 * pause_, kLongestPause);
   rest_ = paid ? 0 : pause_;
   return runs;
 }
 
 void ParallelCores::execute(Share& share, Time now, Time until) {
-  share.all = queue_.runs();
-  share.runs = share.instructions = 0;
   for (std::size_t i = 0; i < share.cores.size(); ++i) {
     const uint32_t c = share.cores[i];
-    const bool goes = share.all.at(c) <= until && !is_stuck(c);
+    const bool goes = share.next.at(c) <= until && !is_stuck(c);
     share.horizons[i] = goes ? std::min(until, cores_[c]->turns.horizon_alone(now)) : 0;
   }
-  while (sweep(share, until)) {
+  for (;;) {
+    const Time reached = others_reached(share);
+    const Sweep what = sweep(share, later(reached, apart_) - 1);
+    if (what == Sweep::ran)
+      share.reached.store(share.next.next_time(), std::memory_order_release);
+    else if (what == Sweep::ends || !others_go_on(share, reached))
+      break;
   }
+  share.over.store(true, std::memory_order_release);
 }
 
-// Executes each core once, as far as it can. False: none can.
-bool ParallelCores::sweep(Share& share, Time until) {
-  const uint64_t before = share.runs;
+// Executes each core once, as far as it can, but not past `others`.
+ParallelCores::Sweep ParallelCores::sweep(Share& share, Time others) {
+  Sweep result = Sweep::ends;
   for (std::size_t i = 0; i < share.cores.size(); ++i) {
     const uint32_t c = share.cores[i];
-    const Time at = share.all.at(c);
-    if (at > share.horizons[i] || at > until || at == stuck_at_[c]) continue;
+    const Time at = share.next.at(c);
+    if (at > share.horizons[i] || at == kNever || at == stuck_at_[c]) continue;
     Core& core = *cores_[c];
-    const Time horizon = std::min(share.horizons[i], core.turns.horizon_beside(share.all));
+    const Time horizon = std::min(share.horizons[i], core.turns.horizon_beside(share.next));
     if (at > horizon) continue;
+    if (at > others) {
+      if (result == Sweep::ends) result = Sweep::waits;
+      continue;
+    }
     const uint64_t done = core.instructions();
-    const bool stays = core.run_confined(horizon);
+    const bool stays = core.run_confined(std::min(horizon, others));
     ++share.runs;
     share.instructions += core.instructions() - done;
-    share.all.set(c, core.turns.next_time());
-    if (!stays) stuck_at_[c] = share.all.at(c);
+    share.next.set(c, core.turns.next_time());
+    if (!stays) stuck_at_[c] = share.next.at(c);
+    result = Sweep::ran;
   }
-  return share.runs > before;
+  return result;
+}
+
+Time ParallelCores::others_reached(const Share& share) const {
+  Time least = kNever;
+  for (const Share& other : shares_)
+    if (&other != &share) least = std::min(least, other.reached.load(std::memory_order_acquire));
+  return least;
+}
+
+// Waits until all others are past `reached`. False: one of those that are not goes no further, or
+// it takes too long.
+bool ParallelCores::others_go_on(const Share& share, Time reached) const {
+  if (alone_) return false;
+  for (int looks = 0; looks < kLooks; ++looks, relax()) {
+    bool over = false;
+    for (const Share& other : shares_)
+      over |= &other != &share && other.over.load(std::memory_order_acquire) &&
+              other.reached.load(std::memory_order_relaxed) <= reached;
+    if (others_reached(share) > reached) return true;
+    if (over) return false;
+  }
+  return false;
 }
 
 }  // namespace uncore

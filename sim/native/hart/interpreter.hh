@@ -30,10 +30,12 @@ template <bool translated, class Port>
   return h.code.find(pc);
 }
 
+// False: there is nothing, or it may not be done beside others; the trap for it stops the hart
+// then.
 template <class Port>
 bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
   uint32_t word;
-  if (!h.port.fetch(address, word)) return false;
+  if (is_confined(h.port) || !h.port.fetch(address, word)) return false;
   in = decode(word);
   if (&in == h.apart) return true;
   h.code.decoded(&in);
@@ -161,14 +163,12 @@ template <bool translated, class Port>
     switch (in.op) {
       case Op::undecoded:  // where the line begins it is decoded, and executed in the next turn
         h.account(between(first, at), now, done);
-        if (is_confined(h.port)) return h.stop(Stop::retry);
         return at != first || translated || decode_at(h, h.pc, in) || trap(h, kFetchFault, h.pc);
       case Op::illegal:
         h.account(between(first, at), now, done);
         return illegal(h);
       case Op::watched:
         h.account(between(first, at), now, done);
-        if (is_confined(h.port)) return h.stop(Stop::retry);
         if constexpr (requires(Port& port) { port.arrived(); }) h.port.arrived();
         return outside(h);
       case Op::amo:
@@ -194,7 +194,6 @@ template <bool translated, class Port>
 // Code outside the decoded range stands alone, and so does what is watched.
 template <class Port>
 [[gnu::noinline]] bool outside(Hart<Port>& h) {
-  if (is_confined(h.port)) return h.stop(Stop::retry);
   Instruction* at = h.apart;
   *at = {};
   decode_at(h, h.pc, *at);
