@@ -14,7 +14,9 @@ from tests.support.runs import guest, job
 from uncore import program
 from uncore.engine import native
 from uncore.execution import execute
+from uncore.execution.request import make_job
 from uncore.job import Job
+from uncore.support import paths
 
 NOTHING: frozenset[str] = frozenset()
 PRIVATE = program.compile(speed.PROGRAMS / "private.c")
@@ -50,6 +52,14 @@ def test_a_contended_line_calls_nobody() -> None:
     _, (calls, together, _) = worked(job("epyc7601x2", "lock/mcs", 128), native.Host(2, 1))
     assert calls < 50
     assert together < 10_000
+
+
+def test_marks_of_a_program_of_linux_are_counted_once() -> None:
+    monitor = paths.WORKLOADS / "programs/lock/objectmonitor.c"
+    arguments = ("16", "10", "50", "200")
+    made = make_job("ccx:4x4", monitor, (16,), arguments=arguments).at(16)
+    host = native.Host(4, 2, eager=True)
+    assert native.run(made, frozenset({"pace"})) == native.run(made, frozenset({"pace"}), host=host)
 
 
 def test_changed_code_is_executed_by_one_thread() -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 VARIANT = "native-threads"  # where SConstruct puts it
-PROGRAMS = "benchmarks/programs"
+PROGRAMS, MONITOR = "benchmarks/programs", "workloads/programs/lock/objectmonitor.c"
 # Machine, workload, threads, parameters, arguments.
 JOBS = [
     ("epyc7601x2", f"{PROGRAMS}/private.c", 64, {"rounds": 30}, ()),
@@ -26,6 +26,7 @@ JOBS = [
     ("mesh", "lock/ticket", 64, {"ops": 4}, ()),
     ("tr1950x", "refcount/atomic", 16, {"ops": 8}, ()),
     ("epyc7302x2", "epoch/ebr", 48, {"ops": 5, "updates": 10}, ()),
+    ("ccx:4x4", MONITOR, 16, {}, ("16", "10", "50", "200")),
     ("ccx:4x4", f"{PROGRAMS}/tally.c", 16, {}, ("16",)),
     ("ccx:4x4", f"{PROGRAMS}/primes.c", 16, {}, ("16",)),
 ]
