@@ -28,6 +28,7 @@ ABSENT = dict.fromkeys(
     "this engine only counts",
 )
 PROBES: frozenset[str] = frozenset()
+CORES = False
 HARTS = 4096
 
 

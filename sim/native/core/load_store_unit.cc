@@ -44,7 +44,8 @@ bool LoadStoreUnit::perform(Thread& thread, const Access& a, Time now, Outcome& 
   }
 }
 
-bool LoadStoreUnit::stays_inside(const Thread& thread, const Access& a, Time now) {
+[[gnu::noinline]] bool LoadStoreUnit::stays_inside(const Thread& thread, const Access& a,
+                                                   Time now) {
   using K = Access::Kind;
   if (!thread.buffer.empty() || a.kind < K::load || a.kind > K::sc) return false;
   if (a.kind == K::sc && thread.reservation.line != a.line) return false;

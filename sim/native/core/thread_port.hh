@@ -109,7 +109,8 @@ inline bool Thread::confined() const { return core.confined; }
 inline Answer Thread::issue(Access&& access, Outcome& outcome) {
   access.address = core.around.map.place(access.address);
   access.line = core.lines.size.number(access.address);
-  if (confined() && !core.lsu.stays_inside(*this, access, hart.clock)) return Answer::retry;
+  if (confined() && !core.lsu.stays_inside(*this, access, hart.clock)) [[unlikely]]
+    return Answer::retry;
   if (core.lsu.perform(*this, access, hart.clock, outcome)) {
     hart.clock += outcome.cost;
     return Answer::now;

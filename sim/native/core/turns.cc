@@ -31,6 +31,24 @@ void Turns::schedule_next() {
   core_.around.queue.schedule(static_cast<uint32_t>(core_.agent), next);
 }
 
+// When what is pending can have reached this core, at the earliest.
+[[gnu::always_inline]] inline Time Turns::next_message() const {
+  const EventQueue& queue = core_.around.queue;
+  if (core_.around.network.in_flight(core_.agent) == 0)
+    return queue.next_message(ahead_.least, [this](const Event& e) { return apart(e); });
+  const auto here = static_cast<uint64_t>(core_.agent);
+  return queue.next_message(
+      0, [&](const Event& e) { return e.keys().place >> 44 == here ? 0 : ahead_.least; });
+}
+
+[[gnu::always_inline]] inline Time Turns::horizon_of_harts(Time now) const {
+  const Time slice = now + std::min(core_.around.job.lookahead, kLongestSlice);
+  Time due = kNever;
+  if (core_.around.interrupts.any_due())
+    for (const auto& t : core_.threads) due = std::min(due, core_.around.interrupts.due(t->id));
+  return std::min({due - 1, slice, core_.around.end.time()});
+}
+
 // How far the core may run at `now` without missing a message (rule S2), or a timer of its harts.
 Time Turns::horizon(Time now) const {
   const Time next = next_to_come();
@@ -49,14 +67,6 @@ Time Turns::distance(const Core& other) const {
   return ahead_.from(core_.around.machine.core_stops[other.agent]);
 }
 
-Time Turns::horizon_of_harts(Time now) const {
-  const Time slice = now + std::min(core_.around.job.lookahead, kLongestSlice);
-  Time due = kNever;
-  if (core_.around.interrupts.any_due())
-    for (const auto& t : core_.threads) due = std::min(due, core_.around.interrupts.due(t->id));
-  return std::min({due - 1, slice, core_.around.end.time()});
-}
-
 // When what is pending, or another core, can have reached this one, at the earliest: by distances
 // where it pays to know that, else by what is nearest.
 Time Turns::next_to_come() const {
@@ -68,16 +78,6 @@ Time Turns::next_to_come() const {
   if (!held_up_) return later(std::min(queue.next_message(), queue.next_run()), ahead_.least);
   return std::min(next_message(),
                   queue.next_run(static_cast<uint32_t>(core_.agent), ahead_.subtrees));
-}
-
-// The same of what is pending alone.
-Time Turns::next_message() const {
-  const EventQueue& queue = core_.around.queue;
-  if (core_.around.network.in_flight(core_.agent) == 0)
-    return queue.next_message(ahead_.least, [this](const Event& e) { return apart(e); });
-  const auto here = static_cast<uint64_t>(core_.agent);
-  return queue.next_message(
-      0, [&](const Event& e) { return e.keys().place >> 44 == here ? 0 : ahead_.least; });
 }
 
 // How long after an event what follows from it can be here, at the earliest.

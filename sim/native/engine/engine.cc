@@ -209,19 +209,27 @@ bool Engine::overdue() {
 bool Engine::step(uint64_t events, Time span) {
   const Time until = span < kNever - queue.now() ? queue.now() + span : kNever;
   try {
-    for (; events > 0 && !end.has_come() && queue.now() <= until; --events) {
-      if (parallel_ && !code_.changed() && parallel_->pays()) [[unlikely]] {
-        counters.runs += parallel_->advance(until);
-        services.take_kept();
-      }
-      next_event();
-    }
+    if (parallel_) [[unlikely]]
+      step_beside(events, until);
+    else
+      for (; events > 0 && !end.has_come() && queue.now() <= until; --events) next_event();
   } catch (const ProtocolError& error) {
     end.stop(End::Cause::protocol, error.what);
   }
   if (!end.has_come()) return true;
   services.console.end();
   return false;
+}
+
+// The same where cores execute beside each other.
+[[gnu::noinline]] void Engine::step_beside(uint64_t events, Time until) {
+  for (; events > 0 && !end.has_come() && queue.now() <= until; --events) {
+    if (!code_.changed() && parallel_->pays()) [[unlikely]] {
+      counters.runs += parallel_->advance(until);
+      services.take_kept();
+    }
+    next_event();
+  }
 }
 
 void Engine::use_host(ParallelCores::Host host) {

@@ -98,6 +98,7 @@ class Engine {
   void make_cores();
   void place_threads();
   void next_event();
+  void step_beside(uint64_t events, Time until);
   Action dispatch(Action action, uint64_t subject);
   Action arrive(Packet& packet, Time now);
   void happen_seldom(Action action, uint64_t subject, Time now);

@@ -110,38 +110,8 @@ bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
     h.account(between(first, at), now, done);      \
     [[maybe_unused]] const uint64_t a = x[in.rs1]; \
     [[maybe_unused]] const int64_t imm = in.imm;   \
-    if (leaves(h, in)) return h.stop(Stop::retry); \
     return call;                                   \
   }
-
-// Must the hart stop before this CALL, because it may concern more than its core?
-template <class Port>
-bool leaves(const Hart<Port>& h, const Instruction& in) {
-  if (!is_confined(h.port)) return false;
-  switch (in.op) {
-    case Op::marker:
-      if constexpr (requires { h.port.marks_inside(0u); })
-        return !h.port.marks_inside(static_cast<unsigned>(in.imm) & 0xfff);
-      return true;
-    case Op::ecall:
-    case Op::ebreak:
-    case Op::fence_i:
-    case Op::mret:
-    case Op::sret:
-    case Op::wfi:
-    case Op::sfence_vma:
-      return true;
-    case Op::csrrw:
-    case Op::csrrs:
-    case Op::csrrc:
-    case Op::csrrwi:
-    case Op::csrrsi:
-    case Op::csrrci:
-      return CsrNumber::lowest_mode(static_cast<unsigned>(in.imm)) > 0;
-    default:  // within the hart, or an access, which the port may refuse
-      return false;
-  }
-}
 
 template <class Port>
 bool outside(Hart<Port>& h);

@@ -11,6 +11,7 @@ namespace uncore::execute {
 template <class Port>
 bool csr(Hart<Port>& h, const Instruction& in, uint64_t operand, bool writes) {
   const auto number = static_cast<unsigned>(in.imm);
+  if (CsrNumber::lowest_mode(number) > 0 && is_confined(h.port)) return h.stop(Stop::retry);
   uint64_t old;
   if (!h.privilege.permits(number) || !h.read_csr(number, old)) return illegal(h);
   if (writes && CsrNumber::read_only(number)) return illegal(h);
@@ -32,6 +33,7 @@ bool ecall(Hart<Port>& h) {
 // A breakpoint, unless it stands between the two marks of a semihosting call.
 template <class Port>
 bool ebreak(Hart<Port>& h, const Instruction& in) {
+  if (is_confined(h.port)) return h.stop(Stop::retry);
   constexpr uint32_t kBefore = 0x01f01013, kAfter = 0x40705013;  // slli, srai of x0
   uint32_t before = 0, after = 0;
   const bool bare = !h.translation || h.mode() == Mode::machine;
@@ -46,6 +48,7 @@ bool ebreak(Hart<Port>& h, const Instruction& in) {
 
 template <class Port>
 bool return_from(Hart<Port>& h, Mode handler) {
+  if (is_confined(h.port)) return h.stop(Stop::retry);
   h.spin.effect();
   h.retire(0, h.cost.instruction);
   h.pc = h.privilege.leave(handler);
@@ -66,6 +69,7 @@ bool sret(Hart<Port>& h) {
 // Retires before it sleeps, so that an interrupt that ends the sleep returns behind it.
 template <class Port>
 bool wfi(Hart<Port>& h) {
+  if (is_confined(h.port)) return h.stop(Stop::retry);
   if (!h.privilege.may_wfi()) return illegal(h);
   h.spin.effect();
   h.retire(4, h.cost.instruction);
@@ -76,6 +80,7 @@ bool wfi(Hart<Port>& h) {
 // For an address or all, for an address space or all (privileged manual 4.2.1).
 template <class Port>
 bool sfence_vma(Hart<Port>& h, const Instruction& in) {
+  if (is_confined(h.port)) return h.stop(Stop::retry);
   if (!h.privilege.may_sfence()) return illegal(h);
   std::optional<uint64_t> address;
   std::optional<uint16_t> asid;
@@ -88,6 +93,7 @@ bool sfence_vma(Hart<Port>& h, const Instruction& in) {
 
 template <class Port>
 bool fence_i(Hart<Port>& h, const Instruction& in) {
+  if (is_confined(h.port)) return h.stop(Stop::retry);
   h.spin.effect();
   h.retire(in.length, h.cost.instruction);
   h.code.drop();
@@ -98,8 +104,11 @@ bool fence_i(Hart<Port>& h, const Instruction& in) {
 
 template <class Port>
 bool marker(Hart<Port>& h, const Instruction& in) {
+  const unsigned code = in.imm & 0xfff;
+  if constexpr (requires { h.port.marks_inside(code); })
+    if (is_confined(h.port) && !h.port.marks_inside(code)) return h.stop(Stop::retry);
   h.spin.effect();
-  h.port.marker(in.imm & 0xfff, h.x[in.rs1]);
+  h.port.marker(code, h.x[in.rs1]);
   h.retire(in.length, h.cost.instruction);
   return true;
 }

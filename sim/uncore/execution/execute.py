@@ -171,8 +171,8 @@ def _all(
         else:
             rest.append((number, job))
     cores = 1  # of each run
-    if isinstance(workers, int) and rest:
-        cores = max(1, workers // len(rest))
+    if isinstance(workers, int):
+        cores = max(1, workers // max(1, len(rest)))
         workers = min(workers, len(rest))
     rest = _ordered(rest, alone=isinstance(workers, int) and workers <= 1)
     run = partial(_point, probes=how.probes, engine_options=how.engine_options, cores=cores)
