@@ -25,6 +25,7 @@ from rich.text import Text
 from uncore import program, topology
 from uncore.drawing import plot as plots
 from uncore.engine import NO_OPTIONS, EngineOptions
+from uncore.execution.enough import within_unasked
 from uncore.execution.keywords import ONE, SEVERAL, Several, split, takes
 from uncore.execution.pool import Workers
 from uncore.execution.request import (
@@ -107,10 +108,12 @@ def sweep(
 def _job(
     machine: Any, workload: Any, threads: Counts, fields: Mapping[str, Any], slow: bool
 ) -> Job:
-    """A job whose seeds are the usual ones where none are given."""
-    seeds = fields.get("seeds")
+    """A job whose seeds, and lengths of runs, are the usual ones where none are given."""
+    seeds, within = fields.get("seeds"), fields.get("within")
     drawn = usual_seeds(fields.get("engine", "native")) if seeds is None else tuple(seeds)
-    return make_job(machine, workload, threads, **{**fields, "seeds": drawn}, slow=slow)
+    given = {**fields, "seeds": drawn, "within": within or 0}
+    job = make_job(machine, workload, threads, **given, slow=slow)
+    return within_unasked(job) if within is None else job
 
 
 def _several(value: Any) -> list[Any]:
@@ -184,15 +187,15 @@ def whatif(
     home: str = "addressed",
     slices: str = "hash",
     seeds: Iterable[int] | None = None,
-    within: str | int = 0,
+    within: str | int | None = None,
     cores: Workers = 1,
     engine_options: EngineOptions = NO_OPTIONS,
     **named: Value,
 ) -> WhatIf:
     """What each change of the program or the machine would be worth, by rank (docs/whatif.md)."""
-    values = {"parameters": {**parameters, **named}, "overrides": overrides, "seeds": seeds}
+    numbers = {"parameters": {**parameters, **named}, "overrides": overrides}
+    values = {**numbers, "seeds": seeds, "within": within}
     policies = {"placement": placement, "smt": smt, "home": home, "slices": slices}
-    policies["within"] = within
     job = _job(machine, workload, [threads], values | policies, slow=False)
     return counterfactual.whatif(machine, str(workload), job, cores, only, engine_options)
 

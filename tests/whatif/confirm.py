@@ -78,7 +78,7 @@ class Row:
     def columns(self) -> dict[str, Any]:
         rates = {"base": rate(self.base.median), "foretold": rate(self.foretold.median)}
         made = self.by_hand and rate(self.by_hand.median)
-        doubtful = counterfactual.overlap(self.base, self.foretold)
+        doubtful = counterfactual.doubtful(self.base, self.foretold)
         return {**vars(self), **rates, "by_hand": made, "doubtful": doubtful}
 
 

@@ -24,13 +24,13 @@
 #ifndef CALLS_WARMUP
 #define CALLS_WARMUP 2
 #endif
-UC_PARAM(u64, warmup, CALLS_WARMUP, "calls", "calls of each hart before the measured ones");
+UC_PARAM(u64, first_calls, CALLS_WARMUP, "calls", "calls of each hart before all others");
 
 static void call(unsigned id);
 
 void uc_main(unsigned id, unsigned n) {
   (void)n;
-  for (uint64_t i = 0; i < warmup; i++) call(id);
+  for (uint64_t i = 0; i < first_calls; i++) call(id);
   struct loop loop = loop_begin();
   while (loop_more(&loop)) {
     uc_start();

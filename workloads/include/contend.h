@@ -37,7 +37,6 @@ static struct guarded {
 }* guarded;
 
 void uc_setup(unsigned n) {
-  turns_setup(n);
   guarded = uc_alloc(guarded_lines * sizeof *guarded, (unsigned)lock_node);
   lock = lock_setup(n);
 }
@@ -70,7 +69,7 @@ void uc_main(unsigned id, unsigned n) {
 
 void uc_finish(unsigned n) {
   for (uint64_t k = 0; k < guarded_lines; k++)
-    uc_check(guarded[k].entries == turns_in_all(n), "entries to the critical section were lost");
+    uc_check(guarded[k].entries == uc_total_ops(n), "entries to the critical section were lost");
 }
 
 #endif  // UNCORE_CONTEND_H_

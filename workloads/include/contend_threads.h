@@ -104,7 +104,7 @@ UC_SPECIALISED void read_once(bool preempted, bool usual) {
 // Threads start at different operations, so that they do not all write at once.
 UC_SPECIALISED void contend_run(void* number, bool usual) {
   uint64_t turn = (uint64_t)number;
-  struct loop loop = {.left = ops, .end = duration ? uc_now() + duration : 0};
+  struct loop loop = loop_plan();
   while (loop_more(&loop)) {
     turn++;
     bool preempted = preempt && turn % preempt == 0;
@@ -141,7 +141,7 @@ void uc_main(unsigned id, unsigned n) {
 #ifdef CONTEND_HART_SETUP
   CONTEND_HART_SETUP();
 #endif
-  loop_begin();
+  loop_attend();
   contend((void*)(uint64_t)id);
   uc_sched_run();
   loop_end();

@@ -23,7 +23,7 @@ static void count_put(struct count* count);
 static struct count* count;
 
 void uc_setup(unsigned n) {
-  turns_setup(n);
+  (void)n;
   count = uc_alloc(sizeof *count, (unsigned)count_node);
 }
 

@@ -5,6 +5,14 @@
 //     struct loop loop = loop_begin();
 //     while (loop_more(&loop)) { uc_start(); ...; uc_op(); }
 //     loop_end();
+//
+// A timed loop reads the clock once in a batch of operations, because reading it takes longer than
+// a short operation does. The first batch is `unclocked`. The others grow, and become shorter
+// towards the end: at the rate of the one before, each takes half of the time that is left; the
+// last one, all of it.
+//
+// With `warmup` harts do operations for that long before any is measured. The region of interest
+// opens in the midst of them, without another barrier, so what queues have formed stay.
 #ifndef UNCORE_LOOP_H_
 #define UNCORE_LOOP_H_
 
@@ -15,35 +23,96 @@ UC_PARAM(duration, duration, 0, "ns",
          "run this long and count the operations; 0: do `ops` of them");
 UC_PARAM(duration, patience, 0, "ns",
          "fail unless all harts have finished after this long; 0: wait for ever");
+UC_OPTION(duration, loop_warmup, warmup, 0, "ns", "operations of that time come first, not counted");
+UC_PARAM(u64, unclocked, 1, "operations", "operations of a timed run before it looks at the clock");
+
+#define LOOP_GROWS 4       // times as long as one batch is the next, at most
+#define LOOP_LAST_PART 32  // the last batch: one part in so many of the whole time, or less
 
 struct loop {
-  uint64_t left;  // operations still to do
-  uint64_t end;   // or the time at which to stop
+  uint64_t left;       // operations still to do, of a timed loop until the next look at the clock
+  uint64_t end_ns;     // when a timed loop stops, or the warm-up; 0: neither
+  uint64_t length_ns;  // from its begin to its end
+  uint64_t batch;      // operations between the last two looks at the clock
+  uint64_t looked_ns;  // when the last look was
+  uint64_t count;      // operations to do once it has warmed up
+  bool warms_up;
 };
 
-// The loop alone, for threads of which a hart runs several.
-static inline struct loop loop_plan(void) {
-  return (struct loop){.left = ops, .end = duration ? uc_now() + duration : 0};
+static inline struct loop loop_timed(uint64_t now, uint64_t length, uint64_t first_batch) {
+  return (struct loop){.left = first_batch,
+                       .end_ns = now + length,
+                       .length_ns = length,
+                       .batch = first_batch,
+                       .looked_ns = now};
 }
 
-// The two halves of loop_begin, for who does something in between.
+// Does `count` operations, or as many as fit into `duration`.
+static inline struct loop loop_measured(uint64_t count) {
+  return duration ? loop_timed(uc_now(), duration, unclocked) : (struct loop){.left = count};
+}
+
+// The same, behind the warm-up.
+static inline struct loop loop_of(uint64_t count) {
+  if (!loop_warmup) return loop_measured(count);
+  struct loop loop = loop_timed(uc_now(), loop_warmup, 1);
+  loop.warms_up = true;
+  loop.count = count;
+  return loop;
+}
+
+// The loop alone, for threads of which a hart runs several.
+static inline struct loop loop_plan(void) { return loop_measured(ops); }
+
+// The halves of loop_begin, for who does something in between, or does no operations.
 static inline void loop_meet(void) {
   uc_barrier();
   if (patience && uc_id() == 0) uc_patience(patience);
 }
 
-static inline struct loop loop_open(void) {
-  uc_roi(true);
-  return loop_plan();
+static inline void loop_open(void) {
+  if (loop_warmup)
+    uc_warm_up();
+  else
+    uc_roi(true);
 }
 
 static inline struct loop loop_begin(void) {
   loop_meet();
-  return loop_open();
+  loop_open();
+  return loop_of(ops);
+}
+
+// What a hart does that takes part without doing operations.
+static inline void loop_attend(void) {
+  loop_meet();
+  uc_roi(true);
+}
+
+// Looks at the clock: the loop with its next batch, which is empty once the time is over. It is
+// passed by value, so that what the loop counts stays in a register.
+static __attribute__((noinline, unused)) struct loop loop_looked(struct loop loop) {
+  uint64_t now = uc_now(), took = now - loop.looked_ns;
+  if (now >= loop.end_ns) {
+    if (!loop.warms_up) return loop;
+    uc_roi(true);
+    return loop_measured(loop.count);
+  }
+  uint64_t rest = loop.end_ns - now;
+  uint64_t wanted = rest <= loop.length_ns / LOOP_LAST_PART ? rest : rest / 2;
+  uint64_t most = LOOP_GROWS * loop.batch, fits = took ? loop.batch * wanted / took : most;
+  loop.batch = fits < most ? fits : most;
+  if (!loop.batch) loop.batch = 1;
+  loop.left = loop.batch;
+  loop.looked_ns = now;
+  return loop;
 }
 
 static inline bool loop_more(struct loop* loop) {
-  return loop->end ? uc_now() < loop->end : loop->left-- > 0;
+  if (loop->end_ns && !loop->left) *loop = loop_looked(*loop);
+  if (!loop->left) return false;
+  loop->left--;
+  return true;
 }
 
 static inline void loop_end(void) { uc_roi(false); }

@@ -66,6 +66,7 @@
 #define UC_MARK_DELAY 5         // rs1 = ns; an engine may let that time pass at once, or ignore it
 #define UC_MARK_START 6         // one operation starts: its latency runs from here to UC_MARK_OP
 #define UC_MARK_KIND 7          // what follows is of kind rs1, a position in UC_KINDS
+#define UC_MARK_WARM_UP 8       // what this hart does until UC_MARK_ROI_ON is not measured
 
 // The longest delay, in ns (eleven days): one that was asked for with a negative number must not
 // turn time back.
@@ -100,6 +101,7 @@ struct uc_boot {
 // thing that an engine tells it before the start.
 struct uc_record {
   uint64_t ops;       // operations done (uc_op)
+  uint64_t ops_warm;  // of these, before what is measured
   uint64_t begin_ns;  // uc_roi(1)
   uint64_t end_ns;    // uc_roi(0)
   uint64_t failures;  // checks that did not hold

@@ -74,7 +74,7 @@ void uc_main(unsigned id, unsigned n) {
     send_all(n);
     return;
   }
-  loop_begin();
+  loop_attend();
   while (!atomic_load_explicit(&broadcast->over, memory_order_acquire)) uc_wait();
   loop_end();
 }

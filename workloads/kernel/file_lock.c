@@ -230,7 +230,7 @@ static void call(unsigned id) {
 }
 
 void uc_finish(unsigned n) {
-  uint64_t changes = 0, calls = uc_total_ops(n) + n * warmup;
+  uint64_t changes = 0, calls = uc_total_ops(n) + n * first_calls;
   for (uint64_t i = 0; i < chains; i++) {
     uc_check(chain_at(i)->owners == 0, "an owner kept records of locks it gave back");
     changes += chain_at(i)->changes;

@@ -82,5 +82,5 @@ static void call(unsigned id) {
 
 void uc_finish(unsigned n) {
   credential_check(0);
-  account_check(0, 2 * (uc_total_ops(n) + n * warmup));
+  account_check(0, 2 * (uc_total_ops(n) + n * first_calls));
 }

@@ -91,7 +91,7 @@ void uc_setup(unsigned n) {
 
 void uc_main(unsigned id, unsigned n) {
   (void)id, (void)n;
-  loop_begin();
+  loop_attend();
   uc_sched_run();
   loop_end();
 }

@@ -46,7 +46,7 @@ void uc_report(unsigned harts) {
   for (unsigned hart = 0; hart < harts; hart++) {
     const struct uc_record* record = &uc_record[hart].record;
     put_field("uc: hart=", hart);
-    put_field(" ops=", record->ops);
+    put_field(" ops=", record->ops - record->ops_warm);
     put_field(" begin=", record->begin_ns);
     put_field(" end=", record->end_ns);
     put_field(" failures=", record->failures);

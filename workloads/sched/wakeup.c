@@ -126,7 +126,7 @@ void uc_setup(unsigned n) {
 void uc_main(unsigned id, unsigned n) {
   (void)id, (void)n;
   ipiq_start();
-  loop_begin();
+  loop_attend();
   uc_sched_run();
   loop_end();
 }

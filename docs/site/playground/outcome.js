@@ -23,6 +23,7 @@ function pointOf(K, job, threads, seed, engine) {
     threads,
     ...(seed !== null && { seed }),
     ...work,
+    steady: counts.steady[0] ?? null,
     latency,
     transfers: transfersOf(job.machine.origins, counts),
     ...(caches.length && { memory_caches: caches }),
@@ -41,7 +42,12 @@ function pointOf(K, job, threads, seed, engine) {
     events: counts.events,
     tables: tablesOf(K, program, memory),
     failures,
-    absent: latency ? {} : { latency: 'the workload marks no operations' },
+    absent: {
+      ...(latency ? {} : { latency: 'the workload marks no operations' }),
+      ...(counts.steady.length
+        ? {}
+        : { steady: 'fewer than 20 operations were done while all threads took part (W2)' }),
+    },
   };
 }
 
@@ -75,7 +81,7 @@ function recordsOf(K, program, read, harts) {
     const bytes = read(base + hart * K.constants.UC_BLOCK, names.length * 8);
     const of = name => wordAt(bytes, names.indexOf(name));
     return {
-      ops: of('ops'),
+      ops: of('ops') - of('ops_warm'),
       begin: of('begin_ns'),
       end: of('end_ns'),
       failures: of('failures'),

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/engine.hh"
+#include "observe/steady.hh"
 
 namespace uncore {
 
@@ -61,6 +62,8 @@ void each_count(const Engine& engine, std::size_t lines, Put put) {
   engine.services.latencies().each(
       [&](Time latency, uint64_t count) { latencies.emplace_back(latency, count); });
   put("latencies", latencies);
+  const auto [operations, ps] = steady(engine.services.pace());
+  put("steady", operations ? Pairs{{operations, ps}} : Pairs{});
 }
 
 }  // namespace uncore

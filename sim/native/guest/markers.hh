@@ -25,9 +25,14 @@ class Operations {
  public:
   Marked mark(unsigned code, uint64_t value, uint64_t clock) {
     switch (code) {
-      case UC_MARK_START:
+      case UC_MARK_WARM_UP:
+        warms_up_ = true;
+        return {};
       case UC_MARK_ROI_ON:
-        measuring_ = true;
+        warms_up_ = false;
+        [[fallthrough]];
+      case UC_MARK_START:
+        measuring_ = !warms_up_;
         began_ = clock;
         return {};
       case UC_MARK_ROI_OFF:
@@ -53,7 +58,7 @@ class Operations {
     return marked;
   }
 
-  bool measuring_ = false;
+  bool measuring_ = false, warms_up_ = false;
   uint64_t began_ = 0;
 };
 

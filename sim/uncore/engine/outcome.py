@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SUSPECTS = ["stopped", "running", "waiting", "spinning", "idle"]  # whom to name first in a message
 MOST_SUSPECTS = 16
 NO_OPERATIONS = "the workload marks no operations"  # why a point has no latency
+NOT_TOGETHER = "fewer than 20 operations were done while all threads took part (W2)"
 MOST_LINES = 64  # hottest lines kept in a result
 MOST_NAMED = 5  # hottest lines in a message
 MOST_OUTPUT = tasks.MOST_OUTPUT
@@ -60,6 +61,7 @@ def point(job: Job, engine: Run) -> dict[str, Any]:
     lines = counts["lines"]
     names = Names.of(guest, engine.read, harts)
     point = fields | {
+        "steady": next(iter(counts["steady"]), None),
         "latency": percentiles(counts["latencies"]),
         "transfers": _transfers(job, counts),
         "lines": lines,
@@ -81,6 +83,8 @@ def point(job: Job, engine: Run) -> dict[str, Any]:
         point["latency"] = tasks.latency(point)
     if point["latency"] is None:
         point["absent"]["latency"] = NO_OPERATIONS
+    if point["steady"] is None:
+        point["absent"]["steady"] = NOT_TOGETHER
     return point
 
 

@@ -52,7 +52,7 @@ class Keywords(Protocol[Word, Truth, Number]):
         smt: Truth = ...,
         watchdog: str | int = ...,
         seeds: Iterable[int] | None = None,
-        within: str | int = ...,
+        within: str | int | None = None,
         arguments: Iterable[str] = ...,
         system: Literal["machine", "free"] = ...,
         files: Folder = ...,

@@ -53,7 +53,7 @@ HOMES = {
 }
 
 # The parameters that say how long a run is (workloads/include/loop.h).
-OPS, LASTS = "ops", "duration"
+OPS, LASTS, WARM_UP, UNCLOCKED = "ops", "duration", "warmup", "unclocked"
 # Fields that a document leaves out where they are empty.
 UNCHANGED = ("free", "apart", "since", "lengths")
 Bytes = tuple[int, int]  # address of the first, how many
@@ -67,14 +67,18 @@ class Length(NamedTuple):
     """How runs of a thread count are made, where that was searched."""
 
     threads: int
-    ops: int  # of each hart; 0: as many as it does in `duration`
+    ops: int  # of each hart; where runs last a time, those before a hart looks at the clock
     runs: int  # with the first of the job's seeds
     start: int  # ps by which harts start late at most, for each of them
-    duration: int = 0  # ns
+    duration: int = 0  # ns; 0: as long as `ops` take
+    warmup: int = 0  # ns before what is measured
 
     @property
     def parameters(self) -> dict[str, str]:
-        return {LASTS: f"{self.duration}ns"} if self.duration else {OPS: str(self.ops)}
+        if not self.duration:
+            return {OPS: str(self.ops)}
+        lasts = {LASTS: f"{self.duration}ns", WARM_UP: f"{self.warmup}ns"}
+        return {**lasts, UNCLOCKED: str(max(1, self.ops))}
 
 
 @dataclass(frozen=True)
@@ -153,7 +157,8 @@ class Job:
     # Millionths of the rate; 0: `ops` says how long a run is.
     within: Annotated[int, Meta(ge=0, lt=10**6)] = option(
         "--within",
-        "2%: runs more and longer, until the 95 % interval of ops/s is that narrow; 0%: off",
+        "runs more and longer, until the 95 % interval of ops/s is that narrow; by default 5%, where"
+        " neither ops nor duration is set; 0%: off",
         default=0,
         form=SHARE,
         group=Group.CHANCE,

@@ -48,7 +48,8 @@ def records(program: Program, read: Read, harts: int) -> list[Record]:
 def _record(read: Read, block: bytes) -> Record:
     words = abi.unpack("uc_record", block)
     why = _text(read, words["why"]) if words["why"] else ""
-    return Record(words["ops"], words["begin_ns"], words["end_ns"], words["failures"], why)
+    ops = words["ops"] - words["ops_warm"]
+    return Record(ops, words["begin_ns"], words["end_ns"], words["failures"], why)
 
 
 def _text(read: Read, address: int) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from uncore.drawing import formats as units
 from uncore.drawing.table import Column, Row, emit, say
-from uncore.report.spread import figure, say_runs, throughput
+from uncore.report.spread import figure, say_contradictions, say_runs, throughput
 from uncore.result import Point, Result, to_medians
 from uncore.result.columns import PointColumn, columns
 from uncore.result.frame import AXES, JOB, names_job
@@ -31,6 +31,7 @@ def show(results: Sequence[Result], as_json: bool) -> None:
     emit(rows, as_json, shown, _title(rows[0], same) if rows else "")
     if not as_json:
         say_runs(rows)
+        say_contradictions(rows)
         if drawn := max((row.get("samples", 0) for row in rows), default=0):
             say(
                 f"{drawn} machines were drawn from the intervals of their numbers (--samples)",

@@ -6,6 +6,7 @@ throughput(head, key)   of rows that have the figure at `key`, and the least and
                         repeats at `key`_min and `key`_max, or nothing there: one run
 height(row, key)        the same for a curve, in millions
 say_seeds(seeds)        what has been shown, below the table
+say_contradictions(rows)    which rates do not agree with their row, and what to do
 say_runs(rows)          the same of rows, with what a search has come to
 """
 
@@ -19,6 +20,8 @@ from uncore.drawing.table import Column, Row, say
 from uncore.result.steady import LEVEL, interval
 
 MILLION = 1e6
+CONTRADICTS = 0.1  # of the threads that took part: by so much a rate may miss what they did (W3)
+MARK = "!"
 Write = Callable[[float | None, float | None], str]
 
 
@@ -55,7 +58,8 @@ def _ends(row: Row, key: str) -> list[float]:
 def throughput(head: str = "ops/s", key: str = "throughput", **more: Any) -> Column:
     def written(row: Row) -> str:
         bounds = _ends(row, key)
-        return units.rate(row[key], max(bounds) - min(bounds) if bounds else None)
+        rate = units.rate(row[key], max(bounds) - min(bounds) if bounds else None)
+        return f"{MARK} {rate}" if contradicts(row) else rate
 
     about = "operations a second of simulated time, all threads together"
     return Column(head, written, about=about, **more)
@@ -74,15 +78,31 @@ def say_runs(rows: Sequence[Row]) -> None:
     runs, each = (_span(searched, key) for key in ("repeats", "each"))
     say(
         f"+- is half of a {LEVEL} % confidence interval of the median of {runs} runs of {each}"
-        " operations a hart; ops/s is of their steady state, all else of whole runs",
+        " operations a hart",
         "dim",
     )
     for row in searched:
-        if not row["steady"]:
-            say(f"{row['threads']} threads: no steady state, ops/s is of whole runs")
-        elif not row["reached"]:
+        if not row["reached"]:
             runs = f"{row['repeats']} runs"
             say(f"{row['threads']} threads: the interval of {runs} is wider than asked")
+
+
+def contradicts(row: Row) -> bool:
+    """Whether the row's rate and its operations' times cannot both be those of all threads (W3)."""
+    share = row.get("accounted")
+    return share is not None and abs(share - 1) > CONTRADICTS
+
+
+def say_contradictions(rows: Sequence[Row]) -> None:
+    """The reason for each mark (!) in a table of `run`."""
+    for row in filter(contradicts, rows):
+        threads, share = row["threads"], row["accounted"]
+        short = " and no steady state" if row["steady_ps"] is None else ""
+        say(
+            f"! {threads} threads: ops/s times what an operation takes accounts for"
+            f" {share * threads:.3g} of them{short}: too little was measured while all took part"
+            " (W3); leave --set ops= out, or write --set duration=1ms --set warmup=1ms"
+        )
 
 
 def _span(rows: Sequence[Row], key: str) -> str:

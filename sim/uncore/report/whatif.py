@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from math import comb
 
 from uncore.drawing import formats as units
 from uncore.drawing import plot as plots
@@ -21,7 +20,6 @@ from uncore.study.whatif import WhatIf
 DONE = "What can be done, to the program or to the machine"
 BOUNDS = "Bounds: as if waiting for this cost nothing, which few programs can reach"
 NOTHING = "no change of the kinds in --only applies to this program and machine: leave --only out"
-SURE = 5  # repeats of which few deceive
 TORNADO = 12  # numbers that are drawn, those that matter most
 
 
@@ -53,20 +51,12 @@ def show(effects: WhatIf, top: int) -> None:
 
 
 def of_chance(effects: WhatIf) -> str:
-    """How far a rank can be trusted: how often repeats of a change that does nothing are all
-    quicker than those without."""
-    if effects.base.estimated:
-        return f"~: may be chance, {LEVEL} % intervals overlap"
-    repeats = len(effects.base.points)
-    if repeats == 1:
-        return "one run of each; --repeat 5 shows how much of it is chance"
-    remark = "~: may be chance, some repeat is as without the change"
-    if repeats < SURE:
-        remark += (
-            f"; of the others one in {comb(2 * repeats, repeats)} that do nothing would seem to"
-        )
-        remark += f" gain; --repeat {SURE}: one in {comb(2 * SURE, SURE)}"
-    return remark
+    """How far a rank can be trusted."""
+    if len(effects.base.points) == 1:
+        return "one run of each; without --repeat 1 the table says how much of it is chance"
+    return (
+        f"~: may be chance, the {LEVEL} % interval of the change, seed by seed, holds none at all"
+    )
 
 
 def halves(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:

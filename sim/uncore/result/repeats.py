@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from operator import itemgetter
 from typing import Any
 
 from uncore.result import columns
@@ -33,12 +32,7 @@ class Repeats:
 
     @property
     def median(self) -> Point:
-        ranked = sorted(zip(self._rates, self.points, strict=True), key=itemgetter(0))
-        return ranked[(len(self.points) - 1) // 2][1]
-
-    @property
-    def _rates(self) -> list[float]:
-        return [*(self.estimated.rates if self.estimated else map(rate, self.points))]
+        return sorted(self.points, key=rate)[(len(self.points) - 1) // 2]
 
     @property
     def rate(self) -> float:
@@ -56,15 +50,13 @@ class Repeats:
         interval."""
         if self.estimated:
             return self.estimated.ends
-        rates = self._rates
+        rates = [*map(rate, self.points)]
         return (min(rates), max(rates)) if len(rates) > 1 else (None, None)
 
     def columns(self) -> dict[str, Any]:
         """Columns over all repeats; `throughput` and the rest of a row are the median's."""
         least, most = self.ends
         runs = [columns.values(point, each=True) for point in self.points]
-        if self.estimated:
-            runs = [r | {"throughput": n} for r, n in zip(runs, self.estimated.rates, strict=True)]
         return {
             "repeats": len(self.points),
             "seeds": [point.seed for point in self.points if isinstance(point.seed, int)],
@@ -78,7 +70,8 @@ class Repeats:
 
 def rate(point: Point) -> float:
     """Operations a second; 0 where no time passed."""
-    return point.ops / point.elapsed_ps * 1e12 if point.elapsed_ps else 0.0
+    ops, ps = point.measured
+    return ops / ps * 1e12 if ps else 0.0
 
 
 def repeats(result: Result) -> list[Repeats]:

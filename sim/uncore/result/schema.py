@@ -111,6 +111,19 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             " the first to enter; absent in results that were saved before it was kept"
         ),
     ] = UNSET
+    steady: Annotated[
+        tuple[int, int] | UnsetType | None,
+        Meta(
+            description="operations of the steady state, in which all threads take part (W2 of"
+            " docs/model.md), and its length in ps; absent in results that were saved before it"
+            " was kept"
+        ),
+        PointColumn(
+            key="steady_ps",
+            of=lambda steady: steady[1] if isinstance(steady, tuple) else None,
+            about="ps of the steady state that ops/s is of; null: of the whole run",
+        ),
+    ] = UNSET
     latency: Annotated[
         Latency | None,
         Meta(description="percentiles of operation latency"),
@@ -246,15 +259,42 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             head="ops/s",
             write=units.rate,
             apart=True,
-            about="operations a second of simulated time, all threads together",
+            about="operations a second of simulated time, all threads together, while all take part",
             axis="million operations per second",
             scale=1e6,
         ),
         after="elapsed_ps",
     )
     def throughput(self) -> int | None:
-        """Operations per second of simulated time; None where no time passed."""
-        return self.ops * 10**12 // self.elapsed_ps if self.elapsed_ps else None
+        """Operations per second of simulated time: of the steady state, else of the whole run; None
+        where no time passed."""
+        ops, ps = self.measured
+        return ops * 10**12 // ps if ps else None
+
+    @property
+    def measured(self) -> tuple[int, int]:
+        """Operations and ps that the rate is of: the steady state, else the whole run."""
+        return self.steady if isinstance(self.steady, tuple) else (self.ops, self.elapsed_ps)
+
+    @property
+    @derived(
+        PointColumn(
+            of=lambda share: share and round(share, 4),
+            about="threads that the rate accounts for, over those that took part",
+        ),
+        after="elapsed_ps",
+    )
+    def accounted(self) -> float | None:
+        """Threads that the rate accounts for, over those that took part (W3); None where that is
+        not known.
+
+        Their mean number is the rate times what an operation takes with what comes before it
+        (Little's law), which is the threads' time in the region of interest over the operations."""
+        ops, ps = self.measured
+        spent = [e - b for b, e in self.thread_ps if e > b] if self.thread_ps is not UNSET else []
+        if not (ops and ps and self.ops and spent):
+            return None
+        return ops / ps * sum(spent) / self.ops / len(spent)
 
     @property
     @derived(
@@ -353,8 +393,6 @@ class Estimate(Struct, frozen=True, kw_only=True):
     throughput: Annotated[int, Meta(description="median of the runs' rates")]
     low: Annotated[int, Meta(description="of its 95 % confidence interval")]
     high: Annotated[int, Meta(description="of the same")]
-    rates: Annotated[list[int], Meta(description="operations a second of each run, by seed")]
-    steady: Annotated[bool, Meta(description="false: of whole runs, that have no steady state")]
     ops: Annotated[int, Meta(description="operations of each hart in a run, in the mean")]
     operations: Annotated[int, Meta(description="in all runs, with those that were too short")]
 
@@ -372,7 +410,6 @@ class Estimate(Struct, frozen=True, kw_only=True):
             "throughput": self.throughput,
             "level": LEVEL,
             "reached": self.reached,
-            "steady": self.steady,
             "each": self.ops,
             "operations": self.operations,
         }

@@ -1,32 +1,28 @@
-"""A run's steady state: its rate without warm-up and without the end, where harts are missing.
+"""The steady state of a run (W2), and the interval of the rates of several runs (W4).
 
-    steady(pace)        operations a second, and whether much of the run was left out
-    apart(pace)         by how much its halves differ
-    interval(values)    the confidence interval of the median of what they are drawn from
+    steady(pace)          the operations and the length of its steady state
+    halves_apart(pace)    the difference between its halves
+    interval(values)      the confidence interval of the median of what they are drawn from
 
-The first quarter and the last eighth are left out in any case.  Of the rest MSER-5 cuts what else
-is warm-up: of the spans' counts in batches of five, so many of the first are dropped, at most a
-third, that the standard error of the mean of the others is least (White, An effective truncation
-heuristic for bias reduction in simulation output, Simulation 69, 1997; White, Cobb and Spratt,
-2000).  From the end it cuts what is done while threads become fewer.
-
-The interval is of order statistics, so it holds for any distribution: as often as of n fair coins
-between k and n - k show heads.  Rates have few values where a lock goes round in one order.
+The native engine has the steady state from observe/steady.hh; this is the reference engine's.
+MSER-5 is White, An effective truncation heuristic for bias reduction in simulation output,
+Simulation 69, 1997; White, Cobb and Spratt, 2000.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from math import comb
-from statistics import fmean
+from statistics import fmean, stdev
 
 from msgspec import Struct
 
 LEVEL = 95  # per cent of intervals, at least, that hold the median
 FIRST_PART, LAST_PART = 4, 8  # one part in so many is left out
 BATCH, CUT = 5, 3  # spans; of their batches one in so many may be cut from an end
-ENOUGH = 3  # a steady state is at least a part in so many
 LEAST = 20  # operations in a steady state
+STUDENT = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776}  # two-sided at LEVEL, by the number of values
 
 
 class Pace(Struct, frozen=True):
@@ -39,38 +35,36 @@ class Pace(Struct, frozen=True):
     spans: list[tuple[int, int]]  # operations, and when the last of them was done
 
 
-def steady(pace: Pace) -> tuple[float | None, bool]:
-    """Operations a second while all harts are there, from an operation's end to another's, None
-    where they hardly are; and whether little of that time is steady."""
-    end, window = _window(pace)
-    if sum(operations for operations, _ in window[1:]) < LEAST:
-        return None, True
-    return _rate(window), window[-1][1] - window[0][1] < end * pace.span / ENOUGH
+def steady(pace: Pace) -> tuple[int, int] | None:
+    """Operations of the steady state and its length in ps, from an operation's end to another's;
+    None where all threads hardly work together."""
+    window = _window(pace)
+    done = sum(operations for operations, _ in window[1:])
+    return (done, window[-1][1] - window[0][1]) if done >= LEAST else None
 
 
-def apart(pace: Pace) -> float:
-    """By how much the halves of the steady state differ, as a part of its rate; 0: there is none.
+def halves_apart(pace: Pace) -> float:
+    """The difference between the rates of the steady state's halves, as a part of its rate; 0 where
+    there is none.
 
     Where they differ as much as runs do, longer runs differ less."""
-    _, window = _window(pace)
+    window = _window(pace)
     half = len(window) // 2
     if half < 2:
         return 0.0
     return (_rate(window[: half + 1]) - _rate(window[half:])) / _rate(window)
 
 
-def _window(pace: Pace) -> tuple[int, list[tuple[int, int]]]:
-    """The run's spans until the first hart ends, and those of its steady state in which something
-    was done."""
-    end = min(pace.left // pace.span - pace.first, len(pace.spans))
+def _window(pace: Pace) -> list[tuple[int, int]]:
+    """The spans of the steady state in which something was done."""
+    end = min(max(0, pace.left // pace.span - pace.first), len(pace.spans))
     begin = max(0, -(-pace.entered // pace.span) - pace.first)
-    if begin > end / 2:
-        return end, []
+    if 2 * begin > end:
+        return []
     window = pace.spans[begin + (end - begin) // FIRST_PART : end - (end - begin) // LAST_PART]
-    counts = [operations for operations, _ in window]
-    window = window[BATCH * warm_up(counts) :]
+    window = window[BATCH * warm_up([operations for operations, _ in window]) :]
     counts = [operations for operations, _ in reversed(window)]
-    return end, [span for span in window[: len(window) - BATCH * warm_up(counts)] if span[0]]
+    return [span for span in window[: len(window) - BATCH * warm_up(counts)] if span[0]]
 
 
 def _rate(window: Sequence[tuple[int, int]]) -> float:
@@ -79,24 +73,31 @@ def _rate(window: Sequence[tuple[int, int]]) -> float:
 
 
 def warm_up(counts: Sequence[int]) -> int:
-    """MSER-5: how many batches of the first to drop."""
+    """MSER-5: the number of first batches to drop.
+
+    The squared standard error of the mean of n batches of sum s and sum of squares q is
+    (n q - s^2) / n^3."""
     starts = range(0, len(counts) - BATCH + 1, BATCH)
     batches = [sum(counts[at : at + BATCH]) for at in starts]
 
-    def error(dropped: int) -> float:
+    def squared_error(dropped: int) -> Fraction:
         rest = batches[dropped:]
-        mean = fmean(rest)
-        return sum((batch - mean) ** 2 for batch in rest) / len(rest) ** 2
+        squares = sum(batch * batch for batch in rest)
+        return Fraction(len(rest) * squares - sum(rest) ** 2, len(rest) ** 3)
 
-    return min(range(len(batches) // CUT + 1), key=error) if batches else 0
+    return min(range(len(batches) // CUT + 1), key=squared_error) if batches else 0
 
 
 def interval(values: Sequence[float], further: int = 0) -> tuple[float, float]:
-    """The narrowest that holds the median at LEVEL; of too few values the least and the greatest.
+    """The narrowest that holds the median at LEVEL (W4): of order statistics, so for any
+    distribution; of few values Student's.
 
     `further`: without so many more at either end.
     """
     ordered = sorted(values)
+    if len(ordered) in STUDENT and not further:
+        half = STUDENT[len(ordered)] * stdev(ordered) / len(ordered) ** 0.5
+        return fmean(ordered) - half, fmean(ordered) + half
     dropped = max(0, _rank(len(ordered)) - 1) + further
     return ordered[dropped], ordered[-1 - dropped]
 

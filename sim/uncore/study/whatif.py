@@ -2,7 +2,7 @@
 
     whatif(machine, workload, job)  the run as it is, and a row for each change, ranked
     changed(job, free, apart)      the job with lines that cost nothing, and fields apart, by name
-    overlap(a, b)                  whether chance alone may tell two runs apart
+    doubtful(base, runs)           whether chance alone may tell two runs apart
     changes(job, observed)         what could be changed, each with the words of `uncore run`
 
 Nothing is estimated: each row is a run of its own, which its words repeat.  Lines that cost nothing
@@ -27,10 +27,13 @@ from uncore.execution.execute import execute
 from uncore.execution.pool import Workers
 from uncore.execution.rerun import observe
 from uncore.job import Job
+from uncore.job.job import Length
 from uncore.result import Observed, Point, Repeats, Result, repeats
 from uncore.result.frame import Framed
 from uncore.result.objects import alike, whole
+from uncore.result.repeats import rate
 from uncore.result.sharing import costs
+from uncore.result.steady import interval
 from uncore.topology.load import stated
 
 Kind = Literal["layout", "home", "atomics", "distance", "number", "line"]
@@ -73,7 +76,7 @@ class Effect:
     runs: Repeats
     throughput: float
     p99: float | None
-    doubtful: bool  # its repeats overlap those of the run as it is
+    doubtful: bool  # chance alone may have brought it about
 
     @property
     def point(self) -> Point:
@@ -140,6 +143,7 @@ def whatif(
     result = execute([job], workers, engine_options=engine_options)[0]
     if result.outcome.partial:
         raise KeyboardInterrupt
+    job = _as_long(machine, job, result)
     kinds = set(only)
     candidates = [
         change
@@ -176,18 +180,34 @@ def changed(
     return replace(job, free=tuple(lines), apart=groups)
 
 
+def _as_long(machine: str, job: Job, result: Result) -> Job:
+    """The job with the seeds and the length that a search has come to, said by options of `run`.
+
+    A change is compared with the run as it is, so both draw the same (common random numbers)."""
+    for threads, ops, runs, start, duration, warmup in result.job.get("lengths", ()):
+        length = Length(threads, ops, runs, start, duration, warmup)
+        overrides = {**dict(job.overrides), "chance.start": f"{start}ps"}
+        loaded = topology.load(machine, [f"{key}={value}" for key, value in overrides.items()])
+        seeds = tuple(result.job["seeds"][:runs])
+        job = replace(
+            job, machine=loaded, overrides=tuple(sorted(overrides.items())), seeds=seeds, within=0
+        ).given({**dict(job.parameters), **length.parameters})
+    return job
+
+
 def _effect(change: Change, base: Repeats, runs: Repeats) -> Effect:
     before, after, p99 = base.median, runs.median, None
     if before.latency and after.latency and before.latency.p99:
         p99 = after.latency.p99 / before.latency.p99 - 1
-    return Effect(change, runs, runs.rate / base.rate - 1, p99, overlap(base, runs))
+    return Effect(change, runs, runs.rate / base.rate - 1, p99, doubtful(base, runs))
 
 
-def overlap(*several: Repeats) -> bool:
-    """Whether the repeats' throughputs overlap; False where a side has a single run."""
-    ends = [runs.ends for runs in several if runs.ends[0] is not None]
-    lows, highs = zip(*ends, strict=True) if ends else ((), ())
-    return len(ends) == len(several) and max(lows) <= min(highs)
+def doubtful(base: Repeats, runs: Repeats) -> bool:
+    """Whether chance alone may tell two runs apart, seed by seed; False for a single seed."""
+    before = {point.seed: rate(point) for point in base.points}
+    ratios = [rate(point) / before[point.seed] for point in runs.points if before.get(point.seed)]
+    low, high = interval(ratios) if len(ratios) > 1 else (0, 0)
+    return low <= 1 <= high
 
 
 def changes(machine: str, job: Job, observed: Observed) -> Iterator[Change]:

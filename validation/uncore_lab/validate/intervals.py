@@ -70,7 +70,7 @@ def row(machine: str, workload: str) -> Row:
         ),
         "off": round(100 * (fmean(found.throughput for found in estimated) / truth - 1), 2),
         "reached": sum(found.reached for found in estimated),
-        "steady": sum(found.steady for found in estimated),
+        "steady": sum(result.points[0].steady is not None for result in results),
         "ops": round(fmean(found.ops for found in estimated)),
     }
 

@@ -3,7 +3,7 @@
 Lockstep    none, unless the user names a seed
 Drawn       a single run, with a seed
 Repeated    several runs, with consecutive seeds
-Estimate     as many as an interval needs, if the user says how narrow
+Estimate    as many as an interval needs, unless the user says how many or how long
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from cyclopts import Parameter, validators
 
 from uncore.cli.options.groups import panel
 from uncore.errors import UserError
+from uncore.execution.enough import within_unasked
 from uncore.execution.request import usual_seeds
 from uncore.job import Job
 from uncore.job.forms import REPEATS
@@ -43,10 +44,16 @@ class Chance(Protocol):
     def fields(self, engine: str) -> dict[str, Any]:
         """Those of a job on this engine."""
 
+    def complete(self, job: Job) -> Job:
+        """The job as it is run, once all else of it is known."""
+
 
 class _Seeds:
     def fields(self: Chance, engine: str) -> dict[str, Any]:
         return {"seeds": self.seeds(engine)}
+
+    def complete(self, job: Job) -> Job:
+        return job
 
 
 @Parameter(name="*")
@@ -95,12 +102,15 @@ _WITHIN = options(Job)["within"]
 @dataclass(frozen=True)
 class Estimate(Repeated):
     within: Annotated[
-        str, Parameter(name=_WITHIN.flag, help=_WITHIN.about, group=panel(_WITHIN.group))
-    ] = _WITHIN.form.shown(_WITHIN.default)
+        str | None, Parameter(name=_WITHIN.flag, help=_WITHIN.about, group=panel(_WITHIN.group))
+    ] = None
 
     def fields(self, engine: str) -> dict[str, Any]:
-        within = _WITHIN.form.read(_WITHIN.flag, self.within)
+        within = _WITHIN.form.read(_WITHIN.flag, self.within or _WITHIN.form.shown(0))
         return {"seeds": self.seeds(engine), "within": within}
+
+    def complete(self, job: Job) -> Job:
+        return within_unasked(job) if self.within is None else job
 
 
 LOCKSTEP, DRAWN, REPEATED, ESTIMATED = Lockstep(), Drawn(), Repeated(), Estimate()

@@ -114,7 +114,7 @@ class JobWords(_JobFields, _Words):  # type: ignore[misc]
     ) -> Job:
         """The job of a command that asks for one."""
         values = self.values() | chance.fields(self.engine)
-        return make_job(machine, workload, threads, **values, slow=self.slow)
+        return chance.complete(make_job(machine, workload, threads, **values, slow=self.slow))
 
     def jobs(
         self,
@@ -138,7 +138,7 @@ class JobWords(_JobFields, _Words):  # type: ignore[misc]
             chosen = dict(zip(axes, values, strict=True))
             words = {**fixed, **chosen, "slow": self.slow, **chance.fields(chosen["engine"])}
             bare.append(make_job(machine, program, threads, **words))
-        return [job.given(values) for job, values in product(bare, parameters)]
+        return [chance.complete(job.given(values)) for job, values in product(bare, parameters)]
 
 
 MACHINE_WORDS, JOB_WORDS = MachineWords(), JobWords()

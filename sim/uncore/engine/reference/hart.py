@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from uncore.engine.reference.core import Core
 
 MARK = {
-    name: CONSTANTS[f"UC_MARK_{name}"] for name in ("OP", "ROI_ON", "ROI_OFF", "DELAY", "START")
+    name: CONSTANTS[f"UC_MARK_{name}"]
+    for name in ("OP", "ROI_ON", "ROI_OFF", "DELAY", "START", "WARM_UP")
 }
 LONGEST_DELAY = CONSTANTS["UC_LONGEST_DELAY"]
 STACK, GUARD = CONSTANTS["UC_STACK_STRIDE"], CONSTANTS["UC_STACK_GUARD"]
@@ -60,6 +61,7 @@ class Hart:
         self.wake = Bell(self.clock)
         isa.set_stack(core.system.stacks + id * STACK + GUARD, STACK - GUARD)
         self.began: int | None = None  # of the operation it measures
+        self.warms_up = False
         self.weak = Weak(self) if core.costs.order == "weak" else None  # what it has seen (H8)
         isa.whole = self.whole
         self.late = core.system.chance.start(id)  # where it begins what is measured (V3)
@@ -154,8 +156,11 @@ class Hart:
             if self.began is not None:
                 counts.pace.done.append((now, max(1, value)))
                 self.began = now
+        elif code == MARK["WARM_UP"]:
+            self.warms_up = True
         elif code in (MARK["START"], MARK["ROI_ON"]):
-            self.began = now
+            self.warms_up = self.warms_up and code == MARK["START"]
+            self.began = None if self.warms_up else now
         elif code == MARK["ROI_OFF"]:
             self.began = None
         elif code == MARK["DELAY"]:

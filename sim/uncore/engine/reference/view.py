@@ -7,8 +7,11 @@ from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from uncore.engine.reference import contents
 from uncore.engine.reference.log import Record
+from uncore.result.steady import Pace, steady
 
 if TYPE_CHECKING:
     from uncore.engine.reference.system import System
@@ -48,6 +51,7 @@ class View:
         """Under the names that the native engine gives them."""
         counts, system = self.system.counts, self.system
         line = system.machine.line
+        found = steady(msgspec.convert(counts.pace.fields(), Pace))
         return {
             "transactions": counts.transactions,
             "invalidations": counts.invalidations,
@@ -65,6 +69,7 @@ class View:
                 for node in system.agents.memories
             ],
             "latencies": sorted(counts.latencies.items()),
+            "steady": [found] if found else [],
         }
 
     def log(self) -> dict[str, list[Any]]:

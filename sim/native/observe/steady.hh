@@ -1,0 +1,90 @@
+// The steady state of a run (W2): what was done while all harts took part, without warm-up.
+//
+// Interface: steady(pace), how many operations in how much time; none where fewer than
+// kLeastOperations were done in it. All is computed in whole numbers, so it is the same on any host
+// and as the reference engine (uncore.result.steady) has it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "observe/pace.hh"
+
+namespace uncore {
+
+struct Steady {
+  uint64_t operations = 0;
+  Time ps = 0;
+};
+
+namespace steady_state {
+
+using Spans = std::vector<Pace::Span>;
+
+constexpr std::size_t kFirstPart = 4, kLastPart = 8;  // one part in so many is left out (W2.1)
+constexpr std::size_t kBatch = 5, kMostCut = 3;       // spans; one batch in so many may be cut
+constexpr uint64_t kLeastOperations = 20;
+
+// MSER-5 (W2.2): how many batches of the first to drop, so that the standard error of the mean of
+// the others is least. With n batches of sum s and sum of squares q, its square is
+// (n q - s^2) / n^3.
+inline std::size_t warm_up(const Spans& spans) {
+  using Wide = unsigned __int128;
+  const std::size_t count = spans.size() / kBatch;
+  if (!count) return 0;
+  std::vector<uint64_t> batches(count);
+  for (std::size_t n = 0; n < count * kBatch; ++n) batches[n / kBatch] += spans[n].operations;
+  Wide sum = 0, squares = 0;
+  const auto add = [&](uint64_t batch) { sum += batch, squares += Wide{batch} * batch; };
+  for (std::size_t n = count / kMostCut + 1; n < count; ++n) add(batches[n]);
+  std::size_t best = 0;
+  Wide least = 0, least_cubed = 0;
+  for (std::size_t dropped = count / kMostCut + 1; dropped-- > 0;) {
+    add(batches[dropped]);
+    const Wide n = count - dropped, error = n * squares - sum * sum, cubed = n * n * n;
+    if (!least_cubed || error * least_cubed <= least * cubed)
+      best = dropped, least = error, least_cubed = cubed;
+  }
+  return best;
+}
+
+// Spans while all harts take part, without the first and the last of them (W2.1).
+inline Spans together(const Pace& pace) {
+  Spans spans;
+  pace.each([&](const Pace::Span& span) { spans.push_back(span); });
+  if (spans.empty()) return {};
+  const auto number = [&](Time span) {
+    return span > pace.first() ? static_cast<std::size_t>(span - pace.first()) : std::size_t{0};
+  };
+  const Time unit = Time{1} << pace.shift();
+  const std::size_t end = std::min(number(pace.left() >> pace.shift()), spans.size());
+  const std::size_t begin = number((pace.entered() + unit - 1) >> pace.shift());
+  if (2 * begin > end) return {};
+  const std::size_t all = end - begin;
+  return {spans.begin() + static_cast<std::ptrdiff_t>(begin + all / kFirstPart),
+          spans.begin() + static_cast<std::ptrdiff_t>(end - all / kLastPart)};
+}
+
+}  // namespace steady_state
+
+inline Steady steady(const Pace& pace) {
+  using namespace steady_state;
+  Spans spans = together(pace);
+  const auto cut = [&] {
+    spans.erase(spans.begin(),
+                spans.begin() + static_cast<std::ptrdiff_t>(kBatch * warm_up(spans)));
+    std::ranges::reverse(spans);
+  };
+  cut();  // warm-up
+  cut();  // what is done while threads become fewer
+  std::erase_if(spans, [](const Pace::Span& span) { return span.operations == 0; });
+  Steady found;
+  for (std::size_t n = 1; n < spans.size(); ++n) found.operations += spans[n].operations;
+  if (found.operations < kLeastOperations) return {};
+  found.ps = spans.back().last - spans.front().last;
+  return found;
+}
+
+}  // namespace uncore
