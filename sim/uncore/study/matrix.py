@@ -49,6 +49,7 @@ from uncore.topology.machine import Machine
 Table = Sequence[Sequence[int]]
 Ns = Sequence[Sequence[float]]
 Sample = tuple[int, int]  # how many harts, and which draw of so many
+Seeds = Callable[[int], tuple[int, ...]]  # of so many runs; none: one run, in lockstep
 
 LINE, IPI = "one-way latency", "one-way IPI latency"
 UNLIMITED = {"max_time": "none"}  # a large matrix ends, but takes longer than the usual limit
@@ -163,7 +164,7 @@ def measure(
     ipi: bool,
     overrides: Mapping[str, str],
     smt: bool,
-    seeds: Callable[[int], tuple[int, ...]] = lambda _: (),
+    seeds: Seeds = lambda _: (),
     slow: bool = False,
     only: Sample | None = None,
     as_measured: bool = False,
@@ -175,13 +176,12 @@ def measure(
 ) -> Matrix:
     """Runs the ping-pong over all pairs of harts, or those of the sample `only`.
 
-    `seeds`: of so many runs; by default there is one, in lockstep.  `as_measured`: with the line
-    where the real machine had it.
+    `as_measured`: with the line where the real machine had it.
     """
     if as_measured:
         policies |= _conditions(machine, ipi)
     job = tournament(machine, WORKLOADS[ipi], overrides=overrides, slow=True, smt=smt, **policies)
-    job = _seeded(job, seeds(repeats(job.machine, job.slices)))
+    job = _seeded(job, seeds)
     if only:
         players = sample(job.machine, job.harts, *only)
         job = replace(job, threads=(len(players),), placement=",".join(map(str, players)))
@@ -217,9 +217,9 @@ def _alike(job: Job, measured: plugins.Measured) -> bool:
     ) and job.slices == measured.slices
 
 
-def _seeded(job: Job, seeds: tuple[int, ...]) -> Job:
-    job = replace(job, seeds=seeds)
-    return job.given({"rounds": _rounds(job)}) if len(seeds) > REPEATS else job
+def _seeded(job: Job, seeds: Seeds) -> Job:
+    job = replace(job, seeds=seeds(repeats(job.machine, job.slices)))
+    return job.given({"rounds": _rounds(job)}) if len(job.seeds) > REPEATS else job
 
 
 def _rounds(job: Job) -> int:
