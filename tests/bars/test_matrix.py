@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -83,3 +85,56 @@ def test_a_pair_is_the_mean_of_its_seeds_and_a_class_shows_their_spread() -> Non
     assert classes(both)["die"]["apart_ns"] == pytest.approx(abs(medians[0] - medians[1]), abs=0.01)
     assert medians[0] != medians[1]
     assert classes(single[0])["die"]["apart_ns"] is None
+
+
+@pytest.mark.parametrize("name", ["i76700k", "w2150b", "r7900x"])
+def test_matrix_of_another_line_is_within_the_spread_that_is_shown(name: str) -> None:
+    """Without SMT the program's data lie elsewhere, and so does its line: nothing else differs."""
+    with_smt, without = (uncore.matrix(name, smt=smt).by_class() for smt in (True, False))
+    shown = {row["class"]: row for row in with_smt}
+    for row in without:
+        other = shown[row["class"]]
+        spread = max(row["apart_ns"], other["apart_ns"]) / 2
+        assert row["median_ns"] == pytest.approx(other["median_ns"], abs=spread), row["class"]
+
+
+CERTAIN = {"chance.start": "0ns", "chance.request": "0ns", "chance.hold": 0}
+
+
+def between_complexes(seed: int | None, slices: str = "hash", **more: Any) -> float:
+    seeds = () if seed is None else (seed,)
+    words = {"smt": False, "slices": slices, "seeds": seeds, "overrides": {**CERTAIN, **more}}
+    median = classes(uncore.matrix("r7900x", sample=4, **words))["socket"]["median_ns"]
+    assert median
+    return round(median, 1)
+
+
+def test_each_seed_measures_a_line_at_one_of_the_slices() -> None:
+    """V10: as `--slices` puts it; the slice that the address says is one of them."""
+    named = {between_complexes(1, str(number)) for number in range(6)}
+    drawn = {between_complexes(seed) for seed in range(1, 10)}
+    assert drawn <= named and len(drawn) > 2
+    address = between_complexes(None)
+    assert {between_complexes(seed, **{"chance.slice": 0}) for seed in (1, 2)} == {address}
+    assert address in named
+
+
+@pytest.mark.parametrize(
+    ("machine", "words", "seeds", "rounds"),
+    [
+        ("i76700k", {}, 9, 33),
+        ("i76700k", {"slices": "1"}, 3, None),
+        ("i76700k", {"overrides": {"chance.slice": 0}}, 3, None),
+        ("bus:3", {}, 3, None),
+        ("i76700k", {"seeds": ()}, 0, None),
+        ("i76700k", {"seeds": range(5, 11)}, 6, 50),
+    ],
+)
+def test_seeds_share_the_round_trips_of_a_pair(
+    machine: str, words: dict[str, Any], seeds: int, rounds: int | None
+) -> None:
+    """A drawn slice needs more seeds, which cost no more; other matrices are as they were."""
+    (result,) = uncore.matrix(machine, sample=2, **words).results
+    assert len(result.job.get("seeds", ())) == seeds
+    given = dict(result.job["parameters"])
+    assert given == ({"rounds": str(rounds)} if rounds else {})

@@ -462,6 +462,19 @@ def weakly() -> Iterator[tuple[str, Case]]:
     yield "weak-kinds", random._replace(options=(("seeds", (2,)),))
 
 
+def drawn_slices() -> Iterator[tuple[str, Case]]:
+    """Slices and equal routes by the draw of a run (V10): five slices on a grid, three beside the
+    cores of each complex, and a tree of several hubs."""
+    parameters, seeds = (("ops", 12), ("lines", 12)), (("seeds", (7,)),)
+    for name, machine, words in (
+        ("mesh", "mesh:3x2", ("system.resolver.slices=5", *HASHED)),
+        ("complexes", "ccx:2x3", ("chance.slice=1000",)),
+        ("tree", "ccx:2x3", TREE),
+    ):
+        case = Case(machine, "random", 6, words, parameters, seeds, tiny=True)
+        yield f"drawn-slices-{name}", case
+
+
 MORE = dict(  # which no earlier version has run
     [
         *OWNED.items(),
@@ -473,6 +486,7 @@ MORE = dict(  # which no earlier version has run
         *weakly(),
         *wide(),
         *spread_over_routes(),
+        *drawn_slices(),
     ]
 )
 LONG = dict(structures(100))

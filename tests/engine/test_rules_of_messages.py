@@ -6,10 +6,11 @@ Small machines, whole nanoseconds, exact expectations, like test_rules_of_cores.
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import polars
 import pytest
-from tests.engine.test_rules_of_chance import mix
+from tests.engine.test_rules_of_chance import draw, mix
 from tests.support.least import least
 from tests.support.line import HOME, KEPT, NS, A, B, H, line, way, wires
 from tests.support.plans import LEAD, START, Do, Span, Step, at, results, steps, words
@@ -19,7 +20,7 @@ from tests.support.runs import guest, job, logged, point
 from uncore.engine import native
 from uncore.topology import load
 from uncore.topology.load import shipped
-from uncore.topology.machine import Link, Machine
+from uncore.topology.machine import Chance, Link, Machine
 from uncore.topology.route import KINDS, Routes
 
 # ---- R: the resolver -----------------------------------------------------------------------------
@@ -220,16 +221,44 @@ def forked(hashed: bool) -> Machine:
     return line(links=(*to_b, *between), stops=stops, hashed_routes=hashed)
 
 
+def taken_ways(machine: Machine, **options: Any) -> tuple[list[int], list[int]]:
+    """Of eight lines: their numbers, and ns of the data from H to A."""
+    plans = [[Step(1000 * n, Do.LOAD, n) for n in range(1, 9)]]
+    log, _ = logged(machine, guest("plan"), 1, **words(plans), **options)
+    loads = log.filter(polars.col("request") >= (START + 1000) * NS)[:8]
+    times = (loads["data"] - loads["open"]) // NS - MEMORY
+    return [address // 64 for address in loads["line"]], times.to_list()
+
+
+def by_hash(lines: list[int]) -> list[int]:
+    """F1.1: ns by the wire that each line's way says."""
+    return [BY[(X, Y)[mix(mix(mix(number) + H) + A) % 64 % 2]] for number in lines]
+
+
 def test_a_line_takes_of_equal_routes_the_one_that_its_hash_says() -> None:
     """F1.1: data from H to A, line by line; without hashing all by the lower-numbered links."""
-    plans = [[Step(1000 * n, Do.LOAD, n) for n in range(1, 9)]]
-    for hashed in (True, False):
-        log, _ = logged(forked(hashed), guest("plan"), 1, **words(plans))
-        loads = log.filter(polars.col("request") >= (START + 1000) * NS)[:8]
-        times = (loads["data"] - loads["open"]) // NS - MEMORY
-        ways = [mix(mix(mix(address // 64) + H) + A) % 64 for address in loads["line"]]
-        assert times.to_list() == [BY[(X, Y)[way % 2 * hashed]] for way in ways]
-        assert set(times) == ({14, 18} if hashed else {14})
+    lines, times = taken_ways(forked(True))
+    assert times == by_hash(lines) and set(times) == {14, 18}
+    assert set(taken_ways(forked(False))[1]) == {14}
+
+
+DRAWN = Chance(slice=999_999)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_way_of_a_line_is_that_of_the_line_so_far_on(seed: int) -> None:
+    """V10, F1.1: by the draw of the run that chooses slices, too."""
+    machine = dataclasses.replace(forked(True), chance=DRAWN)
+    lines, times = taken_ways(machine, seeds=(seed,))
+    further = draw(DRAWN.slice, 9, 0, 0, seed)
+    assert times == by_hash([number + further for number in lines]) != by_hash(lines)
+
+
+def test_way_stays_where_the_job_names_the_slice() -> None:
+    """V10: then nothing is drawn."""
+    machine = dataclasses.replace(forked(True), chance=DRAWN)
+    lines, times = taken_ways(machine, seeds=(1,), slices="0")
+    assert times == by_hash(lines)
 
 
 BUSY = 40  # ns that data keep a channel; the others a quarter of it

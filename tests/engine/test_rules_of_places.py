@@ -10,6 +10,7 @@ import dataclasses
 from typing import Any
 
 import pytest
+from tests.engine.test_rules_of_chance import draw
 from tests.support.line import HOME as RESOLVER
 from tests.support.line import NODE, NS, ONE_WAY, A, B, H, line, way
 from tests.support.plans import LEAD, START, Do, Plans, Step, steps, words
@@ -17,7 +18,7 @@ from tests.support.rule_costs import LOAD, MEMORY, SERVICE, fetch, taken
 from tests.support.runs import guest, logged
 
 from uncore.program.abi import CONSTANTS
-from uncore.topology.machine import Machine
+from uncore.topology.machine import Chance, Machine
 from uncore.topology.schema import LINES as SIZES
 
 PAGE = 4096  # bytes
@@ -87,11 +88,29 @@ def test_a_line_is_served_by_its_slice(slices: int | str, size: int) -> None:
     )
     served = set()
     for r in records:
-        hashed = (r["line"] * 0x9E3779B97F4A7C15 % 2**64 >> 32) % 3
-        number = hashed if slices == "hash" else int(slices)
+        number = hashed(r["line"]) if slices == "hash" else int(slices)
         assert r["took"] == fetched(A, SLICES[number], H)
         served.add(number)
     assert served == ({0, 1, 2} if slices == "hash" else {slices})
+
+
+def hashed(number: int) -> int:
+    """A3: the slice of a line, by its number."""
+    return (number * 0x9E3779B97F4A7C15 % 2**64 >> 32) % 3
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**63 - 1])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("slices", ["hash", "1"])
+def test_slice_of_a_line_is_that_of_the_line_so_far_on(slices: str, size: int, seed: int) -> None:
+    """V10: by one draw of the run, for all lines; the slice that a job names stays."""
+    most = 999_999
+    machine = line(line=size, resolver={"slices": SLICES}, chance=Chance(slice=most))
+    records = missed(machine, LINES, stride=size, slices=slices, seeds=(seed,))
+    lines, further = [r["line"] for r in records], draw(most, 9, 0, 0, seed)
+    chosen = [hashed(number + further) if slices == "hash" else 1 for number in lines]
+    assert [r["took"] for r in records] == [fetched(A, SLICES[n], H) for n in chosen]
+    assert chosen != [hashed(number) for number in lines]
 
 
 # ---- A4: home nodes ------------------------------------------------------------------------------

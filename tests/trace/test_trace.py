@@ -88,6 +88,22 @@ def test_a_message_takes_the_links_of_its_lines_route(machine):
     assert len(taken) > len({way[:2] for way in taken})
 
 
+FIRST, LINE = 0x8000_0000, 64
+
+
+@pytest.mark.parametrize(("machine", "slices"), [("i76700k", 4), ("r7900x", 6), ("skylake24", 24)])
+def test_each_slice_is_as_likely_to_own_a_line(machine, slices):
+    """V10: over seeds for one line; lines of one seed are spread as evenly as in lockstep."""
+    made = make_job(machine, "lock/ticket", (1,), seeds=range(200 * slices))
+    owner, lines = made.machine.cores, [FIRST + LINE * n for n in range(100 * slices)]
+    of_seeds = [Places(made.at(1, seed)) for seed in made.seeds]
+    owned = Counter(places.stop(owner, lines[7]) for places in of_seeds)
+    assert len(owned) == slices and all(abs(n - 200) < 4 * 200**0.5 for n in owned.values())
+    for places in (Places(made.at(1)), *of_seeds[:3]):
+        together = Counter(places.stop(owner, line) for line in lines)
+        assert len(together) == slices and all(abs(n - 100) <= 8 for n in together.values())
+
+
 def test_copies_go_through_the_cells_of_the_client_table(traced):
     state = {}
     for row in traced.tables["states"].iter_rows(named=True):

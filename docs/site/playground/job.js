@@ -21,6 +21,7 @@ function documentOf(K, job) {
     delete machine.chance.load;
     delete machine.chance.store;
   }
+  if (!machine.chance.slice) delete machine.chance.slice;
   if (!costs.some(core => core.far_owned)) for (const core of costs) delete core.far_owned;
   const { resolvers } = machine;
   if (!resolvers.some(resolver => resolver.pointers))

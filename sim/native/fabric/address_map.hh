@@ -13,6 +13,7 @@
 #include "spec/agents.hh"
 #include "spec/spec.hh"
 #include "storage/bytes.hh"
+#include "time/chance.hh"
 
 namespace uncore {
 
@@ -25,14 +26,15 @@ class AddressMap {
         fabric_(fabric),
         size_(machine.line),
         span_(std::ranges::max(machine.memories, {}, &MemorySpec::size).size),
+        further_(further(job)),
         some_free_(!job.free.empty()) {
     places_.reserve(agents.all());
     for (Agent a = 0; a < static_cast<Agent>(agents.all()); ++a) places_.push_back(place_of(a));
   }
 
   LineSize line_size() const { return size_; }
-  // A line's address over its size, by which it is hashed (A3, F1.1).
-  uint64_t ordinal(uint64_t line) const { return size_.ordinal(line); }
+  // The number that chooses a line's slice (A3) and its ways (F1.1).
+  uint64_t ordinal(uint64_t line) const { return size_.ordinal(line) + further_; }
 
   // Where an agent stands. Whatever has one stop is one slice.
   int32_t stop(Agent a, uint64_t line) const { return stop_of(a, mix(line)); }
@@ -96,7 +98,12 @@ class AddressMap {
   Place place_of(Agent a) const;
   // The same for lines on every host. 32 bits: a quicker division.
   uint32_t mix(uint64_t line) const {
-    return static_cast<uint32_t>((size_.ordinal(line) * 0x9E3779B97F4A7C15u) >> 32);
+    return static_cast<uint32_t>((ordinal(line) * 0x9E3779B97F4A7C15u) >> 32);
+  }
+  // V10: how many lines further on a line lies than its address says.
+  static uint64_t further(const JobSpec& job) {
+    const uint32_t most = job.slice < 0 ? job.chance.slice : 0;
+    return static_cast<uint64_t>(Draws(Draws::slice, job.seed, 0, most)(0));
   }
   bool is_free(uint64_t line) const;
   uint64_t moved(uint64_t address) const;
@@ -109,7 +116,8 @@ class AddressMap {
   const Agents& agents_;
   Fabric& fabric_;
   const LineSize size_;
-  const uint64_t span_;  // from one node's addresses to the next one's
+  const uint64_t span_;     // from one node's addresses to the next one's
+  const uint64_t further_;  // lines
   const bool some_free_;
   std::vector<Place> places_;                     // by agent
   std::unordered_map<uint64_t, uint32_t> pages_;  // first touch: home by page

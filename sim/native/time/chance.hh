@@ -29,7 +29,8 @@ class Draws {
     store = 5,
     random = 6,
     answer = 7,
-    stall = 8
+    stall = 8,
+    slice = 9
   };
 
   Draws(What what, uint64_t seed, uint64_t whom, Time most)

@@ -82,7 +82,7 @@ def _job(
         moves=(),
         watchdog=0,
         seed=0,
-        chance=Chance(0, 0, 0, 0, 0),
+        chance=Chance(),
         lookahead=lookahead,
         sleep=sleep,
         fences=True,

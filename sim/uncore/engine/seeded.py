@@ -2,6 +2,7 @@
 
 draw(seed, most, what, whom, count) -> 0..most        rule V2
 start(job, hart) -> ps                                rule V3: how late a hart begins
+further(job) -> lines                                 rule V10: how far on its lines lie
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from uncore.support.splitmix import WORD, splitmix
 if TYPE_CHECKING:
     from uncore.job import Job
 
-START, REQUEST, HOLD, LOAD, STORE, ANSWER, STALL = 1, 2, 3, 4, 5, 7, 8  # what is drawn
+START, REQUEST, HOLD, LOAD, STORE, ANSWER, STALL, SLICE = 1, 2, 3, 4, 5, 7, 8, 9  # what is drawn
 
 
 def draw(seed: int, most: int, what: int, whom: int, count: int) -> int:
@@ -25,3 +26,9 @@ def draw(seed: int, most: int, what: int, whom: int, count: int) -> int:
 def start(job: Job, hart: int) -> int:
     """V3: how late a hart begins."""
     return draw(job.seed or 0, job.chance.start * job.threads[0], START, hart, 0)
+
+
+def further(job: Job) -> int:
+    """V10: how many lines further on a line lies than its address says; none where the job names
+    the slice."""
+    return draw(job.seed or 0, job.chance.slice * (job.slices == "hash"), SLICE, 0, 0)

@@ -7,6 +7,26 @@ placement.py       which harts of the machine run the threads
 option_values.py   the values of options that several commands share
 """
 
-from uncore.job.job import HOMES, NODE, Bytes, Job, Seed, Since, check_home, home_nodes
+from uncore.job.job import (
+    HOMES,
+    NODE,
+    Bytes,
+    Job,
+    Seed,
+    Since,
+    check_home,
+    home_nodes,
+    slice_is_drawn,
+)
 
-__all__ = ["HOMES", "NODE", "Bytes", "Job", "Seed", "Since", "check_home", "home_nodes"]
+__all__ = [
+    "HOMES",
+    "NODE",
+    "Bytes",
+    "Job",
+    "Seed",
+    "Since",
+    "check_home",
+    "home_nodes",
+    "slice_is_drawn",
+]

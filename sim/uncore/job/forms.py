@@ -21,6 +21,7 @@ from uncore.topology.units import TIME
 
 OnOff = Literal["on", "off"]
 FIRST_SEED, REPEATS = 1, 3  # seeds of a run that names none
+SLICES_DRAWN = 9  # seeds of a matrix, where each draws which slice owns the line
 
 
 def _same(_: str, value: Any) -> Any:

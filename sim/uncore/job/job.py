@@ -348,6 +348,7 @@ def _drop_usual(machine: dict[str, Any]) -> None:
     cores = [machine["core"], *(kind["core"] for kind in machine["kinds"])]
     if _drop(cores, "order", "tso"):
         del machine["chance"]["load"], machine["chance"]["store"]
+    _drop([machine["chance"]], "slice", 0)
     _drop(cores, "far_owned", False)
     _drop(machine["resolvers"], "pointers", 0)
     _drop([machine], "line", LINE)
@@ -370,6 +371,12 @@ def _check_slices(slices: str, most: int) -> None:
     if slices == "hash" or (re.fullmatch("[0-9]{1,9}", slices) and int(slices) < most):
         return
     raise UserError(f"--slices {slices}: write 'hash' or the number of a slice, 0 to {most - 1}")
+
+
+def slice_is_drawn(slices: str, machine: Machine) -> bool:
+    """Whether a seed draws which slice owns a line (V10), and there are several."""
+    several = any(len(set(resolver.slices)) > 1 for resolver in machine.resolvers)
+    return slices == "hash" and several and machine.chance.slice > 0
 
 
 def check_home(home: str, machine: Machine) -> None:

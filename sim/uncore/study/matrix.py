@@ -5,7 +5,8 @@ Interface: `measure(machine, ipi, ...)` -> Matrix; `show`, `write_csv`, `panel` 
 The pairs of up to 64 harts are a single run, those of more are several, which cores share: each
 begins on a machine at rest, so the figures do not depend on the number of cores.
 Every pair is played with each seed; its figure is the mean, and a class's spread is how far the
-medians of single seeds are apart.
+medians of single seeds are apart.  Each seed is a measurement of its own: it draws where the line
+lies (V10), so there are more of them where that matters, and as many round trips in all.
 The latency of a pair is one way: half a round trip of the CAS ping-pong, or the time from sending
 an interprocessor interrupt to its handler.  Row = from, column = to: the
 harts in tree order, without SMT the first hart of each core; or a sample of them, whose pairs are
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,8 @@ from uncore.execution.execute import execute
 from uncore.execution.pool import Workers
 from uncore.execution.request import make_job
 from uncore.execution.saved_points import Store
-from uncore.job import Job
+from uncore.job import Job, slice_is_drawn
+from uncore.job.forms import REPEATS, SLICES_DRAWN
 from uncore.result import Point, Result
 from uncore.result.frame import Framed
 from uncore.support import plugins
@@ -47,6 +49,7 @@ from uncore.topology.machine import Machine
 Table = Sequence[Sequence[int]]
 Ns = Sequence[Sequence[float]]
 Sample = tuple[int, int]  # how many harts, and which draw of so many
+Seeds = Callable[[int], tuple[int, ...]]  # of so many runs; none: one run, in lockstep
 
 LINE, IPI = "one-way latency", "one-way IPI latency"
 UNLIMITED = {"max_time": "none"}  # a large matrix ends, but takes longer than the usual limit
@@ -145,12 +148,23 @@ def tournament(
     return make_job(machine, workload, threads, placement=placement, **options)
 
 
+def repeats(machine: Machine, slices: str) -> int:
+    """How many seeds a figure is the mean of, where the user does not say."""
+    return SLICES_DRAWN if slice_is_drawn(slices, machine) else REPEATS
+
+
+def shared(rounds: int, seeds: int) -> int:
+    """Round trips of a pair with each seed: more seeds than usual make no more of them together."""
+    return max(1, rounds * REPEATS // max(REPEATS, seeds))
+
+
 def measure(
     machine: str,
     *,
     ipi: bool,
     overrides: Mapping[str, str],
     smt: bool,
+    seeds: Seeds = lambda _: (),
     slow: bool = False,
     only: Sample | None = None,
     as_measured: bool = False,
@@ -167,6 +181,7 @@ def measure(
     if as_measured:
         policies |= _conditions(machine, ipi)
     job = tournament(machine, WORKLOADS[ipi], overrides=overrides, slow=True, smt=smt, **policies)
+    job = _seeded(job, seeds)
     if only:
         players = sample(job.machine, job.harts, *only)
         job = replace(job, threads=(len(players),), placement=",".join(map(str, players)))
@@ -202,6 +217,17 @@ def _alike(job: Job, measured: plugins.Measured) -> bool:
     ) and job.slices == measured.slices
 
 
+def _seeded(job: Job, seeds: Seeds) -> Job:
+    job = replace(job, seeds=seeds(repeats(job.machine, job.slices)))
+    return job.given({"rounds": _rounds(job)}) if len(job.seeds) > REPEATS else job
+
+
+def _rounds(job: Job) -> int:
+    """Round trips of a pair with each seed."""
+    usual: int = job.program.parameter("rounds").default
+    return shared(usual, len(job.seeds))
+
+
 def _parts(job: Job) -> list[Job]:
     harts = job.threads[0]
     parts = max(1, round(harts * (harts - 1) / 2 / PAIRS_OF_A_RUN))
@@ -230,10 +256,9 @@ def _play(
     resume: bool,
     workers: Workers,
 ) -> _Played:
-    rounds = jobs[0].program.parameter("rounds").default
     harts = jobs[0].threads[0]
     ends: list[BaseException] = []
-    trips = harts * (harts - 1) * rounds * max(1, len(jobs[0].seeds))
+    trips = harts * (harts - 1) * _rounds(jobs[0]) * max(1, len(jobs[0].seeds))
     with progress(trips, "measuring", "round trips") as advance:
         played = seen = 0
 
@@ -316,7 +341,8 @@ COLUMNS = [
     Column(
         "median ns",
         lambda row: spread(row["median_ns"], row["apart_ns"]),
-        about="one way, half of them; +- is half of what the seeds' medians are apart",
+        about="one way, half of them; +- is half of what the seeds' medians are apart, each of"
+        " which has the line at a slice of its own",
     ),
     Column("max ns", "max_ns", "{:.1f}".format, about="one way, the farthest of them"),
     Column(

@@ -307,6 +307,12 @@ class Chance:
         "chance.store",
         default=0,
     )
+    slice: Count = field(
+        "most lines by which a line may lie further on than its address says, for the slice that"
+        " owns it",
+        "chance.slice",
+        default=0,
+    )
 
 
 @part

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from uncore.engine.seeded import further
 from uncore.job import Job
 from uncore.topology.route import Routes
 from uncore.trace.words import size_of
@@ -24,7 +25,7 @@ Way = list[list[int]]  # stops, times, waits
 
 class Places:
     def __init__(self, job: Job) -> None:
-        self.machine, self.slices = job.machine, job.slices
+        self.machine, self.slices, self.further = job.machine, job.slices, further(job)
         self.routes = Routes(job.machine)
         self._paths: dict[tuple[int, int, int], list[int]] = {}
 
@@ -36,12 +37,16 @@ class Places:
         if resolver >= len(machine.resolvers):
             return machine.memories[resolver - len(machine.resolvers)].stop
         slices = machine.resolvers[resolver].slices
-        chosen = (line // machine.line * GOLDEN & 2**64 - 1) >> 32
+        chosen = (self._number(line) * GOLDEN & 2**64 - 1) >> 32
         return slices[(chosen if self.slices == "hash" else int(self.slices)) % len(slices)]
+
+    def _number(self, line: int) -> int:
+        """The number that chooses a line's slice and ways (A3, F1.1)."""
+        return line // self.machine.line + self.further
 
     def path(self, source: int, target: int, line: int) -> list[int]:
         """`line`: its first address; of a message about none, 0."""
-        asked = source, target, line // self.machine.line if self.routes.hashed else 0
+        asked = source, target, self._number(line) if self.routes.hashed and line else 0
         if asked not in self._paths:
             self._paths[asked] = self.routes.path(source, target, asked[2] or None)
         return self._paths[asked]

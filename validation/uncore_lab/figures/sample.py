@@ -2,6 +2,7 @@
 
     Sample.of(machine, hardware)             which cores play, and which pairs are of which class
     sample.medians(machine) -> ns by class
+    sample.measurements(machine) -> [ns by class]     as each seed measures them
     sample.pairs(machine) -> ns by hart      NaN where a pair was not played
 
 The machine may change in its numbers from call to call, never in its shape.  Cores are taken evenly
@@ -16,7 +17,7 @@ import numpy as np
 
 from uncore.topology.machine import Machine
 from uncore_lab.figures.hardware import Hardware, Mask, Matrix
-from uncore_lab.figures.simulate import handoffs
+from uncore_lab.figures.simulate import by_seed, handoffs
 
 ENOUGH = 36  # cores: 630 pairs
 ROUNDS = 25  # of a pair; handoffs repeat themselves from the third on
@@ -34,6 +35,10 @@ class Sample:
 
     def pairs(self, machine: Machine) -> Matrix:
         return handoffs(machine, self.hardware, self.cores, ROUNDS)
+
+    def measurements(self, machine: Machine) -> list[dict[str, float]]:
+        each = by_seed(machine, self.hardware, self.cores, ROUNDS)
+        return [medians(ns, self.masks) for ns in each]
 
     def medians(self, machine: Machine) -> dict[str, float]:
         return medians(self.pairs(machine), self.masks)

@@ -9,7 +9,8 @@ of the two players slept; a second run plays two siblings.  Every pair of siblin
 runs the same code in the same private caches, so one pair stands for all of them.
 
 Runs are left to chance, as users' runs and real machines are: in lockstep two cores that try
-without end keep one phase, and a handoff grows by steps of up to an atomic's time.
+without end keep one phase, and a handoff grows by steps of up to an atomic's time.  Where nobody
+knows which slice owned the measured line, each seed draws one (V10), as a second measurement would.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import numpy as np
 from uncore.engine import Probes, native
 from uncore.execution.request import usual_seeds
 from uncore.job.forms import REPEATS
-from uncore.study.matrix import tournament
+from uncore.study.matrix import repeats, shared, tournament
 from uncore.topology.machine import Machine
 from uncore_lab.figures.hardware import Hardware, Matrix
 
@@ -37,9 +38,9 @@ def handoffs(
     hardware: Hardware,
     cores: Sequence[int] = (),
     rounds: int = ROUNDS,
-    seeds: Sequence[int] = SEEDS,
+    seeds: Sequence[int] | None = None,
 ) -> Matrix:
-    """The mean over seeds; without any, one run in lockstep."""
+    """The mean over seeds, by default the usual ones; without any, one run in lockstep."""
     ns: Matrix = np.mean(by_seed(machine, hardware, cores, rounds, seeds), axis=0)
     return ns
 
@@ -49,9 +50,13 @@ def by_seed(
     hardware: Hardware,
     cores: Sequence[int] = (),
     rounds: int = ROUNDS,
-    seeds: Sequence[int] = SEEDS,
+    seeds: Sequence[int] | None = None,
 ) -> list[Matrix]:
+    """`rounds`: of a pair with each seed, where there are not more seeds than usual."""
+    if seeds is None:
+        seeds = usual_seeds("native", repeats(machine, hardware.slice))
     each: list[tuple[int, ...]] = [(seed,) for seed in seeds] or [()]
+    rounds = shared(rounds, len(each))
     return [_of(machine, hardware, cores, rounds, one) for one in each]
 
 

@@ -6,7 +6,8 @@
 `hardware` says which pairs are a class and where the line is homed; its figures are not looked at.
 Numbers come from relatives (relatives.py), the classes from the engine.  A class's logarithm is all
 but linear in those of the numbers, so its deviation is the slopes (finite differences) times the
-numbers' deviations, with that of two measurements of one model on top.
+numbers' deviations, with that of two measurements of one model on top, and that of the slice which
+owns a measured line.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
+from statistics import variance
 
 from uncore import topology
+from uncore.topology.machine import Machine
 from uncore_lab.figures.hardware import Hardware, by_level
 from uncore_lab.figures.sample import Sample
 from uncore_lab.fitting.numbers import Free, clocks, free, settings
@@ -79,15 +82,15 @@ def _classes(
     values = {key: loan.value for key, loan in lent.items()}
     sample = Sample.of(topology.load(name, measured=True), hardware)
 
-    def medians(changed: Mapping[str, float]) -> dict[str, float]:
-        moved = settings({**values, **changed}, frees)
-        return sample.medians(topology.load(name, moved, measured=True))
+    def machine(changed: Mapping[str, float]) -> Machine:
+        return topology.load(name, settings({**values, **changed}, frees), measured=True)
 
-    base = medians({})
-    variances, kept = dict.fromkeys(base, HANDS**2), set[str]()
+    base, kept = sample.medians(machine({})), set[str]()
+    each = sample.measurements(machine({}))
+    variances = {label: HANDS**2 + variance(log(ns[label]) for ns in each) for label in base}
     for key, one in frees.items():
         loan = lent.get(key)
-        moved = medians({key: values.get(key, one.value) * exp(STEP)})
+        moved = sample.medians(machine({key: values.get(key, one.value) * exp(STEP)}))
         slopes = {label: log(moved[label] / base[label]) / STEP for label in base}
         deviation = loan.deviation if loan else kept_deviation(one)
         for label, slope in slopes.items():

@@ -8,6 +8,7 @@ it is simulated too, and its measured figures stand beside.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from uncore.cli.options import Plot, workers
@@ -37,7 +38,7 @@ def _pairs(name: str, cores: Workers) -> matrix.Matrix:
         overrides={},
         smt=True,
         as_measured=name == MEASURED,
-        seeds=usual_seeds("native"),
+        seeds=partial(usual_seeds, "native"),
         workers=cores,
     )
 

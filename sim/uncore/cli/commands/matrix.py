@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,14 +13,14 @@ from uncore.cli.options import (
     CREW,
     ENGINE_WORDS,
     MACHINE_WORDS,
-    REPEATED,
+    MEASURED,
     Crew,
     EngineWords,
     Json,
     Machine,
     MachineWords,
+    Measured,
     Plot,
-    Repeated,
     Resume,
     note,
 )
@@ -48,7 +49,7 @@ def matrix(
         bool, Parameter(negative="", help="the line where the measured one was")
     ] = False,
     machine_words: MachineWords = MACHINE_WORDS,
-    chance: Repeated = REPEATED,
+    chance: Measured = MEASURED,
     engine_words: EngineWords = ENGINE_WORDS,
     csv: Annotated[Path | None, Parameter(help="write the matrix, in ns")] = None,
     plot: Plot = None,
@@ -68,7 +69,7 @@ def matrix(
             store=Store(),
             resume=resume,
             workers=workers,
-            seeds=chance.seeds(machine_words.engine),
+            seeds=partial(chance.seeds, machine_words.engine),
             slow=machine_words.slow,
             **machine_words.values(),
         )

@@ -1,7 +1,7 @@
 """Options that several commands share, each declared once, and their meaning.
 
     of_job.py    fields of a Job, as it declares them: JobWords, MachineWords
-    chance.py    seeds: Lockstep, Drawn, Repeated, Estimate
+    chance.py    seeds: Lockstep, Drawn, Repeated, Measured, Estimate
     engines.py   how engines are run, and limits: EngineWords
     single.py    one option each: Threads, Json, Plot ...
     crew.py      workers that run points: Crew.at_work(), workers(cores)
@@ -22,11 +22,11 @@ from uncore.cli.options.chance import (
     DRAWN,
     ESTIMATED,
     LOCKSTEP,
-    REPEATED,
+    MEASURED,
     Drawn,
     Estimate,
     Lockstep,
-    Repeated,
+    Measured,
 )
 from uncore.cli.options.chart import CHART, Chart
 from uncore.cli.options.crew import CREW, Crew, workers
@@ -63,7 +63,7 @@ __all__ = [
     "JOB_WORDS",
     "LOCKSTEP",
     "MACHINE_WORDS",
-    "REPEATED",
+    "MEASURED",
     "Chart",
     "Cluster",
     "Cores",
@@ -76,8 +76,8 @@ __all__ = [
     "Lockstep",
     "Machine",
     "MachineWords",
+    "Measured",
     "Plot",
-    "Repeated",
     "Report",
     "Resume",
     "Samples",

@@ -3,6 +3,7 @@
 Lockstep    none, unless the user names a seed
 Drawn       a single run, with a seed
 Repeated    several runs, with consecutive seeds
+Measured    as many as the command says, if the user does not
 Estimate    as many as an interval needs, unless the user says how many or how long
 """
 
@@ -18,7 +19,7 @@ from uncore.errors import UserError
 from uncore.execution.enough import within_unasked
 from uncore.execution.request import usual_seeds
 from uncore.job import Job
-from uncore.job.forms import REPEATS
+from uncore.job.forms import REPEATS, SLICES_DRAWN
 from uncore.job.option_values import seeds
 from uncore.job.schema import Group, options
 
@@ -81,13 +82,36 @@ class Repeated(_Seeds):
     repeat: Repeat = REPEATS
 
     def seeds(self, engine: str) -> tuple[int, ...]:
-        drawn = _drawn(engine, self.seed, self.repeat)
-        if not drawn and self.repeat != REPEATS:
-            raise UserError(
-                f"--repeat {self.repeat}: in lockstep all runs are the same; write --seed 1 for"
-                " runs that differ, on an engine that draws"
-            )
-        return drawn
+        return _repeated(engine, self.seed, self.repeat, REPEATS)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Measured:
+    seed: Seed = None
+    repeat: Annotated[
+        int | None,
+        Parameter(
+            validator=validators.Number(gte=1),
+            help=f"seeds, from --seed on, whose mean a figure is; {SLICES_DRAWN} where each draws"
+            f" which slice owns the line, else {REPEATS}",
+            group=panel(Group.CHANCE),
+        ),
+    ] = None
+
+    def seeds(self, engine: str, usual: int) -> tuple[int, ...]:
+        """`usual`: how many there are where the user does not say."""
+        return _repeated(engine, self.seed, self.repeat or usual, usual)
+
+
+def _repeated(engine: str, seed: str | None, repeats: int, usual: int) -> tuple[int, ...]:
+    drawn = _drawn(engine, seed, repeats)
+    if not drawn and repeats != usual:
+        raise UserError(
+            f"--repeat {repeats}: in lockstep all runs are the same; write --seed 1 for runs that"
+            " differ, on an engine that draws"
+        )
+    return drawn
 
 
 def _drawn(engine: str, seed: str | None, repeats: int) -> tuple[int, ...]:
@@ -113,4 +137,4 @@ class Estimate(Repeated):
         return within_unasked(job) if self.within is None else job
 
 
-LOCKSTEP, DRAWN, REPEATED, ESTIMATED = Lockstep(), Drawn(), Repeated(), Estimate()
+LOCKSTEP, DRAWN, MEASURED, ESTIMATED = Lockstep(), Drawn(), Measured(), Estimate()

@@ -1,6 +1,7 @@
 """A. Agents: who there are, where they stand, and which of them a line belongs to (A1, A3, A4).
 
-Interface: `cores`, `resolvers`, `memories` by their numbers; `stop`, `slice`, `home` and `above`.
+Interface: `cores`, `resolvers`, `memories` by their numbers; `stop`, `slice`, `place`, `home` and
+`above`.
 Invariant: the home of a page does not change once a core has missed on it.
 """
 
@@ -40,6 +41,7 @@ class Agents:
         self.policy = "first-touch" if job.home == "pair" else job.home
         self.nodes = home_nodes(job.home, job.machine)
         self.one_slice = None if job.slices == "hash" else int(job.slices)
+        self.further = system.chance.further()  # lines (V10)
         self.page = 4096 // self.machine.line  # lines
         self.touched: dict[int, int] = {}  # node of each page that a core has missed on
 
@@ -63,7 +65,11 @@ class Agents:
         """A3: the slice that a line belongs to."""
         if self.one_slice is not None:
             return self.one_slice % slices
-        return (line * 0x9E3779B97F4A7C15 % 2**64 >> 32) % slices
+        return (self.place(line) * 0x9E3779B97F4A7C15 % 2**64 >> 32) % slices
+
+    def place(self, line: int) -> int:
+        """A3: the number that chooses a line's slice, and its ways (F1.1)."""
+        return line + self.further
 
     def home(self, line: int) -> int:
         """A4.1 to A4.4: the memory node that the job's policy says."""

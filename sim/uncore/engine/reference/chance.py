@@ -1,7 +1,7 @@
 """V. Chance: what varies from run to run, by the job's seed.
 
-Interface: `Chance(job)`; `start(hart)`, `leaves(request, then)` and `hold(core, usual, number)` are
-what it changes.
+Interface: `Chance(job)`; `start(hart)`, `further()`, `leaves(request, then)` and `hold(core, usual,
+number)` are some of what it changes.
 Invariant: a draw follows from its arguments and the seed alone.
 """
 
@@ -33,6 +33,10 @@ class Chance:
     def start(self, hart: int) -> int:
         """V3: how late a hart begins."""
         return seeded.start(self.job, hart)
+
+    def further(self) -> int:
+        """V10: how many lines further on a line lies than its address says."""
+        return seeded.further(self.job)
 
     def leaves(self, request: Message, then: int) -> int:
         """V4.1: when a core's request leaves that would have left at a time."""

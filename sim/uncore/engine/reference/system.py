@@ -60,7 +60,7 @@ class System:
         stops = agents.stop(message.sender, line), agents.stop(message.receiver, line)
         self.fabric.send(
             message.size,
-            self.fabric.route(*stops, self.fabric.way(*stops, line)),
+            self.fabric.route(*stops, self.fabric.way(*stops, agents.place(line))),
             leaves,
             message.rank,
             lambda time: self.clock.call(time, message.rank, lambda: self._arrive(message)),
