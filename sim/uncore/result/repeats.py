@@ -33,11 +33,12 @@ class Repeats:
 
     @property
     def median(self) -> Point:
-        ranked = sorted(zip(self._rates, self.points, strict=True), key=itemgetter(0))
+        ranked = sorted(zip(self.rates, self.points, strict=True), key=itemgetter(0))
         return ranked[(len(self.points) - 1) // 2][1]
 
     @property
-    def _rates(self) -> list[float]:
+    def rates(self) -> list[float]:
+        """Operations a second of each run."""
         return [*(self.estimated.rates if self.estimated else map(rate, self.points))]
 
     @property
@@ -56,7 +57,7 @@ class Repeats:
         interval."""
         if self.estimated:
             return self.estimated.ends
-        rates = self._rates
+        rates = self.rates
         return (min(rates), max(rates)) if len(rates) > 1 else (None, None)
 
     def columns(self) -> dict[str, Any]:
