@@ -71,6 +71,7 @@ LISTS = {
     expected=stated(5.6 / 2, 5.6 / 1.5),
     unit="x",
     neutral=1,
+    fitted=["work"],
     runs=LISTS,
     reason=(
         "the skeleton's one list has one lock, and every release is seen by all 31 that"
@@ -98,6 +99,7 @@ FILLING = {
     expected=figure(17 / 5.6),
     unit="x",
     neutral=1,
+    fitted=["work"],
     runs=FILLING,
     reason=(
         "a task gets back the pages that it has just given away, and fills them in its own"

@@ -166,7 +166,7 @@ def udp_ifaddr(ifaddr: Curve, iflist: Curve) -> float:
     unit="x",
     neutral=1,
     runs=UDP,
-    reason="as udp-iflist: with the neighbours' lock goes the second of two that limit alike",
+    reason=("as udp-iflist: with the neighbours' lock goes the second of two that limit alike"),
 )
 def udp_afdata(afdata: Curve, ifaddr: Curve) -> float:
     return afdata.point.throughput / ifaddr.point.throughput
