@@ -9,17 +9,19 @@ from collections.abc import Sequence
 
 from docs.site import markdown
 
+from uncore_lab.claims import filed
 from uncore_lab.claims.claim import Claim
-from uncore_lab.claims.collection import load, unasked
-from uncore_lab.claims.verdict import REPRODUCED, Row, judge
-from uncore_lab.claims.wording import amount, summary
-from uncore_lab.results import table
+from uncore_lab.claims.collection import figures, load, unasked
+from uncore_lab.claims.verdict import REPRODUCED, Row
+from uncore_lab.claims.wording import amount, over_seeds, summary, verdict
 
 HEAD = """# Claims
 
 What articles measured and claimed, asked of the simulator; `uncore claims` asks anew. Each claim is
 a function of `validation/uncore_lab/claims/articles/` that anyone can read, dispute and run
-(`uncore claims ID`). Expected ranges come from the article's own number.
+(`uncore claims ID`). What was got is the median over seeds, beside the least and the greatest
+answer. The verdict is that of the median; where seeds differ, it says how many agree. Why a range
+is as wide as it is stands below.
 
 * **reproduced**: within the range.
 * **same direction**: a comparison won by the same side, by a third of the claimed effect at least
@@ -27,18 +29,15 @@ a function of `validation/uncore_lab/claims/articles/` that anyone can read, dis
 * **not reproduced**: neither, with the mechanism that the model lacks.
 * **illustration**: within the range, but a number was fitted to the claim.
 """
-NO_EXPERIMENTS = """## Figures that are no experiments
-
-Numbers are those of the list of all 184 figures that the articles state.
-"""
+NO_EXPERIMENTS = "## Figures that are no experiments\n"
+FIGURES = "## All figures that the articles state\n"
 
 
 def page() -> str:
     claims = load()
-    got = {line["claim"]: float(line["got"]) for line in table.load("claims")}
-    rows = [judge(claim, got[claim.id]) for claim in claims]
+    rows = filed.rows(claims)
     parts = [HEAD, f"{summary(rows)}.\n", _table(rows), _reasons(rows), _sources(claims)]
-    return "\n".join([*parts, NO_EXPERIMENTS, _figures()])
+    return "\n".join([*parts, NO_EXPERIMENTS, _unasked(), FIGURES, _figures()])
 
 
 def _table(rows: Sequence[Row]) -> str:
@@ -48,13 +47,13 @@ def _table(rows: Sequence[Row]) -> str:
             row.claim,
             amount(row.expected, row.unit),
             amount(row.got, row.unit),
-            row.verdict,
+            over_seeds(row),
+            verdict(row),
         )
         for row in rows
     ]
-    return markdown.grid(
-        ("claim", "what is claimed", "expected", "got", "verdict"), lines, [True] * 5
-    )
+    heads = ("claim", "what is claimed", "expected", "got", "over seeds", "verdict")
+    return markdown.grid(heads, lines, [True] * 6)
 
 
 def _reasons(rows: Sequence[Row]) -> str:
@@ -70,14 +69,22 @@ def _sources(claims: Sequence[Claim]) -> str:
     lines = []
     for claim in claims:
         figures = f" (figures {_numbers(claim.figures)})" if claim.figures else ""
-        lines.append(f"`{claim.id}`: {claim.source}{figures}")
+        lines.append(f"`{claim.id}`: {claim.source}{figures}. Range: {claim.expected.why}")
     return "## Where it was claimed\n\n" + markdown.bullets(lines)
 
 
-def _figures() -> str:
+def _unasked() -> str:
     lines = [(_numbers(figures), what, why) for figures, what, why in unasked()]
     heads = ("figures", "what", "why the simulator is not asked")
     return markdown.grid(heads, lines, [True] * 3)
+
+
+def _figures() -> str:
+    lines = [
+        (str(number), f"{one.article}, {one.where}", one.quantity, f"{one.value} {one.unit}")
+        for number, one in figures().items()
+    ]
+    return markdown.grid(("figure", "article", "quantity", "value"), lines, [False] + [True] * 3)
 
 
 def _numbers(figures: Sequence[int]) -> str:

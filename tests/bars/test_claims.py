@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import msgspec
 import pytest
 
 from uncore.errors import UserError
+from uncore.result import Point
+from uncore.result.repeats import rate
 from uncore_lab import claims as asking
+from uncore_lab.claims import filed
 from uncore_lab.claims.amounts import Amounts, Curve
 from uncore_lab.claims.claim import Claim, Run, claim
-from uncore_lab.claims.collection import load, unasked
-from uncore_lab.claims.verdict import judge
+from uncore_lab.claims.collection import figures, load, unasked
+from uncore_lab.claims.ranges import about, because, exactly, figure, stated
+from uncore_lab.claims.verdict import judge, verdict
+from uncore_lab.claims.wording import over_seeds
+from uncore_lab.claims.wording import verdict as worded
 from uncore_lab.results import table
 
 COUNTER = Run(machine="bus:4", workload="counter/atomic", threads="1,2,4", set={"ops": 20})
@@ -27,7 +33,7 @@ def asked(answer: Callable[..., float], **keys) -> Claim:
     given = {
         "source": "a test",
         "figures": [],
-        "expected": (1, 1e9),
+        "expected": stated(0, 1e12),
         "unit": "x",
         "runs": {"run": COUNTER},
     }
@@ -60,54 +66,91 @@ class Foreseen:
         return self.cell(table, 0, column or 0)
 
 
-@pytest.mark.parametrize("stated", ALL, ids=lambda stated: stated.id)
-def test_every_claim_can_be_asked(stated):
+@pytest.mark.parametrize("each", ALL, ids=lambda each: each.id)
+def test_every_claim_can_be_asked(each):
     """Machines, workloads, parameters, thread counts, tables and amounts exist."""
     curves = {}
-    for name, job in stated.jobs().items():
+    for name, job in each.jobs().items():
         tables = frozenset(table.name for table in job.program.tables)
         curves[name] = Curve({n: Foreseen(n, tables) for n in job.threads})
-    assert stated.amount(curves) is not None
-    assert stated.neutral is None or not stated.expected[0] <= stated.neutral <= stated.expected[1]
+    assert each.amount(curves) is not None
+    low, high = each.expected.ends
+    assert each.neutral is None or not low <= each.neutral <= high
 
 
 def test_answers_on_file_are_of_these_claims_and_give_these_verdicts():
-    filed = {line["claim"]: line for line in table.load("claims")}
-    rows = [judge(stated, float(filed[stated.id]["got"])) for stated in ALL]
-    assert table.moved(asking.table(rows), whole=True) == []
+    assert [line["claim"] for line in table.load("claims")] == [each.id for each in ALL]
+    for each, row in zip(ALL, filed.rows(ALL), strict=True):
+        assert verdict(each, row.got) == row.verdict
+        assert row.got_min <= row.got <= row.got_max
+        assert 1 <= row.agree <= row.seeds
+    assert table.moved(filed.table(filed.rows(ALL)), whole=True) == []
 
 
 @pytest.mark.parametrize("ids", [QUICK, pytest.param((), marks=pytest.mark.long)])
 def test_claims_get_the_answers_on_file(ids):
     rows = asking.ask(load(ids), 1)
-    assert table.moved(asking.table(rows), whole=not ids) == []
+    assert table.moved(filed.table(rows), whole=not ids) == []
 
 
 def test_every_figure_is_a_claim_or_has_a_reason_not_to_be():
-    claimed = {number for stated in ALL for number in stated.figures}
-    left = [number for figures, _, _ in unasked() for number in figures]
-    assert sorted(claimed | set(left)) == list(range(1, 185))
+    claimed = {number for each in ALL for number in each.figures}
+    left = [number for numbers, _, _ in unasked() for number in numbers]
+    assert sorted(claimed | set(left)) == list(figures())
     assert len(left) == len(set(left)) and not claimed & set(left)
 
 
-def test_an_amount_is_the_number_that_the_run_gave():
-    points = {p.threads: p for p in asking.execute([COUNTER.job()])[0].points}
-    rates = {n: p.ops / p.elapsed_ps * 1e12 for n, p in points.items()}
-    answers = {
-        rates[2]: lambda run: run.at(2).throughput,
-        4 * rates[1] / rates[4]: slower,
-        1e9 / rates[4]: lambda run: run.at(4).interval,
-        max(rates.values()): lambda run: run.best,
-        max(rates, key=rates.get): lambda run: run.peak,
-        min(n for n in rates if rates[n] >= 0.9 * max(rates.values())): lambda run: run.knee,
-        sum(points[4].transfers.values()) / points[4].ops: lambda run: run.at(4).fetched(),
-        points[4].latency.p99 / 1000: lambda run: run.at(4).p99,
-        max(points[4].thread_ops) / min(points[4].thread_ops): lambda run: run.at(4).unfairness,
-    }
-    for value, answer in answers.items():
-        (row,) = asking.ask([asked(answer)], 1)
-        assert row.got == pytest.approx(value, rel=1e-6)
-    assert asking.ask([asked(slower)], 1)[0].verdict == "reproduced"
+def test_figures_of_a_claim_are_of_its_article():
+    known = figures()
+    assert list(known) == list(range(1, len(known) + 1))
+    assert all(
+        each.article and each.where and each.quantity and each.value for each in known.values()
+    )
+    for each in ALL:
+        articles = {known[number].article for number in each.figures}
+        assert len(articles) <= 1 and all(map(each.source.startswith, articles)), each.id
+
+
+def test_an_amount_is_the_median_of_what_its_seeds_gave():
+    runs = [
+        {p.threads: p for p in asking.execute([replace(COUNTER.job(), seeds=(seed,))])[0].points}
+        for seed in COUNTER.job().seeds
+    ]
+    answers: list[tuple[Callable[[dict[int, Point]], float], Callable[[Curve], float]]] = [
+        (lambda p: rate(p[2]), lambda run: run.at(2).throughput),
+        (lambda p: 4 * rate(p[1]) / rate(p[4]), slower),
+        (lambda p: 1e9 / rate(p[4]), lambda run: run.at(4).interval),
+        (lambda p: max(map(rate, p.values())), lambda run: run.best),
+        (lambda p: max(p, key=lambda n: rate(p[n])), lambda run: run.peak),
+        (lambda p: sum(p[4].transfers.values()) / p[4].ops, lambda run: run.at(4).fetched()),
+        (lambda p: p[4].latency.p99 / 1000, lambda run: run.at(4).p99),
+        (lambda p: max(p[4].thread_ops) / min(p[4].thread_ops), lambda run: run.at(4).unfairness),
+    ]
+    rows = asking.ask([asked(answer) for _, answer in answers], 1)
+    for (want, _), row in zip(answers, rows, strict=True):
+        given = sorted(want(run) for run in runs)
+        assert [row.got_min, row.got, row.got_max] == pytest.approx(given, rel=1e-6)
+        assert (row.seeds, row.agree) == (3, 3)
+    assert rows[1].verdict == "reproduced" and rows[1].got_min < rows[1].got_max
+
+
+def test_sides_of_a_comparison_have_common_seeds():
+    """One run has more of them than the other, as searches do."""
+    few, many = (
+        asking.execute([replace(COUNTER.job(), seeds=seeds)])[0] for seeds in ((2, 3), (1, 2, 3))
+    )
+    curves = {"few": Curve.of(few, {}), "many": Curve.of(many, {})}
+    assert [each["few"].at(4).of.seed for each in asking._by_seed(curves)] == [2, 3]
+    assert all(each["few"] == each["many"] for each in asking._by_seed(curves))
+
+
+def test_throughput_of_a_run_as_long_as_its_answer_needs_is_that_of_its_steady_state():
+    job = replace(COUNTER.job().given({}), within=200_000, threads=(1, 2))
+    (result,) = asking.execute([job])
+    (estimated,) = (each for each in result.estimated if each.threads == 2)
+    found = [curve.at(2).throughput for curve in Curve.of(result, {}).values()]
+    assert found == estimated.rates and len(found) > 1
+    assert rate(result.points[-1]) != found[-1]
 
 
 def test_a_knee_is_the_least_thread_count_with_nine_tenths_of_the_best():
@@ -120,9 +163,10 @@ def test_times_of_a_table_are_in_ns():
     runs = {"pair": Run(machine="bus:2", workload="latency/pingpong", threads="2")}
     cell = asked(lambda pair: pair.point.cell("handoff", 0, 1), runs=runs)
     whole = asked(lambda pair: pair.point.typical("handoff"), runs=runs)
-    table = asking.execute([runs["pair"].job()])[0].points[0].tables["handoff"]
+    points = asking.execute([runs["pair"].job()])[0].points
+    times = sorted(point.tables["handoff"][0][1] / 1000 for point in points)
     for row in asking.ask([cell, whole], 1):
-        assert row.got == pytest.approx(table[0][1] / 1000)
+        assert [row.got_min, row.got, row.got_max] == pytest.approx(times)
 
 
 @pytest.mark.parametrize(
@@ -149,8 +193,38 @@ def test_times_of_a_table_are_in_ns():
     ],
 )
 def test_the_verdict_follows_from_expected_and_got(expected, neutral, fitted, got, verdict):
-    stated = asked(slower, expected=expected, neutral=neutral, fitted=fitted)
-    assert judge(stated, got).verdict == verdict
+    each = asked(slower, expected=stated(*expected), neutral=neutral, fitted=fitted)
+    row = judge(each, [] if got is None else [got])
+    assert (row.verdict, row.got, row.agree) == (verdict, got, row.seeds)
+
+
+@pytest.mark.parametrize(
+    ("answers", "got", "agree", "words"),
+    [
+        ([12, 15, 19], 15, 3, "reproduced"),
+        ([25, 15, 19], 19, 2, "reproduced, 2 of 3 seeds"),
+        ([25, 15, 26], 25, 2, "same direction, 2 of 3 seeds"),
+        ([25, 15], 15, 1, "reproduced, 1 of 2 seeds"),
+        ([0.9, 15, 8001], 15, 1, "reproduced, 1 of 3 seeds"),
+    ],
+)
+def test_a_verdict_that_differs_between_seeds_says_so(answers, got, agree, words):
+    row = judge(asked(slower, expected=stated(10, 20), neutral=1), answers)
+    assert (row.got, row.agree, worded(row)) == (got, agree, words)
+    assert (row.got_min, row.got_max) == (min(answers), max(answers))
+
+
+def test_answers_over_seeds_are_shown_from_least_to_greatest():
+    assert over_seeds(judge(asked(slower), [25, 15, 19])) == "15 to 25 x"
+    assert over_seeds(judge(asked(slower), [15, 15, 15])) == "-"
+
+
+def test_a_range_says_how_precise_it_is():
+    assert figure(40).ends == (36, 44) and about(50).ends == (40, 60)
+    assert exactly(4).ends == (4, 4) and stated(2, 3).ends == (2, 3)
+    assert because(0, 0.1, "none in ten").why == "none in ten"
+    with pytest.raises(ValueError, match="from low to high"):
+        stated(2, 1)
 
 
 @pytest.mark.parametrize(
@@ -169,8 +243,6 @@ def test_what_a_run_does_not_hold_is_no_answer(answer):
 def test_a_claim_names_runs_that_it_has():
     with pytest.raises(ValueError, match="Did you mean 'run'"):
         asked(lambda ran: ran.at(4).time)
-    with pytest.raises(ValueError, match="from low to high"):
-        asked(slower, expected=(2, 1))
 
 
 def test_an_unknown_claim_is_the_user_s_mistake():

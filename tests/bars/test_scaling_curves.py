@@ -12,7 +12,7 @@ import pytest
 from uncore.errors import UserError
 from uncore.execution.execute import execute
 from uncore.execution.request import make_job
-from uncore_lab.claims.amounts import throughput
+from uncore.result.repeats import rate
 from uncore_lab.figures import SCALING
 from uncore_lab.validate import scaling
 from uncore_lab.validate.series import Series, series
@@ -56,8 +56,7 @@ def test_a_single_task_is_as_fast_as_measured() -> None:
     alone = shortened(GETUID, [1])
     (curve,) = scaling.curves([alone])
     (result,) = execute([alone.job([1], curve.work)])
-    rate = throughput(result.points[0])
-    assert rate == pytest.approx(GETUID.rates[0], rel=0.01)
+    assert rate(result.points[0]) == pytest.approx(GETUID.rates[0], rel=0.01)
 
 
 def test_the_clocks_follow_the_measured_machine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +70,7 @@ def test_the_clocks_follow_the_measured_machine(monkeypatch: pytest.MonkeyPatch)
     plain = make_job(
         "x6130x2", "kernel/getuid", [1, 4], parameters={"work": curve.work, "ops": calls}
     )
-    one, four = (throughput(p) for p in execute([plain])[0].points)
+    one, four = (rate(p) for p in execute([plain])[0].points)
     assert four / one == pytest.approx(4, rel=0.01)
 
 

@@ -35,6 +35,11 @@ class Repeats:
         return sorted(self.points, key=rate)[(len(self.points) - 1) // 2]
 
     @property
+    def rates(self) -> list[float]:
+        """Operations a second of each run."""
+        return [*map(rate, self.points)]
+
+    @property
     def rate(self) -> float:
         """The median's throughput, or what a search has come to."""
         return self.estimated.throughput if self.estimated else rate(self.median)
@@ -50,7 +55,7 @@ class Repeats:
         interval."""
         if self.estimated:
             return self.estimated.ends
-        rates = [*map(rate, self.points)]
+        rates = self.rates
         return (min(rates), max(rates)) if len(rates) > 1 else (None, None)
 
     def columns(self) -> dict[str, Any]:

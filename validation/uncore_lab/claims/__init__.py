@@ -4,8 +4,10 @@ The files:
 
     articles/     the claims, a function each
     claim.py      what a claim is;  collection.py  all of them
+    ranges.py     what it expects, and how precisely
     amounts.py    what it can ask of its runs
-    verdict.py    the number against the expected range
+    verdict.py    the numbers against the expected range
+    filed.py      answers in validation/results
     wording.py    numbers of claims as people read them
 
 Interface: `main(ids, cores, json, renew)` -> exit status: 0, 1 where a run failed or a claim that
@@ -14,7 +16,8 @@ is not reproduced gives no reason, 130 interrupted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -24,13 +27,17 @@ from uncore.drawing.table import Column, emit
 from uncore.errors import GuestError, UserError
 from uncore.execution.execute import execute
 from uncore.job import Job
+from uncore.job.job import LASTS, OPS
 from uncore.result import Result
-from uncore_lab.claims.amounts import Curve
+from uncore_lab.claims import filed
+from uncore_lab.claims.amounts import Curve, Seed
 from uncore_lab.claims.claim import Claim
 from uncore_lab.claims.collection import load
 from uncore_lab.claims.verdict import NOT_REPRODUCED, NOT_RUN, Row, judge
-from uncore_lab.claims.wording import amount, summary
-from uncore_lab.results.table import Table, save
+from uncore_lab.claims.wording import amount, over_seeds, summary, verdict
+from uncore_lab.results.table import save
+
+_Key = tuple[Any, ...]
 
 
 def main(ids: Sequence[str], cores: int, *, json: bool, renew: bool) -> int:
@@ -39,26 +46,8 @@ def main(ids: Sequence[str], cores: int, *, json: bool, renew: bool) -> int:
     rows = ask(load(ids), cores)
     emit([msgspec.to_builtins(row) for row in rows], json, COLUMNS, summary(rows))
     if renew and all(row.verdict != NOT_RUN for row in rows):
-        save(table(rows))
+        save(filed.table(rows))
     return _status(rows)
-
-
-def table(rows: Sequence[Row]) -> Table:
-    return Table(
-        "claims",
-        ("claim",),
-        [
-            {
-                "claim": row.id,
-                "from": row.expected[0],
-                "to": row.expected[1],
-                "unit": row.unit,
-                "got": row.got,
-                "verdict": row.verdict,
-            }
-            for row in rows
-        ],
-    )
 
 
 def _status(rows: Sequence[Row]) -> int:
@@ -73,26 +62,22 @@ def ask(claims: Sequence[Claim], cores: int) -> list[Row]:
     """Runs what the claims need, each job once, and judges; interrupted, judges what is there."""
     needed = {claim.id: claim.jobs() for claim in claims}
     jobs = list(dict.fromkeys(job for runs in needed.values() for job in runs.values()))
-    wrong: dict[Job, str] = {}
+    wrong: dict[_Key, str] = {}
 
     def went_wrong(point: Job, error: GuestError) -> None:
-        wrong.setdefault(_whole(point, jobs), _failure(point, error))
+        wrong.setdefault(_key(point), _failure(point, error))
 
-    with progress(sum(sum(job.threads) for job in jobs), "asking") as advance:
-        results = execute(
-            jobs,
-            cores,
-            lambda job, point: advance(point.threads),
-            went_wrong,
-        )
+    with progress(sum(point.threads[0] for job in jobs for point in job.points()), "asking") as on:
+        results = execute(jobs, cores, lambda job, point: on(point.threads), went_wrong)
     by_job = dict(zip(jobs, results, strict=True))
     return [_row(claim, needed[claim.id], by_job, wrong) for claim in claims]
 
 
-def _whole(point: Job, jobs: Sequence[Job]) -> Job:
-    """The curve that a point is of."""
-    count = point.threads[0]
-    return next(job for job in jobs if count in job.threads and job.at(count) == point)
+def _key(job: Job) -> _Key:
+    """What a curve and its points have in common, however long its runs are made."""
+    parameters = [given for given in job.parameters if given[0] not in (OPS, LASTS)]
+    where = job.machine.id, job.overrides, job.placement, job.smt, job.home
+    return where, job.program.sha256, tuple(parameters)
 
 
 def _failure(job: Job, error: GuestError) -> str:
@@ -100,26 +85,32 @@ def _failure(job: Job, error: GuestError) -> str:
 
 
 def _row(
-    claim: Claim, runs: dict[str, Job], results: dict[Job, Result], wrong: dict[Job, str]
+    claim: Claim, runs: dict[str, Job], results: dict[Job, Result], wrong: dict[_Key, str]
 ) -> Row:
     for job in runs.values():
         failures = [f for point in results[job].points for f in point.failures]
-        if job in wrong or failures:
-            return judge(claim, None, wrong.get(job) or failures[0])
-    if any(results[job].outcome.partial for job in runs.values()):
-        return judge(claim, None)
+        if failures or results[job].outcome.partial:
+            return judge(claim, [], wrong.get(_key(job)) or next(iter(failures), ""))
     curves = {
         name: Curve.of(results[job], {table.name: table.unit for table in job.program.tables})
         for name, job in runs.items()
     }
-    return judge(claim, claim.amount(curves))
+    return judge(claim, [claim.amount(each) for each in _by_seed(curves)])
+
+
+def _by_seed(curves: Mapping[str, Mapping[Seed, Curve]]) -> list[dict[str, Curve]]:
+    """The curves of each seed that all runs have."""
+    first, *others = curves.values()
+    seeds = [seed for seed in first if all(seed in other for other in others)]
+    return [{name: each[seed] for name, each in curves.items()} for seed in seeds]
 
 
 COLUMNS = [
     Column("claim", "id", left=True),
     Column("expected", lambda row: amount(row["expected"], row["unit"]), left=True),
     Column("got", lambda row: amount(row["got"], row["unit"]), left=True),
-    Column("verdict", "verdict", left=True),
+    Column("over seeds", lambda row: over_seeds(msgspec.convert(row, Row)), left=True),
+    Column("verdict", lambda row: verdict(msgspec.convert(row, Row)), left=True),
     Column("fitted", lambda row: ", ".join(row["fitted"]) or units.EMPTY, left=True),
     Column("what is claimed", "claim", left=True),
 ]

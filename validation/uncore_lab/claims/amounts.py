@@ -3,6 +3,8 @@
     curve.at(64).throughput       curve.point.throughput, where the run has one thread count
     curve.peak                    README.md lists all
 
+    Curve.of(result, units)       the curves of a run, one for each of its seeds
+
 Times are in ns, whatever the unit of a table.  An amount that a result does not hold is a
 LookupError or a ValueError.
 """
@@ -13,15 +15,14 @@ import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from uncore.result import Point, Result
+from msgspec import UnsetType
 
+from uncore.result import Point, Result
+from uncore.result.repeats import repeats
+
+Seed = int | UnsetType  # of a point
 NS = {"ps": 1e-3, "ns": 1.0, "us": 1e3}  # other units are numbers as they stand
 KNEE = 0.9
-
-
-def throughput(point: Point) -> float:
-    """Operations a second, all threads."""
-    return point.ops / point.elapsed_ps * 1e12
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,7 @@ class Amounts:
 
     of: Point
     units: Mapping[str, str]  # of the program's tables
-
-    @property
-    def throughput(self) -> float:
-        """Operations a second, all threads."""
-        return throughput(self.of)
+    throughput: float  # operations a second, all threads
 
     @property
     def time(self) -> float:
@@ -90,13 +87,24 @@ class Amounts:
 
 @dataclass(frozen=True)
 class Curve:
-    """Of a run, by thread counts."""
+    """Of a run with one seed, by thread counts."""
 
     points: Mapping[int, Amounts]
 
     @classmethod
-    def of(cls, result: Result, units: Mapping[str, str]) -> Curve:
-        return cls({point.threads: Amounts(point, units) for point in result.points})
+    def of(cls, result: Result, units: Mapping[str, str]) -> dict[Seed, Curve]:
+        """The curve of each seed that every thread count was run with."""
+        counts = [
+            {
+                point.seed: Amounts(point, units, rate)
+                for point, rate in zip(same.points, same.rates, strict=True)
+            }
+            for same in repeats(result)
+        ]
+        seeds = [seed for seed in counts[0] if all(seed in count for count in counts)]
+        return {
+            seed: cls({count[seed].of.threads: count[seed] for count in counts}) for seed in seeds
+        }
 
     def at(self, threads: int) -> Amounts:
         return self.points[threads]

@@ -1,13 +1,14 @@
 """A claim: what was claimed, which runs ask for it, and the function of them that answers.
 
-    @claim("free() takes 282 ns", expected=(194, 290), unit="ns", runs=FREE, ...)
+    @claim("free() takes 242 ns", expected=figure(242), unit="ns", runs=FREE, ...)
     def free_local(local: Curve) -> float:
         return local.point.cell("free_time", 0, 0)
 
     free_local.jobs() -> the job of each run     free_local.amount(curves) -> the number
 
 A claim's name is its function's, with hyphens; the function's parameters are those of its runs that
-it needs.  What may be written is explained in README.md.
+it needs.  It is asked once of the curves of each seed.  What may be written is explained in
+README.md.
 """
 
 from __future__ import annotations
@@ -20,9 +21,12 @@ from typing import Any
 import msgspec
 
 from uncore.errors import UserError, nearest
-from uncore.execution.request import make_job
+from uncore.execution.request import make_job, usual_seeds
 from uncore.job import Job
 from uncore_lab.claims.amounts import Curve
+from uncore_lab.claims.ranges import Range
+
+ENGINE = "native"
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,6 +51,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             placement=self.place,
             home=self.home,
             smt=self.smt,
+            engine=ENGINE,
+            seeds=usual_seeds(ENGINE),
         )
 
 
@@ -58,7 +64,7 @@ class Claim:
     claim: str
     source: str
     figures: Sequence[int]
-    expected: tuple[float, float]
+    expected: Range
     unit: str
     runs: Mapping[str, Run]
     answer: Callable[..., float]
@@ -67,9 +73,6 @@ class Claim:
     reason: str = ""
 
     def __post_init__(self) -> None:
-        low, high = self.expected
-        if low > high:
-            raise ValueError(f"{self.id}: expected a range from low to high")
         for run in self._asked():
             if run not in self.runs:
                 raise ValueError(f"{self.id}: there is no run '{run}'.{nearest(run, self.runs)}")
@@ -100,7 +103,7 @@ class Claim:
 
 
 def claim(
-    text: str, *, expected: tuple[float, float], neutral: float | None = None, **keys: Any
+    text: str, *, neutral: float | None = None, **keys: Any
 ) -> Callable[[Callable[..., float]], Claim]:
     """Makes a claim of the function that answers it."""
 
@@ -108,7 +111,6 @@ def claim(
         return Claim(
             id=answer.__name__.replace("_", "-"),
             claim=text,
-            expected=(float(expected[0]), float(expected[1])),
             neutral=None if neutral is None else float(neutral),
             answer=answer,
             **keys,

@@ -1,23 +1,37 @@
 """All claims, and all that is none.
 
 load(ids) -> claims in the order of their names; no ids: all of them
-unasked() -> figures of the articles that are no experiments, with the reason
+figures() -> every figure that the articles state, by its number
+unasked() -> those that are no experiments, with the reason
 """
 
 from __future__ import annotations
 
+import csv
 import pkgutil
 import tomllib
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
 from uncore.errors import UserError, nearest
 from uncore_lab.claims import articles
 from uncore_lab.claims.claim import Claim
 
-FIGURES = Path(__file__).with_name("figures.toml")  # what is no experiment
+FIGURES = Path(__file__).with_name("figures.csv")
+UNASKED = Path(__file__).with_name("unasked.toml")  # figures that are no experiment
+
+
+class Figure(NamedTuple):
+    """A line of figures.csv."""
+
+    article: str
+    where: str  # in the article
+    quantity: str
+    value: str  # as it is written there
+    unit: str
 
 
 def load(ids: Sequence[str] = ()) -> list[Claim]:
@@ -42,7 +56,12 @@ def _known() -> dict[str, Claim]:
     return {one.id: one for one in sorted(found, key=lambda one: one.id)}
 
 
+def figures() -> dict[int, Figure]:
+    with FIGURES.open(newline="") as file:
+        return {int(line.pop("figure")): Figure(**line) for line in csv.DictReader(file)}
+
+
 def unasked() -> list[tuple[list[int], str, str]]:
     """(figures, what they are, why the simulator is not asked)."""
-    groups = tomllib.loads(FIGURES.read_text())["group"]
+    groups = tomllib.loads(UNASKED.read_text())["group"]
     return [(group["figures"], group["what"], group["why"]) for group in groups]

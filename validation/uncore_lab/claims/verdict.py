@@ -6,11 +6,16 @@ same direction   a comparison (`neutral` says where neither side wins): won by t
 not reproduced   neither; the claim says which mechanism the model lacks
 illustration     within the range, but a number of the model was fitted to this very claim
 not run          a self-check or a guest failed, or the user interrupted
+
+The number is the median of what the seeds answer, and the verdict is the median's.  `agree` counts
+the seeds whose own answer has that verdict.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from statistics import median_low
 
 import msgspec
 
@@ -23,7 +28,7 @@ FACTOR = 2  # amounts that differ by less are of the same magnitude
 EFFECT = 3  # powers of an effect: 1.5 is the square root of 2.25, and of its direction
 
 
-class Row(msgspec.Struct, frozen=True):
+class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One claim answered: the keys of `uncore claims --json`."""
 
     id: str
@@ -31,29 +36,39 @@ class Row(msgspec.Struct, frozen=True):
     claim: str
     expected: tuple[float, float]
     unit: str
-    got: float | None
+    got: float | None  # the median over seeds
+    got_min: float | None
+    got_max: float | None
+    seeds: int  # that answered
+    agree: int  # of them with this verdict
     fitted: list[str]
     verdict: str
     reason: str
 
 
-def judge(claim: Claim, got: float | None, failure: str = "") -> Row:
-    """`got` is None where nothing came of it; `failure` says why."""
+def judge(claim: Claim, answers: Sequence[float], failure: str = "") -> Row:
+    """`answers`: one a seed; empty where nothing came of it, and `failure` says why."""
+    got = median_low(answers) if answers else None
+    found = NOT_RUN if got is None else verdict(claim, got)
     return Row(
         id=claim.id,
         source=claim.source,
         claim=claim.claim,
-        expected=claim.expected,
+        expected=claim.expected.ends,
         unit=claim.unit,
         got=got,
+        got_min=min(answers, default=None),
+        got_max=max(answers, default=None),
+        seeds=len(answers),
+        agree=sum(verdict(claim, answer) == found for answer in answers),
         fitted=list(claim.fitted),
-        verdict=NOT_RUN if got is None else verdict(claim, got),
-        reason=failure or ("" if got is None else claim.reason),
+        verdict=found,
+        reason=claim.reason if answers else failure,
     )
 
 
 def verdict(claim: Claim, got: float) -> str:
-    low, high = claim.expected
+    low, high = claim.expected.ends
     if low <= got <= high:
         return ILLUSTRATION if claim.fitted else REPRODUCED
     if claim.neutral is None:

@@ -2,6 +2,8 @@
 
 summary(rows)            how many of each verdict
 amount(value, unit)      12.3 ns, or a range of them
+over_seeds(row)          6.2 to 19.7 x: the least and the greatest answer
+verdict(row)             the verdict, and of how many seeds, where they differ
 """
 
 from __future__ import annotations
@@ -20,7 +22,24 @@ def summary(rows: Sequence[Row]) -> str:
     free = [row for row in rows if not row.fitted]
     held = sum(row.verdict in VERDICTS[:2] for row in free)
     verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
-    return f"{len(rows)} claims: {verdicts}; of {len(free)} with nothing fitted, {held} hold"
+    split = sum(row.agree < row.seeds for row in rows)
+    return (
+        f"{len(rows)} claims: {verdicts}; of {len(free)} with nothing fitted, {held} hold;"
+        f" {split} verdicts differ between seeds"
+    )
+
+
+def over_seeds(row: Row) -> str:
+    """Empty where all seeds answer alike."""
+    if row.got_min is None or row.got_min == row.got_max:
+        return EMPTY
+    return f"{_number(row.got_min)} to {amount(row.got_max, row.unit)}"
+
+
+def verdict(row: Row) -> str:
+    if row.agree == row.seeds:
+        return row.verdict
+    return f"{row.verdict}, {row.agree} of {row.seeds} seeds"
 
 
 def amount(value: Any, unit: str) -> str:
@@ -28,7 +47,11 @@ def amount(value: Any, unit: str) -> str:
         return EMPTY
     if isinstance(value, list | tuple):
         low, high = value
-        text = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        text = _number(low) if low == high else f"{_number(low)} to {_number(high)}"
     else:
-        text = f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+        text = _number(value)
     return f"{text} {unit}".rstrip()
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"

@@ -24,7 +24,7 @@ from uncore.drawing.formats import EMPTY
 from uncore.drawing.table import Column, Row
 from uncore.execution.execute import execute
 from uncore.result import Result
-from uncore_lab.claims.amounts import throughput
+from uncore.result.repeats import rate
 from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Bar
 from uncore_lab.validate.curves import Drawing, pictures
@@ -114,7 +114,7 @@ def curves(chosen: Sequence[Series], cores: int = 1) -> list[Curve]:
 
 
 def _rates(results: Sequence[Result]) -> dict[int, float]:
-    return {p.threads: throughput(p) for r in results for p in r.points}
+    return {p.threads: rate(p) for r in results for p in r.points}
 
 
 def _fit_work(chosen: Sequence[Series], cores: int) -> list[int]:

@@ -10,6 +10,7 @@ from functools import partial
 
 from uncore_lab.claims.amounts import Curve
 from uncore_lab.claims.claim import Run, claim
+from uncore_lab.claims.ranges import about, figure
 
 # His traces have one CPU that frees and one that is freed to; FIFOs are those of his kernel.
 CPUS = partial(Run, machine="athlonx2-3800", threads="2")
@@ -20,13 +21,14 @@ FREE = {
     "active": FREE_RUN(set={"free": "active", "ways": "one", "crossbar": "2005"}),
 }
 OWNER, FREEING = 0, 1  # CPUs
+RECORD = 40  # ns of trace
 
 
 @claim(
     "free() on the CPU that owns the object takes 282 ns",
     source="Dillon 2005, SLAB allocator's free() path, take 2: less 40 ns of trace",
     figures=[71, 72, 73, 74, 90],
-    expected=(194, 290),
+    expected=figure(282 - RECORD),
     unit="ns",
     runs=FREE,
     reason=(
@@ -42,9 +44,10 @@ def free_local(local: Curve) -> float:
     "free() of the other CPU's object by a passive message: 262 ns on the freeing side",
     source="Dillon 2005, SLAB allocator's free() path, take 2: less two records of trace, 80 ns",
     figures=[75, 76, 77, 78, 79, 80, 91],
-    expected=(146, 218),
+    expected=figure(262 - 2 * RECORD),
     unit="ns",
     runs=FREE,
+    reason="the allocator's private instructions are too fast, as in free-local",
 )
 def free_passive_local(passive: Curve) -> float:
     return passive.point.cell("free_time", 0, FREEING)
@@ -54,7 +57,7 @@ def free_passive_local(passive: Curve) -> float:
     "free() of the other CPU's object by a passive message: 359 ns on the owner's side",
     source="Dillon 2005, SLAB allocator's free() path, take 2: less three records of trace, 120 ns",
     figures=[81, 82, 83, 84, 85, 86, 87, 88, 89, 92],
-    expected=(191, 287),
+    expected=figure(359 - 3 * RECORD),
     unit="ns",
     runs=FREE,
     reason=(
@@ -71,7 +74,7 @@ def free_passive_owner(passive: Curve) -> float:
     " side when warm",
     source="Dillon 2005, SLAB allocator's free() path, take 1: less three records of trace, 120 ns",
     figures=[57, 58, 59, 60, 61, 62],
-    expected=(71, 107),
+    expected=figure(209 - 3 * RECORD),
     unit="ns",
     fitted=["interrupt.send", "interrupt.accept"],
     runs=FREE,
@@ -91,7 +94,7 @@ def free_active_local(active: Curve) -> float:
         " records of trace, 160 ns"
     ),
     figures=[63, 64, 65, 66, 67, 68, 69, 70],
-    expected=(470, 700),
+    expected=figure((732 + 759) / 2 - 4 * RECORD),
     unit="ns",
     runs=FREE,
     reason=(
@@ -117,9 +120,13 @@ MESSAGES = {
         " less 40 ns of trace"
     ),
     figures=[23, 24, 25, 26, 27, 28, 29, 30, 37],
-    expected=(900, 1200),
+    expected=about(1100 - RECORD),
     unit="ns",
+    fitted=["interrupt.send", "interrupt.accept"],
     runs=MESSAGES,
+    reason=(
+        "what sending and accepting an interrupt take, 190 ns of it, are figures of this article"
+    ),
 )
 def ipiq_latency(single: Curve) -> float:
     return (single.point.cell("one_way", 0, 1) + single.point.cell("one_way", 1, 0)) / 2
@@ -131,8 +138,9 @@ def ipiq_latency(single: Curve) -> float:
         "Dillon 2005, IPIQ Messaging: four intervals of 70 ns on average, of which 40 may be trace"
     ),
     figures=[31, 32, 33, 34, 35, 38, 123],
-    expected=(30, 60),
+    expected=about(50),
     unit="ns",
+    fitted=["interrupt.accept"],
     runs=MESSAGES,
     reason=(
         "sender and target are at the same lines of the FIFO, which go back and forth between"
@@ -147,9 +155,10 @@ def ipiq_pipelined(burst: Curve) -> float:
     "latency is not performance: a message alone takes 22 times as long as one in a pipeline",
     source="Dillon 2005, IPIQ Messaging",
     figures=[37, 38],
-    expected=(17.6, 26.4),
+    expected=about(1100 / 50),
     unit="x",
     neutral=1,
+    fitted=["interrupt.send", "interrupt.accept"],
     runs=MESSAGES,
     reason="as ipiq-pipelined",
 )
@@ -169,10 +178,15 @@ FRAMES = {
     "an interrupt that finds one frame costs twice as much a frame as one that finds six",
     source="Dillon 2005, Network interrupt: 2.5 us against 1.26 us a frame",
     figures=[93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105],
-    expected=(1.6, 2.4),
+    expected=about(2.5 / 1.26),
     unit="x",
     neutral=1,
+    fitted=["driver"],
     runs=FRAMES,
+    reason=(
+        "the driver's private work for a frame, 300 ns, no article states, and it decides the"
+        " ratio: with 1 us it is 1.3"
+    ),
 )
 def interrupt_batch(one: Curve, six: Curve) -> float:
     return one.point.cell("interrupt", 0, 2) / six.point.cell("interrupt", 0, 2)
@@ -189,7 +203,7 @@ WAKEUP = {
     "wakeup of a thread on the same CPU takes about 288 ns",
     source="Dillon 2005, LWKT scheduler, same CPU: 276 to 297 ns, less 40 ns of trace",
     figures=[39, 40, 41, 45],
-    expected=(230, 346),
+    expected=about(288 - RECORD),
     unit="ns",
     runs=WAKEUP,
     reason=(
@@ -208,7 +222,7 @@ def wakeup_same(here: Curve) -> float:
         " tsleep's, less 40 ns of trace"
     ),
     figures=[42, 43, 44, 46],
-    expected=(760, 1160),
+    expected=about(1000 - RECORD),
     unit="ns",
     runs=WAKEUP,
     reason=(
@@ -221,10 +235,10 @@ def switch_same(here: Curve) -> float:
 
 
 @claim(
-    "wakeup of a thread on the other CPU costs the waker 16 to 168 ns, for a message does the rest",
-    source="Dillon 2005, LWKT scheduler, different CPU",
+    "wakeup of a thread on the other CPU costs the waker about 75 ns, for a message does the rest",
+    source="Dillon 2005, LWKT scheduler, different CPU: 16 to 168 ns, 75 in the mean",
     figures=[47, 48, 49, 50, 55],
-    expected=(16, 168),
+    expected=about(75),
     unit="ns",
     fitted=["interrupt.send", "interrupt.accept"],
     runs=WAKEUP,
@@ -245,8 +259,9 @@ def wakeup_other(there: Curve) -> float:
         " mean of both directions, in which the clocks' offset cancels"
     ),
     figures=[51, 52, 53, 54, 56],
-    expected=(1360, 2040),
+    expected=about(1700 - RECORD),
     unit="ns",
+    fitted=["interrupt.send", "interrupt.accept"],
     runs=WAKEUP,
     reason=(
         "one direction, for harts share a clock; without the cold case of 3.4 us the measured"

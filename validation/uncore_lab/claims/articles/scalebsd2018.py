@@ -6,6 +6,7 @@ from functools import partial
 
 from uncore_lab.claims.amounts import Curve
 from uncore_lab.claims.claim import Run, claim
+from uncore_lab.claims.ranges import figure, stated
 
 # work: one task makes 1.94 million mmap and munmap a second (mmap1 of FreeBSD 12, Xeon 6130, Macy
 # 2018).
@@ -27,7 +28,7 @@ MUNMAP = {
     " tasks on 2x Xeon 8160",
     source="Macy, ScaleBSD blog, 2018-05-03",
     figures=[167, 170, 171],
-    expected=(3.17, 3.87),
+    expected=figure(3550909 / 1008730),
     unit="x",
     neutral=1,
     runs=MUNMAP,
@@ -46,7 +47,7 @@ def munmap_epoch(epoch: Curve, mutex: Curve) -> float:
     "munmap under the mutex: with all 96 threads 0.59 times what 12 tasks in one socket reach",
     source="Macy, ScaleBSD blog, 2018-05-03",
     figures=[167, 168, 169],
-    expected=(0.53, 0.65),
+    expected=figure(1008730 / 1719430),
     unit="x",
     neutral=1,
     runs=MUNMAP,
@@ -59,7 +60,7 @@ def munmap_decline(mutex: Curve) -> float:
     "munmap under the mutex is best at 12 of 96 tasks, and stays so to the end of the socket",
     source="Macy, ScaleBSD blog, 2018-05-03",
     figures=[169],
-    expected=(12, 24),
+    expected=stated(12, 24),
     unit="tasks",
     runs=MUNMAP,
     reason="4 and 12 tasks are 2 % apart here, 1.83 and 1.80 M/s; 12 made 1.72 as measured",
@@ -72,7 +73,7 @@ def munmap_peak(mutex: Curve) -> float:
     "munmap with epoch: the task that does most does 1.17 times what the least does",
     source="Macy, ScaleBSD blog, 2018-05-03",
     figures=[173],
-    expected=(1.05, 1.29),
+    expected=figure(39816 / 34124),
     unit="x",
     neutral=1,
     runs=MUNMAP,
@@ -89,7 +90,7 @@ def munmap_fair(epoch: Curve) -> float:
     "munmap under the mutex: the task that does most does 1.9 times what the least does",
     source="Macy, ScaleBSD blog, 2018-05-03",
     figures=[172],
-    expected=(1.7, 2.1),
+    expected=figure(14145 / 7378),
     unit="x",
     neutral=1,
     runs=MUNMAP,
@@ -118,7 +119,7 @@ UDP = {
     "UDP send: spreading packets over transmit queues, 1.9 times as many",
     source="Macy, ScaleBSD blog, 2018-06-16: 64 netperf clients, 590 kpps to 1.1 Mpps",
     figures=[177, 178],
-    expected=(1.68, 2.05),
+    expected=figure(1.1 / 0.59),
     unit="x",
     neutral=1,
     runs=UDP,
@@ -131,7 +132,7 @@ def udp_flowid(flowid: Curve, original: Curve) -> float:
     "UDP send: the interface list under epoch, 1.6 to 2.3 times as many",
     source="Macy, ScaleBSD blog, 2018-06-16: 64 netperf clients, 1.1 to 1.8-2.5 Mpps",
     figures=[179],
-    expected=(1.64, 2.27),
+    expected=stated(1.8 / 1.1, 2.5 / 1.1),
     unit="x",
     neutral=1,
     runs=UDP,
@@ -149,7 +150,7 @@ def udp_iflist(iflist: Curve, flowid: Curve) -> float:
     " 1.06 times as many",
     source="Macy, ScaleBSD blog, 2018-06-16: 64 netperf clients, 1.8-2.5 to 1.9 Mpps",
     figures=[180, 181],
-    expected=(0.76, 1.06),
+    expected=stated(1.9 / 2.5, 1.9 / 1.8),
     unit="x",
     runs=UDP,
 )
@@ -161,11 +162,11 @@ def udp_ifaddr(ifaddr: Curve, iflist: Curve) -> float:
     "UDP send: the interface data's lock replaced, 1.3 times as many",
     source="Macy, ScaleBSD blog, 2018-06-16: 64 netperf clients, 1.9 to 2.4-2.6 Mpps",
     figures=[182],
-    expected=(1.26, 1.37),
+    expected=stated(2.4 / 1.9, 2.6 / 1.9),
     unit="x",
     neutral=1,
     runs=UDP,
-    reason="as udp-iflist: with the neighbours' lock goes the second of two that limit alike",
+    reason=("as udp-iflist: with the neighbours' lock goes the second of two that limit alike"),
 )
 def udp_afdata(afdata: Curve, ifaddr: Curve) -> float:
     return afdata.point.throughput / ifaddr.point.throughput
@@ -175,7 +176,7 @@ def udp_afdata(afdata: Curve, ifaddr: Curve) -> float:
     "UDP: the connection table under epoch too, 1.5 to 1.7 times as many",
     source="Macy, ScaleBSD blog, 2018-06-16: 64 netperf clients, 2.4-2.6 to 4 Mpps",
     figures=[183],
-    expected=(1.54, 1.67),
+    expected=stated(4 / 2.6, 4 / 2.4),
     unit="x",
     neutral=1,
     runs=UDP,

@@ -1,0 +1,53 @@
+"""Ranges that are claimed, with their precision: the article's own, or a reason.
+
+figure(242)             a number of the article, give or take a tenth
+about(1100)             one that it calls so, or writes with a tilde: a fifth
+stated(20, 80)          a range of the article
+exactly(4)              a count
+because(0, 0.1, why)    another, with its reason
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+FIGURE, ABOUT = 0.1, 0.2  # of the number, to either side
+
+
+@dataclass(frozen=True)
+class Range:
+    low: float
+    high: float
+    why: str
+
+    def __post_init__(self) -> None:
+        if self.low > self.high:
+            raise ValueError(f"expected a range from low to high, not {self.low} to {self.high}")
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        return self.low, self.high
+
+
+def figure(number: float) -> Range:
+    return _around(number, FIGURE, f"{number:.4g}, give or take a tenth")
+
+
+def about(number: float) -> Range:
+    return _around(number, ABOUT, f"about {number:.4g}, give or take a fifth")
+
+
+def stated(low: float, high: float) -> Range:
+    return Range(low, high, "the range that is stated")
+
+
+def exactly(number: float) -> Range:
+    return Range(number, number, "a count")
+
+
+def because(low: float, high: float, why: str) -> Range:
+    return Range(low, high, why)
+
+
+def _around(number: float, part: float, why: str) -> Range:
+    return Range((1 - part) * number, (1 + part) * number, why)
