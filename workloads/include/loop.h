@@ -6,10 +6,11 @@
 //     while (loop_more(&loop)) { uc_start(); ...; uc_op(); }
 //     loop_end();
 //
-// A timed loop reads the clock once in a batch of operations, because reading it takes longer than
-// a short operation does. The first batch is `unclocked`. The others grow, and become shorter
-// towards the end: at the rate of the one before, each takes half of the time that is left; the
-// last one, all of it.
+// A timed loop looks at the clock behind each operation, or behind `unclocked` of them, because a
+// look takes longer than a short operation does. Towards the end it looks more often: at the rate
+// of the operations since the last look, the next ones take half of the time that is left; the last
+// ones, all of it. Without a warm-up more than one is for operations that take as long when all
+// harts are there as they take a hart that is there alone.
 //
 // With `warmup` harts do operations for that long before any is measured. The region of interest
 // opens in the midst of them, without another barrier, so what queues have formed stay.
@@ -23,11 +24,11 @@ UC_PARAM(duration, duration, 0, "ns",
          "run this long and count the operations; 0: do `ops` of them");
 UC_PARAM(duration, patience, 0, "ns",
          "fail unless all harts have finished after this long; 0: wait for ever");
-UC_OPTION(duration, loop_warmup, warmup, 0, "ns", "operations of that time come first, not counted");
+UC_OPTION(duration, loop_warmup, warmup, 0, "ns",
+          "operations of that time come first, not counted");
 UC_PARAM(u64, unclocked, 1, "operations", "operations of a timed run before it looks at the clock");
 
-#define LOOP_GROWS 4       // times as long as one batch is the next, at most
-#define LOOP_LAST_PART 32  // the last batch: one part in so many of the whole time, or less
+#define LOOP_LAST_PART 8  // of a timed loop's length: the last operations take no longer
 
 struct loop {
   uint64_t left;       // operations still to do, of a timed loop until the next look at the clock
@@ -36,15 +37,12 @@ struct loop {
   uint64_t batch;      // operations between the last two looks at the clock
   uint64_t looked_ns;  // when the last look was
   uint64_t count;      // operations to do once it has warmed up
-  bool warms_up;
+  uint64_t warms_up;   // 1: nothing is measured yet
 };
 
-static inline struct loop loop_timed(uint64_t now, uint64_t length, uint64_t first_batch) {
-  return (struct loop){.left = first_batch,
-                       .end_ns = now + length,
-                       .length_ns = length,
-                       .batch = first_batch,
-                       .looked_ns = now};
+static inline struct loop loop_timed(uint64_t now, uint64_t length, uint64_t batch) {
+  return (struct loop){
+      .left = batch, .end_ns = now + length, .length_ns = length, .batch = batch, .looked_ns = now};
 }
 
 // Does `count` operations, or as many as fit into `duration`.
@@ -56,7 +54,7 @@ static inline struct loop loop_measured(uint64_t count) {
 static inline struct loop loop_of(uint64_t count) {
   if (!loop_warmup) return loop_measured(count);
   struct loop loop = loop_timed(uc_now(), loop_warmup, 1);
-  loop.warms_up = true;
+  loop.warms_up = 1;
   loop.count = count;
   return loop;
 }
@@ -98,9 +96,9 @@ static __attribute__((noinline, unused)) struct loop loop_looked(struct loop loo
     uc_roi(true);
     return loop_measured(loop.count);
   }
-  uint64_t rest = loop.end_ns - now;
+  uint64_t rest = loop.end_ns - now, most = loop.warms_up ? 1 : unclocked;
   uint64_t wanted = rest <= loop.length_ns / LOOP_LAST_PART ? rest : rest / 2;
-  uint64_t most = LOOP_GROWS * loop.batch, fits = took ? loop.batch * wanted / took : most;
+  uint64_t fits = took ? loop.batch * wanted / took : most;
   loop.batch = fits < most ? fits : most;
   if (!loop.batch) loop.batch = 1;
   loop.left = loop.batch;

@@ -13,8 +13,8 @@ All runs of a search last a time instead of so many operations, behind a warm-up
 threads start, so that all are there from the beginning to the end.  At each thread count first a
 run of a set time tells how long an operation takes.  Threads start two operations' time apart, or
 as the machine says if that is less (V3): the order in which they come to a lock, which may stay for
-the whole run, is by chance.  A thread looks at the clock for the first time when it has done a
-quarter of its operations: a look takes as long as a short operation.  Where little of a run is its
+the whole run, is by chance.  A thread looks at the clock for the first time when it has done
+its part of the operations: a look takes as long as a short one.  Where little of a run is its
 steady state, or that still becomes faster or slower, it is made twice as long.  While the interval
 of the median of the rates is wider than asked, more runs follow if it would do without the
 outermost ones, as many as the next number of RUNS; otherwise longer ones.
@@ -44,13 +44,13 @@ from uncore.result.steady import Pace, halves_apart, interval
 
 USUAL_WITHIN = 50_000  # millionths, where nobody says how narrow
 RUNS = (3, 6, 9, 17)  # of a length
-FLOOR = 4  # no interval is narrower than a part in so many of what was asked
+FLOOR = 2  # no interval is narrower than a part in so many of what was asked
 LEAST_OPS, LEAST_OPS_EACH = 128, 2  # of what is measured of a run: in all, and of each thread
 LEAST_TRANSACTIONS = 96  # of each thread
 LEAST_HITS_NS = 20_000  # where operations fetch few lines: many of them cost little
 FEW_FETCHED = 0.5  # lines an operation
 WARM_OPS_EACH = 2  # of the warm-up once all threads are there
-CLOCKED = 4  # one part in so many of a thread's operations comes before it looks at the clock
+CHOICES, NEARLY = 3, 1.5  # of a length at most; times as long as a run was is no reason for another
 LONGEST = 16  # times as long as the first are the longest
 SHORT, UNSTEADY = 4, 64  # the same of runs with little steady state, and with none
 ENOUGH = 3  # a steady state is at least a part in so many of its run
@@ -58,7 +58,7 @@ BRIEF_NS, GROWS = 10_000, 4  # the first run of all; times as long as one is the
 TURNS = 8  # of each hart in a run whose halves can be compared
 DRIFT = 3  # standard errors by which the halves of runs must not differ in the mean
 APART = 2  # operations' times between two harts' starts
-DEAR_OPS = 600  # of each thread, in all runs: no more or longer runs follow
+DEAR = 600  # operations, and transactions, of each thread in all runs: no others follow
 PACE = "pace"  # the probe
 
 
@@ -143,9 +143,10 @@ class _Count:
     job: Job
     threads: int
     operations: int = 0  # of all runs, kept or not
+    transactions: int = 0
     _asked: int = 0  # runs of this length
     _times: int = 1  # as long as the first
-    _known: bool = False  # how long an operation takes
+    _chosen: int = 0  # times that a length was chosen
     _points: dict[int, Point] = field(default_factory=dict)  # those that have ended, by seed
     _paces: dict[int, Pace] = field(default_factory=dict)
 
@@ -179,57 +180,72 @@ class _Count:
     def take(self, point: Point, pace: Pace) -> None:
         assert isinstance(point.seed, int)
         self.operations += point.ops
+        self.transactions += point.transactions or 0
         self._points[point.seed] = point
         self._paces[point.seed] = pace
 
     def _judge(self) -> None:
         """Whether runs of this length will do, and how many."""
-        if not self._known and not self._steady and self.length.duration < self._longest:
+        if not self._chosen and not self._steady and self.length.duration < self._longest:
             self._begin(self._timed(GROWS * self.length.duration))
-        elif not self._known:
-            self._known = True
-            self._choose()
-        elif self._times < UNSTEADY and self._short:
+        elif self._chosen < CHOICES and self._longer_wanted:
+            self._chosen += 1
+            self._begin(self._choice)
+        elif self._times < UNSTEADY and self._short and not self._dear:
             self._longer(2)
         elif self.runs < self._first_runs:
             self._more()
-        elif self._drifts and self._times < LONGEST:
+        elif self._drifts and self._times < LONGEST and not self._dear:
             self._longer(2)
-        elif not self._narrow() and self.operations < DEAR_OPS * self.threads:
+        elif not self._narrow() and not self._dear:
             longer = self._times * self._wanted <= LONGEST
             if self.runs < RUNS[-1] and (not longer or self._narrow(further=1)):
                 self._more()
             elif longer:
                 self._longer(self._wanted)
 
-    def _choose(self) -> None:
-        """The length of the runs, after one that told how long an operation takes."""
+    @property
+    def _choice(self) -> Length:
+        """The length of runs by what the one tells that was made: how long an operation takes, and
+        how many lines it fetches."""
         (point,) = self._points.values()
         took = 1e12 / (rate(point) or 1)  # ps
         start = min(self.job.chance.start, round(APART * took))
-        fetched = (point.transactions or 0) / max(1, point.ops)
         ops = max(LEAST_OPS, LEAST_OPS_EACH * self.threads)
-        if fetched < FEW_FETCHED:
+        if self._hits:
             ops = max(ops, ceil(1000 * LEAST_HITS_NS / took))
         else:
-            ops = max(ops, ceil(LEAST_TRANSACTIONS * self.threads / fetched))
+            each = LEAST_TRANSACTIONS * point.ops / (point.transactions or 1)
+            ops = max(ops, ceil(each * self.threads))
         late = start * self.threads
         warmup = late + max(WARM_OPS_EACH * self.threads, ops // GROWS) * took
-        self._begin(
-            Length(
-                self.threads,
-                ops // self.threads // CLOCKED,
-                self._first_runs if fetched < FEW_FETCHED else max(RUNS[1], self._first_runs),
-                start,
-                ceil(ops * took / 1000),
-                ceil(warmup / 1000),
-            )
-        )
+        unclocked = max(1, ops // self.threads)
+        lasts, warms = (ceil(time / 1000) for time in (ops * took, warmup))
+        return Length(self.threads, unclocked, 1, start, lasts, warms)
+
+    @property
+    def _hits(self) -> bool:
+        """Whether operations find most lines in their caches; then many of them cost little."""
+        fetched = sum(point.transactions or 0 for point in self._points.values())
+        return fetched < FEW_FETCHED * sum(point.ops for point in self._points.values())
+
+    @property
+    def _longer_wanted(self) -> bool:
+        """Whether the length that follows from a run is more than it had.  Looks at the clock make
+        the first one slower than those that look less often."""
+        if self.runs > 1 or self._times > 1:
+            return False
+        return not self._chosen or self._choice.ops > NEARLY * self.length.ops
+
+    @property
+    def _dear(self) -> bool:
+        """Whether the runs so far have cost what a search may cost."""
+        return min(self.operations, self.transactions) >= DEAR * self.threads
 
     @property
     def _first_runs(self) -> int:
         """As many as the job has seeds, where that is more."""
-        return max(RUNS[0], min(len(self.job.seeds), RUNS[-1]))
+        return max(RUNS[0 if self._hits else 1], min(len(self.job.seeds), RUNS[-1]))
 
     def _more(self) -> None:
         more = next(runs for runs in RUNS if runs > self.runs or runs == RUNS[-1])
