@@ -135,15 +135,16 @@ def test_rows_on_file_are_drawn_as_curves_beside_measured_ones() -> None:
     assert add["add, measured"][1] == (2, 45.35)
 
 
-def test_intervals_of_within_hold_as_often_as_they_say() -> None:
+def test_answers_that_come_by_themselves_hold_as_often_as_they_say() -> None:
     rows = load("intervals")
-    held, sets = (sum(int(row[key]) for row in rows) for key in ("held", "sets"))
-    assert len(rows) >= 40
-    assert 0.92 <= held / sets <= 0.98
+    held = sum(int(row["inside"]) for row in rows) / len(rows)
+    assert len(rows) >= 400
+    assert 0.92 <= held
+    assert not [r for r in rows if abs(float(r["off_pct"])) > 15 and not int(r["marked"])]
 
 
 @pytest.mark.long
 def test_intervals_are_what_is_on_file() -> None:
-    pair = ("bus:4", "lock/ticket")
-    row = next(r for r in load("intervals") if (r["machine"], r["workload"]) == pair)
-    assert intervals.table([intervals.row(*pair)]).lines[pair] == row
+    pair = ("ccx:2x4", "lock/ticket")
+    kept = [r for r in load("intervals") if (r["machine"], r["workload"]) == pair]
+    assert [*intervals.table([*intervals.rows(*pair)]).lines.values()] == kept

@@ -192,6 +192,9 @@ def workloads() -> Iterator[tuple[str, Case]]:
     """Programs as users run them, from two harts to sixteen."""
     few = (("ops", 2),)
     yield "counter-bus-16", Case("bus:16", "counter/atomic", 16, (), few)
+    warm = (("duration", "2us"), ("warmup", "1us"), ("unclocked", 2))
+    for workload in ("lock/mcs", "counter/percpu", "epoch/rcu"):  # W1 and W2
+        yield f"warmed-{workload}", Case("ccx:2x4", workload, 8, (), warm, (("seeds", (3,)),))
     yield "mcs-ring-12", Case("ring:12", "lock/mcs", 12, (), few)
     yield "ebr-mesh-8", Case("mesh:4x4", "epoch/ebr", 8, (), few)
     yield "ticket-ccx-16", Case("ccx:4x4", "lock/ticket", 16, (), few)

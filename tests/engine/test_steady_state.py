@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from uncore.execution import enough
-from uncore.result.steady import LEVEL, Pace, interval, steady, warm_up
+from uncore.result.steady import LEVEL, STUDENT, Pace, interval, steady, warm_up
 
 SPAN = 1 << 10
 US = 10**6
@@ -22,37 +22,40 @@ def pace(counts: list[int], entered: int = 0, left: int | None = None, first: in
     return Pace(begin + entered, begin + end, SPAN, first, spans)
 
 
-def per_span(rate_and_short: tuple[float | None, bool]) -> float:
-    rate, _ = rate_and_short
-    assert rate is not None
-    return rate * SPAN / 1e12
+def per_span(pace: Pace) -> float:
+    found = steady(pace)
+    assert found is not None
+    return found[0] / found[1] * SPAN
 
 
 def test_a_rate_is_operations_over_the_time_from_one_to_another() -> None:
-    assert per_span(steady(pace([3] * 100))) == pytest.approx(3)
-    assert per_span(steady(pace([0, 0, 0, 1] * 50))) == pytest.approx(1 / 4)
+    assert steady(pace([3] * 100)) == (3 * 62, 62 * SPAN)  # of 100 - 25 - 12 spans, the first's end
+    assert per_span(pace([0, 0, 0, 1] * 50)) == pytest.approx(1 / 4)
 
 
 def test_a_slow_start_is_cut_off() -> None:
-    assert per_span(steady(pace([0] * 12 + [1] * 8 + [4] * 80))) == pytest.approx(4)
+    assert per_span(pace([0] * 12 + [1] * 8 + [4] * 80)) == pytest.approx(4)
 
 
 def test_what_is_done_while_harts_are_missing_does_not_count() -> None:
     late = [9] * 20 + [4] * 80
-    assert per_span(steady(pace(late, entered=20 * SPAN))) == pytest.approx(4)
+    assert per_span(pace(late, entered=20 * SPAN)) == pytest.approx(4)
     gone = [4] * 60 + [1] * 40
-    assert per_span(steady(pace(gone, left=60 * SPAN))) == pytest.approx(4)
+    assert per_span(pace(gone, left=60 * SPAN)) == pytest.approx(4)
 
 
 def test_the_first_quarter_is_left_out_in_any_case() -> None:
-    assert per_span(steady(pace([3, 5] * 12 + [4] * 76))) == pytest.approx(4)
+    assert per_span(pace([3, 5] * 12 + [4] * 76)) == pytest.approx(4)
 
 
-def test_a_run_that_would_lose_half_of_itself_is_short() -> None:
-    assert steady(pace([4] * 100, entered=60 * SPAN)) == (None, True)
-    assert steady(pace([4] * 4)) == (None, True)  # too few operations
-    assert steady(pace([4] * 100, entered=48 * SPAN))[1]
-    assert not steady(pace([4] * 100))[1]
+def test_a_run_in_which_all_are_there_for_less_than_half_of_it_has_no_steady_state() -> None:
+    assert steady(pace([4] * 100, entered=51 * SPAN)) is None
+    assert steady(pace([4] * 100, entered=50 * SPAN)) is not None
+
+
+def test_fewer_than_twenty_operations_are_no_steady_state() -> None:
+    assert steady(pace([1] * 33)) == (20, 20 * SPAN)
+    assert steady(pace([1] * 32)) is None
 
 
 def test_warm_up_is_where_the_standard_error_is_least() -> None:
@@ -61,7 +64,7 @@ def test_warm_up_is_where_the_standard_error_is_least() -> None:
 
 
 def test_what_is_done_while_threads_end_is_cut_off() -> None:
-    assert per_span(steady(pace([4] * 84 + [1] * 16))) == pytest.approx(4)
+    assert per_span(pace([4] * 84 + [1] * 16)) == pytest.approx(4)
 
 
 @pytest.mark.parametrize("count", enough.RUNS)
@@ -74,10 +77,11 @@ def test_intervals_hold_the_median_as_often_as_they_say(
     for _ in range(tries):
         low, high = interval([draw(of) for _ in range(count)])
         held += low <= median <= high
-    assert LEVEL / 100 - 0.01 <= held / tries <= 0.98
+    assert LEVEL / 100 - 0.06 * (count in STUDENT) - 0.01 <= held / tries <= 0.98
 
 
-def test_ends_of_intervals_are_those_of_any_table_of_order_statistics() -> None:
-    ends = [interval([*range(1, count + 1)]) for count in (3, 6, 9, 17)]
-    assert ends == [(1, 3), (1, 6), (2, 8), (5, 13)]
+def test_ends_of_intervals_are_those_of_any_table() -> None:
+    ends = [interval([*range(1, count + 1)]) for count in (6, 9, 17)]
+    assert ends == [(1, 6), (2, 8), (5, 13)]
+    assert interval([1, 2, 3]) == pytest.approx((2 - 4.303 / 3**0.5, 2 + 4.303 / 3**0.5))
     assert interval([*range(1, 10)], further=1) == (3, 7)

@@ -13,7 +13,9 @@
 // harts are there as they take a hart that is there alone.
 //
 // With `warmup` harts do operations for that long before any is measured. The region of interest
-// opens in the midst of them, without another barrier, so what queues have formed stay.
+// opens in the midst of them, without another barrier, so what queues have formed stay. A timed
+// loop then goes on, not measured, until all harts have been measured, at most as long again: what
+// the last ones do costs what it does among all.
 #ifndef UNCORE_LOOP_H_
 #define UNCORE_LOOP_H_
 
@@ -30,37 +32,53 @@ UC_PARAM(u64, unclocked, 1, "operations", "operations of a timed run before it l
 
 #define LOOP_LAST_PART 8  // of a timed loop's length: the last operations take no longer
 
+enum loop_phase { LOOP_MEASURED, LOOP_WARMS_UP, LOOP_COOLS_DOWN };
+
+// Harts that have begun a loop with a warm-up, and have still to be measured.
+static struct loop_harts {
+  UC_ALIGNED _Atomic uint64_t running;
+} loop_harts __attribute__((unused));
+
 struct loop {
   uint64_t left;       // operations still to do, of a timed loop until the next look at the clock
   uint64_t end_ns;     // when a timed loop stops, or the warm-up; 0: neither
   uint64_t length_ns;  // from its begin to its end
-  uint64_t batch;      // operations between the last two looks at the clock
+  uint64_t most;       // operations between two looks at the clock
+  uint64_t batch;      // those between the last two
   uint64_t looked_ns;  // when the last look was
   uint64_t count;      // operations to do once it has warmed up
-  uint64_t warms_up;   // 1: nothing is measured yet
+  uint64_t phase;
 };
 
-static inline struct loop loop_timed(uint64_t now, uint64_t length, uint64_t batch) {
-  return (struct loop){
-      .left = batch, .end_ns = now + length, .length_ns = length, .batch = batch, .looked_ns = now};
+static inline struct loop loop_timed(uint64_t length, uint64_t batch) {
+  uint64_t now = uc_now();
+  return (struct loop){.left = batch,
+                       .end_ns = now + length,
+                       .length_ns = length,
+                       .most = batch,
+                       .batch = batch,
+                       .looked_ns = now};
 }
 
-// Does `count` operations, or as many as fit into `duration`.
-static inline struct loop loop_measured(uint64_t count) {
-  return duration ? loop_timed(uc_now(), duration, unclocked) : (struct loop){.left = count};
+// Does `count` operations, or as many as fit into `duration`, with a look at the clock behind each
+// `batch` of them.
+static inline struct loop loop_measured(uint64_t count, uint64_t batch) {
+  return duration ? loop_timed(duration, batch) : (struct loop){.left = count};
 }
 
 // The same, behind the warm-up.
-static inline struct loop loop_of(uint64_t count) {
-  if (!loop_warmup) return loop_measured(count);
-  struct loop loop = loop_timed(uc_now(), loop_warmup, 1);
-  loop.warms_up = 1;
+static inline struct loop loop_of(uint64_t count, uint64_t batch) {
+  if (!loop_warmup) return loop_measured(count, batch);
+  struct loop loop = loop_timed(loop_warmup, 1);
+  loop.most = batch;
+  loop.phase = LOOP_WARMS_UP;
+  atomic_fetch_add_explicit(&loop_harts.running, 1, memory_order_relaxed);
   loop.count = count;
   return loop;
 }
 
 // The loop alone, for threads of which a hart runs several.
-static inline struct loop loop_plan(void) { return loop_measured(ops); }
+static inline struct loop loop_plan(void) { return loop_measured(ops, unclocked); }
 
 // The halves of loop_begin, for who does something in between, or does no operations.
 static inline void loop_meet(void) {
@@ -78,25 +96,44 @@ static inline void loop_open(void) {
 static inline struct loop loop_begin(void) {
   loop_meet();
   loop_open();
-  return loop_of(ops);
+  return loop_of(ops, unclocked);
 }
 
-// What a hart does that takes part without doing operations.
+// What a hart does that takes part without doing operations; it serves interrupts meanwhile.
 static inline void loop_attend(void) {
   loop_meet();
+  if (loop_warmup) uc_warm_up();
+  uc_delay(loop_warmup);
   uc_roi(true);
+}
+
+// What comes when a phase's time is over.
+static inline struct loop loop_next(struct loop loop) {
+  if (loop.phase == LOOP_WARMS_UP) {
+    uc_roi(true);
+    return loop_measured(loop.count, loop.most);
+  }
+  if (loop.phase == LOOP_COOLS_DOWN || !loop_warmup) return loop;
+  uc_roi(false);
+  uc_warm_up();
+  atomic_fetch_sub_explicit(&loop_harts.running, 1, memory_order_relaxed);
+  loop = loop_timed(duration, 1);
+  loop.phase = LOOP_COOLS_DOWN;
+  return loop;
+}
+
+static inline bool loop_cooled_down(const struct loop* loop) {
+  return loop->phase == LOOP_COOLS_DOWN &&
+         !atomic_load_explicit(&loop_harts.running, memory_order_relaxed);
 }
 
 // Looks at the clock: the loop with its next batch, which is empty once the time is over. It is
 // passed by value, so that what the loop counts stays in a register.
 static __attribute__((noinline, unused)) struct loop loop_looked(struct loop loop) {
   uint64_t now = uc_now(), took = now - loop.looked_ns;
-  if (now >= loop.end_ns) {
-    if (!loop.warms_up) return loop;
-    uc_roi(true);
-    return loop_measured(loop.count);
-  }
-  uint64_t rest = loop.end_ns - now, most = loop.warms_up ? 1 : unclocked;
+  if (now >= loop.end_ns) return loop_next(loop);
+  if (loop_cooled_down(&loop)) return loop;
+  uint64_t rest = loop.end_ns - now, most = loop.phase == LOOP_MEASURED ? loop.most : 1;
   uint64_t wanted = rest <= loop.length_ns / LOOP_LAST_PART ? rest : rest / 2;
   uint64_t fits = took ? loop.batch * wanted / took : most;
   loop.batch = fits < most ? fits : most;
@@ -113,6 +150,9 @@ static inline bool loop_more(struct loop* loop) {
   return true;
 }
 
-static inline void loop_end(void) { uc_roi(false); }
+// A loop that has cooled down has closed the region of interest already.
+static inline void loop_end(void) {
+  if (!uc_self()->end_ns) uc_roi(false);
+}
 
 #endif  // UNCORE_LOOP_H_

@@ -132,7 +132,7 @@ static void update(void) {
 }
 
 static void update_loop(void) {
-  for (struct loop loop = loop_of(updates); loop_more(&loop);) {
+  for (struct loop loop = loop_of(updates, 1); loop_more(&loop);) {
     update();
     uc_delay(period);
   }

@@ -25,6 +25,10 @@ uint64_t uc_report_failures(unsigned harts) {
   return failed_harts;
 }
 
+static uint64_t uc_measured_ops(const struct uc_record* record) {
+  return (record->end_ns ? record->ended_at : record->ops) - record->begun_at;
+}
+
 static void put_field(const char* key, uint64_t value) {
   uc_put(key);
   uc_put_number(value);
@@ -46,7 +50,7 @@ void uc_report(unsigned harts) {
   for (unsigned hart = 0; hart < harts; hart++) {
     const struct uc_record* record = &uc_record[hart].record;
     put_field("uc: hart=", hart);
-    put_field(" ops=", record->ops - record->ops_warm);
+    put_field(" ops=", uc_measured_ops(record));
     put_field(" begin=", record->begin_ns);
     put_field(" end=", record->end_ns);
     put_field(" failures=", record->failures);

@@ -65,9 +65,10 @@ void uc_roi(bool on) {
   if (on) {
     UC_MARK(UC_MARK_ROI_ON, 0);
     uc_self()->begin_ns = uc_now();
-    uc_self()->ops_warm = uc_self()->ops;
+    uc_self()->begun_at = uc_self()->ops;
   } else {
     uc_self()->end_ns = uc_now();
+    uc_self()->ended_at = uc_self()->ops;
     UC_MARK(UC_MARK_ROI_OFF, 0);
   }
 }

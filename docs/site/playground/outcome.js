@@ -81,7 +81,7 @@ function recordsOf(K, program, read, harts) {
     const bytes = read(base + hart * K.constants.UC_BLOCK, names.length * 8);
     const of = name => wordAt(bytes, names.indexOf(name));
     return {
-      ops: of('ops') - of('ops_warm'),
+      ops: of(of('end_ns') ? 'ended_at' : 'ops') - of('begun_at'),
       begin: of('begin_ns'),
       end: of('end_ns'),
       failures: of('failures'),

@@ -58,7 +58,7 @@ BRIEF_NS, GROWS = 10_000, 4  # the first run of all; times as long as one is the
 TURNS = 8  # of each hart in a run whose halves can be compared
 DRIFT = 3  # standard errors by which the halves of runs must not differ in the mean
 APART = 2  # operations' times between two harts' starts
-DEAR = 600  # operations, and transactions, of each thread in all runs: no others follow
+DEAR_OPS, DEAR_TRANSACTIONS = 600, 1200  # of each thread in all runs: no others follow
 PACE = "pace"  # the probe
 
 
@@ -240,7 +240,8 @@ class _Count:
     @property
     def _dear(self) -> bool:
         """Whether the runs so far have cost what a search may cost."""
-        return min(self.operations, self.transactions) >= DEAR * self.threads
+        dear_ops, dear_transactions = DEAR_OPS * self.threads, DEAR_TRANSACTIONS * self.threads
+        return self.operations >= dear_ops and self.transactions >= dear_transactions
 
     @property
     def _first_runs(self) -> int:
@@ -319,7 +320,7 @@ class _Count:
         return Estimate(
             threads=self.threads,
             within=self.job.within,
-            throughput=round(middle),
+            throughput=int(middle),
             low=round(min(low, middle - floor)),
             high=round(max(high, middle + floor)),
             ops=round(done / self.threads),

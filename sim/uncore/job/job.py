@@ -157,7 +157,7 @@ class Job:
     # Millionths of the rate; 0: `ops` says how long a run is.
     within: Annotated[int, Meta(ge=0, lt=10**6)] = option(
         "--within",
-        "runs more and longer, until the 95 % interval of ops/s is that narrow; by default 5%, where"
+        "runs more and longer, until the 95 % interval of ops/s is that narrow; unasked 5%, where"
         " neither ops nor duration is set; 0%: off",
         default=0,
         form=SHARE,

@@ -48,7 +48,7 @@ def records(program: Program, read: Read, harts: int) -> list[Record]:
 def _record(read: Read, block: bytes) -> Record:
     words = abi.unpack("uc_record", block)
     why = _text(read, words["why"]) if words["why"] else ""
-    ops = words["ops"] - words["ops_warm"]
+    ops = (words["ended_at"] if words["end_ns"] else words["ops"]) - words["begun_at"]
     return Record(ops, words["begin_ns"], words["end_ns"], words["failures"], why)
 
 

@@ -55,7 +55,7 @@ def of_chance(effects: WhatIf) -> str:
     if len(effects.base.points) == 1:
         return "one run of each; without --repeat 1 the table says how much of it is chance"
     return (
-        f"~: may be chance, the {LEVEL} % interval of the change, seed by seed, holds none at all"
+        f"~: may be chance, the {LEVEL} % interval of the change, by seeds, holds none"
     )
 
 

@@ -259,7 +259,8 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             head="ops/s",
             write=units.rate,
             apart=True,
-            about="operations a second of simulated time, all threads together, while all take part",
+            about="operations a second of simulated time, all threads together, while all of"
+            " them take part",
             axis="million operations per second",
             scale=1e6,
         ),

@@ -1,108 +1,109 @@
-"""How often the intervals of `--within` hold, against runs 50 times as long.
+"""How often the answer that comes by itself holds, against runs 50 times as long.
 
-    python -m uncore_lab.validate.intervals [--renew] [--only WORD]
+    python -m uncore_lab.validate.intervals [--renew] [--only WORD] [--times N]
 
-Each pair of a machine and a workload is run SETS times, with seeds of its own each time.  The truth
-is the median rate of TRUTHS runs whose harts do TIMES as many operations, that leave the start as
-any run does: 50 times what a search ends with at least.  `held` is how many sets'
-intervals hold it, out of SETS; 95 of 100 should.
+Each workload whose length can be searched is run on each machine as `uncore run` does it unasked.
+The truth is the median rate of TRUTHS runs, with other seeds, that together are TIMES as long: a
+queue lock's order of threads stays for a whole run.  A row is `inside` where the stated interval
+holds it; 95 of 100 should.  It is `marked` where its rate contradicts its times (W3), or where the
+interval is wider than asked.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import product
-from statistics import fmean, median_low
-from typing import Any
 
-import msgspec
-
-from uncore import topology
+from uncore import program
 from uncore.drawing.table import Column, Row, emit
+from uncore.execution.enough import refused, within_unasked
 from uncore.execution.execute import execute
-from uncore.execution.request import make_job
-from uncore.job import Job
-from uncore.job.job import OPS
-from uncore.result.steady import Pace, steady
+from uncore.execution.request import make_job, usual_seeds
+from uncore.job.job import Length
+from uncore.report.spread import contradicts
+from uncore.result import to_medians
+from uncore.result.repeats import repeats
 from uncore_lab.results.table import Table, save
 
-MACHINES = ("bus:4", "ccx:2x2", "mesh:2x2", "ccx:4x4")
-WORKLOADS = (
-    "counter/atomic", "counter/cas", "counter/percpu", "epoch/ebr", "epoch/rcu", "kernel/getuid",
-    "layout/false_sharing", "layout/neighbours", "lock/clh", "lock/mcs", "lock/tas", "lock/ticket",
-    "lock/ttas", "refcount/atomic", "refcount/sloppy", "sched/switch",
-)  # fmt: skip
-SETS = 20
-APART = 100  # between the first seeds of two sets
-TIMES, TRUTHS = 15, 21
-WITHIN = "2%"
+MACHINES = ("x6130x2", "epyc7601x2", "graviton2", "ccx:2x4")
+THREADS = (1, 16, 64)
+TIMES, TRUTHS, FIRST_SEED = 50, 5, 101
 COLUMNS = [
     Column("machine", "machine", left=True),
     Column("workload", "workload", left=True),
-    Column("held", "held"),
-    Column("sets", "sets"),
-    Column("half, %", "half"),
-    Column("off, %", "off"),
-    Column("reached", "reached"),
-    Column("steady", "steady"),
-    Column("ops", "ops"),
+    Column("threads", "threads"),
+    Column("ops/s", "throughput"),
+    Column("low, %", "low_pct"),
+    Column("high, %", "high_pct"),
+    Column("off, %", "off_pct"),
+    Column("inside", "inside"),
+    Column("marked", "marked"),
+    Column("runs", "runs"),
 ]
 
 
-def row(machine: str, workload: str) -> Row:
-    """What came of all sets of a pair."""
-    threads = topology.load(machine).harts
-    job = make_job(machine, workload, [threads], within=WITHIN, seeds=(1,))
-    results = execute([replace(job, seeds=(1 + APART * n,)) for n in range(SETS)])
-    estimated = [found for result in results for found in result.estimated]
-    truth = _truth(job, max(found.ops for found in estimated))
-    held = [low <= truth <= high for low, high in (found.ends for found in estimated)]
-    return {
-        "machine": machine,
-        "workload": workload,
-        "held": sum(held),
-        "sets": len(estimated),
-        "half": round(
-            50 * fmean((b - a) / truth for a, b in (found.ends for found in estimated)), 2
-        ),
-        "off": round(100 * (fmean(found.throughput for found in estimated) / truth - 1), 2),
-        "reached": sum(found.reached for found in estimated),
-        "steady": sum(result.points[0].steady is not None for result in results),
-        "ops": round(fmean(found.ops for found in estimated)),
-    }
+def questions(word: str = "") -> Iterator[tuple[str, str]]:
+    """Machines and workloads, of those whose names have the word."""
+    for machine in MACHINES:
+        for workload in program.shipped():
+            if word in f"{machine} {workload.name}":
+                yield machine, workload.name
 
 
-def _truth(job: Job, ops: int) -> float:
-    paces: list[Pace] = []
+def rows(machine: str, workload: str, times: int = TIMES) -> Iterator[Row]:
+    """What comes unasked at each thread count that there is room for, beside the long runs."""
+    job = make_job(machine, workload, [1], seeds=usual_seeds("native"))
+    room = [threads for threads in THREADS if threads <= len(job.harts)]
+    if refused(job):
+        return
+    for threads in room:
+        searched = within_unasked(replace(job, threads=(threads,)))
+        result = execute([searched])[0]
+        (row,) = to_medians([result])
+        length = Length(*result.job["lengths"][0])
+        longer = times // TRUTHS
+        long = length._replace(
+            ops=longer * length.ops, duration=longer * length.duration, runs=TRUTHS
+        )
+        seeds = tuple(range(FIRST_SEED, FIRST_SEED + TRUTHS))
+        plain = replace(searched, within=0, seeds=seeds, lengths=(long,))
+        truth = repeats(execute([plain])[0])[0].rate
+        low, high = row["throughput_min"], row["throughput_max"]
+        yield {
+            "machine": machine,
+            "workload": workload,
+            "threads": threads,
+            "throughput": row["throughput"],
+            "low_pct": round(100 * (low / row["throughput"] - 1), 2),
+            "high_pct": round(100 * (high / row["throughput"] - 1), 2),
+            "off_pct": round(100 * (row["throughput"] / truth - 1), 2),
+            "inside": int(low <= truth <= high),
+            "marked": int(contradicts(row) or not row["reached"]),
+            "runs": row["repeats"],
+        }
 
-    def seen(_: Job, observed: Mapping[str, Any]) -> None:
-        paces.append(msgspec.convert(observed["pace"], Pace))
 
-    seeds = tuple(range(APART * SETS, APART * SETS + TRUTHS))
-    long = replace(job.given({OPS: TIMES * ops}), within=0, seeds=seeds)
-    points = execute([long], probes=frozenset({"pace"}), seen=seen)[0].points
-    whole = [point.throughput or 0 for point in points]
-    return median_low([steady(pace)[0] or rate for pace, rate in zip(paces, whole, strict=True)])
-
-
-def table(rows: Sequence[Row]) -> Table:
-    return Table("intervals", ("machine", "workload"), rows)
+def table(found: Sequence[Row]) -> Table:
+    return Table("intervals", ("machine", "workload", "threads"), found)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", default="", help="pairs whose names have this word")
+    parser.add_argument("--times", type=int, default=TIMES, help="times as long is the truth")
     parser.add_argument("--renew", action="store_true", help="write validation/results")
     chosen = parser.parse_args()
-    pairs = [p for p in product(MACHINES, WORKLOADS) if chosen.only in " ".join(p)]
-    rows = [row(*pair) for pair in pairs]
-    held, sets = (sum(row_[key] for row_ in rows) for key in ("held", "sets"))
-    emit(rows, False, COLUMNS, f"{100 * held / sets:.1f} % of {sets} intervals hold")
+    found: list[Row] = []
+    for machine, workload in questions(chosen.only):
+        for row in rows(machine, workload, chosen.times):
+            found.append(row)
+            print(*row.values(), file=sys.stderr, flush=True)
+    inside = sum(row["inside"] for row in found)
+    emit(found, False, COLUMNS, f"{inside} of {len(found)} intervals hold")
     if chosen.renew:
-        save(table(rows))
+        save(table(found))
     return 0
 
 

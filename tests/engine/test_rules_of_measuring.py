@@ -1,0 +1,80 @@
+"""Does each rule of docs/model.md on what is measured (W) hold, in both engines?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.support.runs import job
+
+from uncore import engine
+from uncore.result import Point
+from uncore.result.schema import Latency
+
+ENGINES = ("native", "reference")
+TIMED = {"duration": "4us", "warmup": "6us"}  # four harts start within 4 us (V3)
+
+
+def point(name: str, threads: int = 4, **words: Any) -> dict[str, Any]:
+    made = job("ring:4", "lock/ticket", threads, seeds=(1,), **words)
+    return engine.load(name).run(made, frozenset(), lambda *_: None)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_operations_of_the_warm_up_are_not_counted_and_have_no_latency(name: str) -> None:
+    """W1.1: nor does the lock lose them, which the workload checks."""
+    plain, warm = point(name, ops=20), point(name, ops=20, warmup="6us")
+    assert plain["ops"] == warm["ops"] == 80
+    assert warm["instructions"] > 1.2 * plain["instructions"]
+    begun = [begin for begin, _ in warm["thread_ps"]]
+    assert max(begun) < 0.2 * warm["elapsed_ps"]  # late starts are over (V3: up to 4 us)
+    assert warm["latency"]["p50"] > 2 * point(name, threads=1, ops=20)["latency"]["p50"]
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_all_harts_take_part_in_a_timed_run_from_its_begin_to_its_end(name: str) -> None:
+    made = point(name, **TIMED)
+    begins, ends = zip(*made["thread_ps"], strict=True)
+    one = made["latency"]["max"]  # what was begun before the time is over is done to its end
+    assert max(begins) <= one and min(ends) >= 4_000_000 and max(ends) <= 4_000_000 + 2 * one
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_looks_at_the_clock_between_few_operations_slow_them_down(name: str) -> None:
+    rates = [
+        ops * 1000 / ps
+        for batch in (1, 64)
+        for made in [
+            engine.load(name).run(
+                job("ring:4", "counter/percpu", 1, seeds=(1,), unclocked=batch, **TIMED),
+                frozenset(),
+                lambda *_: None,
+            )
+        ]
+        for ops, ps in [made["steady"]]
+    ]
+    assert rates[1] > 1.5 * rates[0]
+
+
+def made(**fields: Any) -> Point:
+    absent = dict.fromkeys(("transfers", "lines", "invalidations", "links", "resolvers"), "no")
+    absent |= dict.fromkeys(("instructions", "transactions", "events", "failed_scs"), "no")
+    absent["steady"] = "no"
+    latency = Latency(p50=1, p90=1, p99=1, max=1)
+    usual = {"threads": 2, "thread_ops": [50, 50], "ops": 100, "latency": latency, "absent": absent}
+    return Point(**{**usual, **fields})
+
+
+def test_a_rate_accounts_for_the_threads_that_it_is_of() -> None:
+    """W3: the rate times the threads' time in all for an operation."""
+    both = made(elapsed_ps=1000, thread_ps=[(0, 1000), (0, 1000)], steady=(50, 500))
+    assert both.accounted == 1 and both.throughput == 10**11
+    apart = made(elapsed_ps=10_000, thread_ps=[(0, 1000), (9000, 10_000)], steady=None)
+    assert apart.accounted == pytest.approx(0.1)
+    alone = made(elapsed_ps=1000, thread_ps=[(0, 1000), (0, 0)], steady=(50, 500))
+    assert alone.accounted == 1  # of those that took part
+
+
+def test_a_point_without_a_steady_state_has_the_rate_of_the_whole_run() -> None:
+    """W2.3"""
+    assert made(elapsed_ps=1000, steady=None, thread_ps=[(0, 9)] * 2).throughput == 10**11
