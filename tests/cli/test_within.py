@@ -134,7 +134,7 @@ def searched(
     apart: Callable[[int, int], float] = lambda seed, ns: 0.0,
     threads: int = 4,
     fetched: float = 1.0,
-    seeds: tuple[int, ...] = (1,),
+    seeds: tuple[int, ...] = (1, 2, 3),
 ) -> tuple[Estimate, list[int], Job]:
     """A search; the runs of each round; and its job.
 
@@ -230,6 +230,12 @@ def test_a_search_that_has_cost_enough_ends_and_says_so() -> None:
 def test_as_many_runs_are_made_as_the_job_has_seeds() -> None:
     _, rounds, _ = searched(lambda seed, ns: 100.0, seeds=tuple(range(5, 13)))
     assert rounds == [1, 1, 7]
+
+
+def test_one_or_two_seeds_are_as_many_runs_of_a_searched_length_and_no_interval() -> None:
+    estimated, rounds, job = searched(lambda seed, ns: 100.0, seeds=(17,))
+    assert rounds == [1, 1] and job.seeds == (17,) and not estimated.reached
+    assert searched(lambda seed, ns: 100.0, seeds=(5, 9))[2].seeds == (5, 9)
 
 
 def test_without_a_steady_state_runs_become_longer_and_rates_are_of_whole_runs() -> None:

@@ -97,11 +97,16 @@ class Search(Plan):
 
     def ended(self) -> tuple[Job, list[Estimate]]:
         counts = self._counts.values()
-        first = self.job.seeds[0]
-        seeds = tuple(range(first, first + max(count.runs for count in counts)))
+        seeds = _seeds(self.job, max(count.runs for count in counts))
         lengths = tuple(count.length for count in counts)
         estimated = [count.estimated() for count in counts if count.complete]
         return replace(self.job, within=0, seeds=seeds, lengths=lengths), estimated
+
+
+def _seeds(job: Job, runs: int) -> tuple[int, ...]:
+    """Those of the job, and the numbers behind them."""
+    behind = max(job.seeds) + 1
+    return (*job.seeds, *range(behind, behind + runs))[:runs]
 
 
 def plan(job: Job) -> Plan:
@@ -172,7 +177,7 @@ class _Count:
             return []
         if self._asked:
             self._judge()
-        seeds = [self.job.seeds[0] + number for number in range(self._asked, self.runs)]
+        seeds = _seeds(self.job, self.runs)[self._asked :]
         self._asked = self.runs
         job = replace(self.job, lengths=(self.length,))
         return [job.at(self.threads, seed) for seed in seeds]
@@ -195,6 +200,8 @@ class _Count:
             self._longer(2)
         elif self.runs < self._first_runs:
             self._more()
+        elif self._few_asked:
+            return
         elif self._drifts and self._times < LONGEST and not self._dear:
             self._longer(2)
         elif not self._narrow() and not self._dear:
@@ -244,13 +251,21 @@ class _Count:
         return self.operations >= dear_ops and self.transactions >= dear_transactions
 
     @property
+    def _few_asked(self) -> bool:
+        """Whether the job has too few seeds for an interval: then it has no other runs."""
+        return len(self.job.seeds) < RUNS[0]
+
+    @property
     def _first_runs(self) -> int:
         """As many as the job has seeds, where that is more."""
+        if self._few_asked:
+            return len(self.job.seeds)
         return max(RUNS[0 if self._hits else 1], min(len(self.job.seeds), RUNS[-1]))
 
     def _more(self) -> None:
         more = next(runs for runs in RUNS if runs > self.runs or runs == RUNS[-1])
-        self.length = self.length._replace(runs=max(more, self._first_runs))
+        first = self._first_runs
+        self.length = self.length._replace(runs=first if self.runs < first else more)
 
     def _longer(self, times: int) -> None:
         self._times *= times
@@ -321,8 +336,8 @@ class _Count:
             threads=self.threads,
             within=self.job.within,
             throughput=int(middle),
-            low=round(min(low, middle - floor)),
-            high=round(max(high, middle + floor)),
+            low=None if self._few_asked else round(min(low, middle - floor)),
+            high=None if self._few_asked else round(max(high, middle + floor)),
             ops=round(done / self.threads),
             operations=self.operations,
         )

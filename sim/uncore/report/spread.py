@@ -39,7 +39,7 @@ def ends(row: Row, of: Callable[[Row], float | None]) -> tuple[float, float] | N
     """The least and the greatest of the repeats; None of one run.  Those of the interval of their
     median, where the number of runs was searched."""
     values = [value for run in row.get("runs", ()) if (value := of(run)) is not None]
-    if "level" in row and len(values) > 1:
+    if "level" in row and len(values) > 1 and row["throughput_min"] is not None:
         return interval(values)
     return (min(values), max(values)) if len(values) > 1 else None
 
@@ -76,6 +76,9 @@ def say_runs(rows: Sequence[Row]) -> None:
     if not searched:
         return
     runs, each = (_span(searched, key) for key in ("repeats", "each"))
+    if searched[0]["throughput_min"] is None:
+        say(f"{runs} of a length that was searched, {each} operations a hart: no interval", "dim")
+        return
     say(
         f"+- is half of a {LEVEL} % confidence interval of the median of {runs} runs of {each}"
         " operations a hart",

@@ -54,9 +54,7 @@ def of_chance(effects: WhatIf) -> str:
     """How far a rank can be trusted."""
     if len(effects.base.points) == 1:
         return "one run of each; without --repeat 1 the table says how much of it is chance"
-    return (
-        f"~: may be chance, the {LEVEL} % interval of the change, by seeds, holds none"
-    )
+    return f"~: may be chance, the {LEVEL} % interval of the change, by seeds, holds none"
 
 
 def halves(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:

@@ -392,18 +392,22 @@ class Estimate(Struct, frozen=True, kw_only=True):
     threads: Annotated[int, Meta(description="thread count")]
     within: Annotated[int, Meta(description="how narrow was asked, in millionths of the rate")]
     throughput: Annotated[int, Meta(description="median of the runs' rates")]
-    low: Annotated[int, Meta(description="of its 95 % confidence interval")]
-    high: Annotated[int, Meta(description="of the same")]
+    low: Annotated[
+        int | None, Meta(description="of its 95 % confidence interval; null of one or two runs")
+    ]
+    high: Annotated[int | None, Meta(description="of the same")]
     ops: Annotated[int, Meta(description="operations of each hart in a run, in the mean")]
     operations: Annotated[int, Meta(description="in all runs, with those that were too short")]
 
     @property
     def reached(self) -> bool:
+        if self.low is None or self.high is None:
+            return False
         return (self.high - self.low) / 2 * 10**6 <= self.within * self.throughput * ROUNDED
 
     @property
-    def ends(self) -> tuple[int, int]:
-        return self.low, self.high
+    def ends(self) -> tuple[int, int] | tuple[None, None]:
+        return (None, None) if self.low is None or self.high is None else (self.low, self.high)
 
     def columns(self) -> dict[str, Any]:
         """Columns of a row."""

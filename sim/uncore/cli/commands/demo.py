@@ -17,12 +17,14 @@ from uncore.drawing.panels import Panel
 from uncore.drawing.plot import picture
 from uncore.drawing.progress import progress
 from uncore.drawing.table import say
+from uncore.execution.enough import within_unasked
 from uncore.execution.execute import execute
 from uncore.execution.pool import Workers
 from uncore.execution.request import make_job, usual_seeds
+from uncore.job import Job
 from uncore.job.option_values import check_outputs
 from uncore.report import chart, curve
-from uncore.result import Result
+from uncore.result import Point, Result
 from uncore.study import matrix
 from uncore.support.paths import CHECKOUT
 
@@ -58,15 +60,24 @@ def _panels(large: matrix.Matrix, results: list[Result], small: matrix.Matrix) -
 def demo(*, plot: Plot = None) -> int:
     path = plot or (CHECKOUT / "build" if CHECKOUT else Path()) / "uncore-demo.png"
     check_outputs({"--plot": path})
-    jobs = [make_job(MACHINE, lock, THREADS, seeds=usual_seeds("native")) for lock in LOCKS]
-    total = 2 + sum(len(list(job.points())) for job in jobs)
+    seeds = usual_seeds("native")
+    jobs = [within_unasked(make_job(MACHINE, lock, THREADS, seeds=seeds)) for lock in LOCKS]
+    asked = {(job.program.name, threads) for job in jobs for threads in job.threads}
+    total = 2 + len(asked)
     cores = workers(0)
     with progress(total, "simulating 2x EPYC 7601", "runs") as advance:
         machines = []
         for name in (MACHINE, MEASURED):
             machines.append(_pairs(name, cores))
             advance(1)
-        results = execute(jobs, cores, lambda job, point: advance(1))
+
+        def done(job: Job, point: Point) -> None:
+            """Advances at the first run of each thread count: how many there are is searched."""
+            if (question := (job.program.name, point.threads)) in asked:
+                asked.remove(question)
+                advance(1)
+
+        results = execute(jobs, cores, done)
     for pairs in machines:
         matrix.show(pairs, as_json=False)
     curve.show(results, as_json=False)
