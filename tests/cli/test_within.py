@@ -161,6 +161,7 @@ def run(
     pace = Pace(0, SPANS * span, span, 0, [(1, round(time)) for time in at])
     threads, unknown = job.threads[0], ("latency", "lines", "invalidations", "links", "resolvers")
     absent = dict.fromkeys((*unknown, "instructions", "events", "failed_scs", "steady"), "no")
+    absent["transactions"] = "no"
     point = Point(
         threads=threads,
         seed=job.seed,
@@ -168,8 +169,7 @@ def run(
         elapsed_ps=ns * 1000,
         thread_ops=[ops // threads] * threads,
         steady=(10**6, round(10**12 / rate)) if rate else None,
-        transfers={},
-        transactions=round(fetched * ops),
+        transfers={"memory": round(fetched * ops)},
         absent=absent,
     )
     return point, {"pace": pace}
@@ -183,7 +183,7 @@ def test_runs_that_agree_are_enough_at_once() -> None:
     estimated, rounds, job = searched(lambda seed, ns: 100.0)
     assert rounds == [1, 1, 5]
     assert half(estimated) == pytest.approx(0.05 / enough.FLOOR) and estimated.reached
-    assert job.lengths[0].duration == 96 * 4 * 10  # 96 transactions of each of 4 threads
+    assert job.lengths[0].duration == 96 * 4 * 10  # 96 lines of each of 4 threads
 
 
 def test_three_runs_are_enough_where_operations_hit() -> None:

@@ -102,6 +102,11 @@ void Core::run(Time now) {
   turns.schedule_next();
 }
 
+bool Core::counts(Time now) const {
+  return std::ranges::any_of(
+      threads, [&](const auto& thread) { return around.services.counts(thread->id, now); });
+}
+
 uint64_t Core::instructions() const {
   uint64_t all = 0;
   for (const auto& t : threads) all += t->hart.instructions;

@@ -57,7 +57,9 @@ class Core {
   void start();
 
   uint64_t instructions() const;  // of all its harts
-  void run(Time now);             // executes as far as the horizon allows
+  bool counts(
+      Time now) const;  // what happens to it is counted (W1.1), since one of them is measured
+  void run(Time now);   // executes as far as the horizon allows
   // The same up to a given one, while other threads of the host execute other cores. False: what
   // comes next concerns more than this core, and nothing of it has been done.
   bool run_confined(Time horizon);

@@ -17,7 +17,7 @@ void IncomingProbes::arrive(Packet& packet, Line* line, Time now) {
   if (CoreClient::is_early(at, copy, m)) return defer(packet, line, kNever);
   if (const Time until = deferral(m, line); until > now) return defer(packet, line, until);
   if (at.shares()) {
-    around.counters.invalidations += m.kind != Kind::ProbeS;
+    around.counters.invalidations += m.kind != Kind::ProbeS && core_.counts(now);
     if (core_.observed) core_.observed.probed(copy, m);
   }
   if (core_.observed) core_.observed.acts(packet.number, now);

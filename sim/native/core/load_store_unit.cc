@@ -113,7 +113,8 @@ bool LoadStoreUnit::reach_register(Thread& thread, const Access& a, Time now, Ou
 bool LoadStoreUnit::fail_sc(Thread& thread, const Access& a, Time now, Outcome& out) {
   out.value = 1;
   core_.locks.end_attempt(thread, now);
-  core_.around.counters.scs.failed(a.line, core_.around.services.progress());
+  const Services& services = core_.around.services;
+  core_.around.counters.scs.failed(a.line, services.progress(), services.counts(thread.id, now));
   if (core_.observed)
     core_.observed->failed_sc(thread.id, core_.agent, a.line, thread.hart.pc, now);
   return true;

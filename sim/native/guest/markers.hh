@@ -26,9 +26,11 @@ class Operations {
   Marked mark(unsigned code, uint64_t value, uint64_t clock) {
     switch (code) {
       case UC_MARK_WARM_UP:
+        (measured_from_ == kNever ? unmeasured_from_ : measured_until_) = clock;
         warms_up_ = true;
         return {};
       case UC_MARK_ROI_ON:
+        if (warms_up_) measured_from_ = clock;
         warms_up_ = false;
         [[fallthrough]];
       case UC_MARK_START:
@@ -47,6 +49,12 @@ class Operations {
     }
   }
 
+  // Whether what happens at that time is counted (W1.1). True or false whether or not the hart,
+  // which runs ahead, has executed its marker yet.
+  bool counts(uint64_t at) const {
+    return at < unmeasured_from_ || (measured_from_ <= at && at < measured_until_);
+  }
+
   bool measuring() const { return measuring_; }
   uint64_t began() const { return began_; }  // of the one under way, on the clock of mark()
 
@@ -58,7 +66,9 @@ class Operations {
     return marked;
   }
 
+  static constexpr uint64_t kNever = ~uint64_t{0};
   bool measuring_ = false, warms_up_ = false;
+  uint64_t unmeasured_from_ = kNever, measured_from_ = kNever, measured_until_ = kNever;
   uint64_t began_ = 0;
 };
 

@@ -11,15 +11,15 @@ namespace uncore {
 
 class FailedScs {
  public:
-  // `progress`: when the guest's last operation was.
-  void failed(uint64_t line, Time progress) {
-    ++all_;
+  // `progress`: when the guest's last operation was; `counted`: it is part of what is measured.
+  void failed(uint64_t line, Time progress, bool counted) {
+    all_ += counted;
     if (since_ != progress) by_line_.clear();
     since_ = progress;
     ++by_line_[line];
   }
   uint64_t all() const { return all_; }
-  bool any_since(Time progress) const { return all_ > 0 && since_ == progress; }
+  bool any_since(Time progress) const { return !by_line_.empty() && since_ == progress; }
   const LineMap<uint64_t>& by_line() const { return by_line_; }
 
  private:

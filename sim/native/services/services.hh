@@ -37,6 +37,8 @@ class Services {
            code == UC_MARK_KIND;
   }
 
+  bool counts(uint32_t hart, Time at) const { return of_hart_[hart].counts(at); }
+
   // Its kernel has seen it at work.
   void lives() { progress_ = queue_.now(); }
 

@@ -46,7 +46,7 @@ USUAL_WITHIN = 50_000  # millionths, where nobody says how narrow
 RUNS = (3, 6, 9, 17)  # of a length
 FLOOR = 2  # no interval is narrower than a part in so many of what was asked
 LEAST_OPS, LEAST_OPS_EACH = 128, 2  # of what is measured of a run: in all, and of each thread
-LEAST_TRANSACTIONS = 96  # of each thread
+LEAST_FETCHED = 96  # lines, by each thread
 LEAST_HITS_NS = 20_000  # where operations fetch few lines: many of them cost little
 FEW_FETCHED = 0.5  # lines an operation
 WARM_OPS_EACH = 2  # of the warm-up once all threads are there
@@ -58,7 +58,7 @@ BRIEF_NS, GROWS = 10_000, 4  # the first run of all; times as long as one is the
 TURNS = 8  # of each hart in a run whose halves can be compared
 DRIFT = 3  # standard errors by which the halves of runs must not differ in the mean
 APART = 2  # operations' times between two harts' starts
-DEAR_OPS, DEAR_TRANSACTIONS = 600, 1200  # of each thread in all runs: no others follow
+DEAR_OPS, DEAR_LINES = 600, 1200  # done and fetched by each thread in all runs: no others follow
 PACE = "pace"  # the probe
 
 
@@ -118,6 +118,11 @@ def probes(jobs: Iterable[Job]) -> Probes:
     return frozenset({PACE} if any(job.within for job in jobs) else ())
 
 
+def _fetched(point: Point) -> int:
+    """Lines, where the engine counts them."""
+    return sum((point.transfers or {}).values())
+
+
 def within_unasked(job: Job) -> Job:
     """The job whose lengths are searched, where they can be."""
     return job if refused(job) else replace(job, within=USUAL_WITHIN)
@@ -148,7 +153,7 @@ class _Count:
     job: Job
     threads: int
     operations: int = 0  # of all runs, kept or not
-    transactions: int = 0
+    fetched: int = 0  # lines
     _asked: int = 0  # runs of this length
     _times: int = 1  # as long as the first
     _chosen: int = 0  # times that a length was chosen
@@ -185,7 +190,7 @@ class _Count:
     def take(self, point: Point, pace: Pace) -> None:
         assert isinstance(point.seed, int)
         self.operations += point.ops
-        self.transactions += point.transactions or 0
+        self.fetched += _fetched(point)
         self._points[point.seed] = point
         self._paces[point.seed] = pace
 
@@ -222,7 +227,7 @@ class _Count:
         if self._hits:
             ops = max(ops, ceil(1000 * LEAST_HITS_NS / took))
         else:
-            each = LEAST_TRANSACTIONS * point.ops / (point.transactions or 1)
+            each = LEAST_FETCHED * point.ops / max(1, _fetched(point))
             ops = max(ops, ceil(each * self.threads))
         late = start * self.threads
         warmup = late + max(WARM_OPS_EACH * self.threads, ops // GROWS) * took
@@ -233,7 +238,7 @@ class _Count:
     @property
     def _hits(self) -> bool:
         """Whether operations find most lines in their caches; then many of them cost little."""
-        fetched = sum(point.transactions or 0 for point in self._points.values())
+        fetched = sum(map(_fetched, self._points.values()))
         return fetched < FEW_FETCHED * sum(point.ops for point in self._points.values())
 
     @property
@@ -247,8 +252,8 @@ class _Count:
     @property
     def _dear(self) -> bool:
         """Whether the runs so far have cost what a search may cost."""
-        dear_ops, dear_transactions = DEAR_OPS * self.threads, DEAR_TRANSACTIONS * self.threads
-        return self.operations >= dear_ops and self.transactions >= dear_transactions
+        dear_ops, dear_lines = DEAR_OPS * self.threads, DEAR_LINES * self.threads
+        return self.operations >= dear_ops and self.fetched >= dear_lines
 
     @property
     def _few_asked(self) -> bool:

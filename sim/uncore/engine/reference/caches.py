@@ -92,7 +92,8 @@ class Caches:
         cell = line.step(line.event(message))
         if "fill" in cell.actions:
             line.data[:] = message.data or b""
-            self.system.counts.fetched(self.agent, message)
+            if self.core.counts(now):
+                self.system.counts.fetched(self.agent, message)
         if "unblock" in cell.actions:
             self.system.send_all(client.unblock(message, self.agent), now)
         if request_of(cell):
@@ -119,7 +120,7 @@ class Caches:
             line.protocol, probe, cell, self.agent, copy, copy is not None, self.agent
         )
         self.system.send_all(messages, self.clock.now + self.costs.l2_hit)
-        if copy is not None:
+        if copy is not None and self.core.counts(self.clock.now):
             self.system.counts.probed(probe.kind)
         holder = line.contended.ends()
         self.leave(line)

@@ -31,6 +31,10 @@ class Core:
         self.caches = Caches(self)
         self._executing = -1
 
+    def counts(self, at: int) -> bool:
+        """W1.1: whether a hart of it is measured then."""
+        return any(hart.counts(at) for hart in self.harts)
+
     def stop(self, line: int) -> int:
         return self.system.machine.core_stops[self.agent]
 
@@ -127,7 +131,7 @@ class Core:
                 return buffer.store(hart, access)
             case "sc" if hart.reservation != access.line:
                 locks.end_attempt(hart)
-                self.system.counts.sc_failed(access.line)
+                self.system.counts.sc_failed(access.line, hart.counts(self.clock.now))
                 return 1, 0
             case "sc":
                 return self.in_cache(hart, access)

@@ -45,8 +45,9 @@ class Counts:
         self.progress = now
         self.failed_lately.clear()
 
-    def sc_failed(self, line: int) -> None:
-        self.failed_scs += 1
+    def sc_failed(self, line: int, counted: bool) -> None:
+        """An SC failed; `counted`: it is part of what is measured."""
+        self.failed_scs += counted
         self.failed_lately[line] += 1
 
     def probed(self, kind: str) -> None:

@@ -62,6 +62,7 @@ class Hart:
         isa.set_stack(core.system.stacks + id * STACK + GUARD, STACK - GUARD)
         self.began: int | None = None  # of the operation it measures
         self.warms_up = False
+        self.measures: list[int] = []  # when it stopped to be measured, began, stopped (W1.1)
         self.weak = Weak(self) if core.costs.order == "weak" else None  # what it has seen (H8)
         isa.whole = self.whole
         self.late = core.system.chance.start(id)  # where it begins what is measured (V3)
@@ -148,6 +149,8 @@ class Hart:
         now, counts = int(self.isa.clock), self.system.counts
         if code == MARK["ROI_ON"]:
             counts.pace.enters(now)
+            if self.warms_up:
+                self.measures.append(now)
         elif code == MARK["ROI_OFF"]:
             counts.pace.leaves(now)
         if code == MARK["OP"]:
@@ -157,6 +160,7 @@ class Hart:
                 counts.pace.done.append((now, max(1, value)))
                 self.began = now
         elif code == MARK["WARM_UP"]:
+            self.measures.append(now)
             self.warms_up = True
         elif code in (MARK["START"], MARK["ROI_ON"]):
             self.warms_up = self.warms_up and code == MARK["START"]
@@ -166,6 +170,10 @@ class Hart:
         elif code == MARK["DELAY"]:
             self.isa.clock += min(value, LONGEST_DELAY) * NS
             self.delaying = True
+
+    def counts(self, at: int) -> bool:
+        """W1.1: whether it is measured then."""
+        return sum(change <= at for change in self.measures) % 2 == 0
 
     def end_delay(self) -> None:
         """H7: an interrupt that is to be taken ends it."""
