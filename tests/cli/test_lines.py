@@ -150,7 +150,7 @@ def test_line_shared_without_need_is_on_the_path_of_who_waits_for_it(uncore, len
     words = ("ccx:2x4", *FALSE_SHARING[:3], "--set", length, "--repeat", "1")
     together = saved(uncore, *words)
     first = next(iter(objects(uncore).values()))
-    assert first["object"] == "*limit" and first["critical_share"] > 0.3
+    assert first["object"] == "*limit" and first["critical_share"] > 0.25
     apart = saved(uncore, *words, "--apart", "*count")
     assert apart.points[0].throughput > 1.3 * together.points[0].throughput
 
@@ -164,7 +164,8 @@ def test_wait_that_overlaps_others_is_not_on_the_critical_path(uncore):
 
 
 def test_a_path_of_private_work_waits_for_nothing(uncore):
-    saved(uncore, "epyc7601x2", "counter/percpu", "--threads", "8", "--set", "ops=1000")
+    """Each hart touches its lines for the first time, and then waits no more."""
+    saved(uncore, "epyc7601x2", "counter/percpu", "--threads", "8", "--set", "ops=4000")
     assert sum(row["critical_share"] for row in objects(uncore).values()) < 0.02
 
 
