@@ -129,6 +129,32 @@ def test_waits_and_what_lies_between_are_the_critical_path(uncore):
         assert abs(seen.path_ps - point.elapsed_ps) < 0.02 * point.elapsed_ps
 
 
+@pytest.mark.parametrize(
+    "workload",
+    ["lock/mcs", "lock/ticket", "counter/atomic", "counter/percpu", "refcount/atomic"],
+)
+def test_timed_run_has_the_path_of_one_of_so_many_operations(uncore, workload):
+    shares = []
+    for length in ("ops=400", "duration=50us"):
+        saved(uncore, "ccx:2x4", workload, "--threads", "8", "--set", length, "--repeat", "1")
+        shares.append({name: row["critical_share"] for name, row in objects(uncore).items()})
+    of_ops, timed = shares
+    assert of_ops.keys() == timed.keys()
+    for name, share in of_ops.items():
+        assert timed[name] == pytest.approx(share, abs=0.04), name
+
+
+@pytest.mark.parametrize("length", ["ops=500", "duration=20us"])
+def test_line_shared_without_need_is_on_the_path_of_who_waits_for_it(uncore, length):
+    """Readers wait for a line that another field's writer takes away; the writer never waits."""
+    words = ("ccx:2x4", *FALSE_SHARING[:3], "--set", length, "--repeat", "1")
+    together = saved(uncore, *words)
+    first = next(iter(objects(uncore).values()))
+    assert first["object"] == "*limit" and first["critical_share"] > 0.25
+    apart = saved(uncore, *words, "--apart", "*count")
+    assert apart.points[0].throughput > 1.3 * together.points[0].throughput
+
+
 def test_wait_that_overlaps_others_is_not_on_the_critical_path(uncore):
     """A hart that queues behind an MCS lock takes its tail while another holds the lock."""
     saved(uncore, "epyc7601x2", "lock/mcs", "--threads", "16")
@@ -138,7 +164,8 @@ def test_wait_that_overlaps_others_is_not_on_the_critical_path(uncore):
 
 
 def test_a_path_of_private_work_waits_for_nothing(uncore):
-    saved(uncore, "epyc7601x2", "counter/percpu", "--threads", "8", "--set", "ops=1000")
+    """Each hart touches its lines for the first time, and then waits no more."""
+    saved(uncore, "epyc7601x2", "counter/percpu", "--threads", "8", "--set", "ops=4000")
     assert sum(row["critical_share"] for row in objects(uncore).values()) < 0.02
 
 

@@ -13,7 +13,7 @@ from tests.support.plans import Do, Step, words
 from tests.support.runs import guest, job
 
 from uncore import topology
-from uncore.engine import native
+from uncore.engine import native, outcome
 from uncore.engine.native.attribution import COUNTED, OUTSIDE
 from uncore.topology import Machine
 
@@ -126,6 +126,28 @@ def test_skipped_turns_of_a_sleeping_hart_are_counted(
     asleep = uses(finished(where, what, threads, {}, **options))
     awake = uses(finished(where, what, threads, {"sleep": False, "lookahead": 0}, **options))
     assert asleep.equals(awake)
+
+
+@pytest.mark.parametrize("length", [{"ops": 50}, {"duration": "20us"}], ids=["ops", "time"])
+def test_path_of_harts_that_never_meet_is_their_own_time_by_their_rates(length) -> None:
+    """Hart n reads n lines of its own an operation, so that the harts' rates differ.  A hart's
+    record begins a miss later than what is measured, of which this is a part in a few hundred."""
+    made = job("ccx:2x4", guest("own_lines"), 4, **length)
+    engine = native.start(made, LINES)
+    while engine.step(native.SLICE):
+        pass
+    rows = polars.DataFrame(engine.uses()).filter(polars.col("kind") > OUTSIDE)
+    waited = [rows.filter(polars.col("hart") == hart)["waited_ps"].sum() for hart in range(4)]
+    point = outcome.point(made, engine)
+    whole = [end - begin for begin, end in point["thread_ps"]]
+    rates = [ops / time for ops, time in zip(point["thread_ops"], whole, strict=True)]
+    own = sum(rate * wait for rate, wait in zip(rates, waited, strict=True)) / sum(
+        rate * time for rate, time in zip(rates, whole, strict=True)
+    )
+    path = engine.lines()["path_ps"]
+    assert path == pytest.approx(point["elapsed_ps"], rel=5e-3)
+    assert sum(engine.uses()["critical_ps"]) / path == pytest.approx(own, rel=1e-2)
+    assert rates[0] > 2 * rates[3] and 0.2 < own < 0.8
 
 
 def test_a_wait_lasts_from_the_access_until_it_is_performed() -> None:

@@ -1,6 +1,7 @@
 #include "observe/attribution.hh"
 
 #include <algorithm>
+#include <utility>
 
 #include "uncore_abi.h"
 
@@ -18,7 +19,8 @@ void Attribution::touched(uint32_t hart, Agent core, const Access& access, Time 
   const Time since = std::min(h.since, now), waited = stop_waiting(h, now);
   const std::size_t use = count(hart, core, access, h.kind, h.missing, waited);
   h.missing = false;
-  if (waited || path.has_woken(hart)) path.waited(hart, last_write(uses[use]), use, since, now);
+  if (waited || path.has_woken(hart))
+    path.waited(hart, last_write(uses[use]), use, looks_again(h, use), since, now);
   if (access.writes) path.wrote(hart, last_write(uses[use]), now);
   if (access.repeats) h.turn.push_back({h.instructions, use, access.bytes});
 }
@@ -33,6 +35,11 @@ void Attribution::drained(uint32_t hart, Agent core, std::size_t older, Access s
   store.pc = left.frame.pc;
   const std::size_t use = count(hart, core, store, left.kind, left.missing, waited);
   path.drained(hart, last_write(uses[use]), use, left.entered, waits, now);
+}
+
+// Whether the hart has waited in this row before, for the same operation; it has now.
+bool Attribution::looks_again(const Hart& hart, std::size_t use) {
+  return std::exchange(uses.cost(uses[use]).looked, hart.operation) == hart.operation;
 }
 
 std::size_t Attribution::count(uint32_t hart, Agent core, const Access& access, int64_t kind,
@@ -98,7 +105,7 @@ void Attribution::repeated(uint32_t hart, uint64_t turns) {
 
 void Attribution::marked(uint32_t hart, unsigned code, uint64_t value, Time now) {
   int64_t& kind = harts_[hart].kind;
-  if (code == UC_MARK_ROI_ON) path.begins(now);
+  if (code == UC_MARK_ROI_ON) path.begins(hart, now);
   if (code == UC_MARK_ROI_OFF) path.ends(hart, now);
   if (code == UC_MARK_ROI_ON) kind = kBetween;
   if (code == UC_MARK_ROI_OFF) kind = kOutside;
@@ -106,6 +113,8 @@ void Attribution::marked(uint32_t hart, unsigned code, uint64_t value, Time now)
   if (code == UC_MARK_START) kind = 0;
   if (code == UC_MARK_KIND) kind = static_cast<int64_t>(value);
   if (code == UC_MARK_OP) kind = kBetween;
+  if (code == UC_MARK_OP) path.operates(hart, std::max<uint64_t>(1, value));
+  if (code == UC_MARK_OP || code == UC_MARK_START) ++harts_[hart].operation;
 }
 
 void Attribution::all_are(int64_t kind) {

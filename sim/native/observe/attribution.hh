@@ -115,12 +115,14 @@ class Attribution {
     Time since = kNever;  // it stands still since; kNever: it does not
     int64_t kind = kOutside;
     bool missing = false;
+    uint64_t operation = 1;  // changes where one begins or ends
     uint64_t instructions = 0;
     std::vector<Buffered> stores;  // the oldest first
     std::vector<Turn> turn;
   };
 
   Time stop_waiting(Hart& hart, Time now);
+  bool looks_again(const Hart& hart, std::size_t use);
   void all_are(int64_t kind);
   std::size_t count(uint32_t hart, Agent core, const Access& access, int64_t kind, bool missed,
                     Time waited);

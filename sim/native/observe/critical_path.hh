@@ -1,13 +1,19 @@
-// The critical path of a run: the waits, one behind the other, that lead from the first hart's
-// beginning to the last hart's end. Shorten one of them and the run may end earlier; any other wait
-// passes beside it.
+// The critical path of a run: the waits, one behind the other, that its rate hangs on. Shorten one
+// of them and the run may be faster; any other wait passes beside it.
 //
-// It is a walk from the end along what each wait hung on (Yang and Miller, "Critical Path Analysis
-// for the Execution of Parallel and Distributed Programs", 1988). A hart that waits for a line
-// hangs on its own past, unless another hart wrote the line after the wait began: then on that
-// write, and on that hart's past. A hart that spins waits from when its copy is taken away.
+// It is a walk backwards along what each wait hung on (Yang and Miller, "Critical Path Analysis for
+// the Execution of Parallel and Distributed Programs", 1988). A hart that polls a line waits for
+// another's write: if there was one since the wait began, it hangs on that write, and on that
+// hart's past. Any other wait hangs on the hart's own past. A hart that spins waits from when its
+// copy is taken away.
 //
-// Invariant: the path's waits and what lies between them add up to the time from beginning to end.
+// A path begins at the end of each hart, and counts as much as the hart's rate, operations by time.
+// So paths of harts that hand a lock on run together into one, however many harts there are, and
+// where no hart waits for another each has its own. Without operations there is no rate but the
+// run's length, and the path is that of the last hart to end.
+//
+// Invariant: the waits of a path and what lies between them add up to the time from a hart's
+// beginning to its end. walk() tells the waits of all paths as parts of length(), the run's.
 #pragma once
 
 #include <algorithm>
@@ -36,10 +42,12 @@ class CriticalPath {
   explicit CriticalPath(std::size_t harts) : harts_(harts), steps_(1) {}
 
   // A hart goes on at `now`, having waited for the line since then, or, where it has woken, having
-  // looked at it at least; `use` is its row.
-  void waited(uint32_t hart, const Write& last, std::size_t use, Time since, Time now) {
+  // looked at it at least; `use` is its row. `polls`: it has looked before, for the same operation.
+  void waited(uint32_t hart, const Write& last, std::size_t use, bool polls, Time since, Time now) {
     Hart& h = harts_[hart];
-    const Point* write = cause(hart, last, h.woken ? std::min(since, h.woken) : since, now);
+    const Point* write = nullptr;
+    if (h.woken) write = cause(hart, last, std::min(since, h.woken), now);
+    if (polls && !write) write = cause(hart, last, since, now);
     if (!write && since == now) return;  // what it slept for is on another line
     h.last = add(write ? *write : Point{since, h.last}, use, now);
     h.woken = 0;
@@ -53,31 +61,53 @@ class CriticalPath {
   void drained(uint32_t hart, Write& last, std::size_t use, Point entered, bool waits, Time now) {
     Hart& h = harts_[hart];
     if (h.drained.at > entered.at) entered = h.drained;
-    const Point* write = cause(hart, last, entered.at, now);
-    entered.last = add(write ? *write : entered, use, now);
-    h.drained = {now, entered.last};
+    h.drained = {now, add(entered, use, now)};
     last = {hart, h.drained};
-    if (waits) h.last = entered.last;
+    if (waits) h.last = h.drained.last;
   }
   void wrote(uint32_t hart, Write& last, Time now) const {
     last = {hart, {now, harts_[hart].last}};
   }
 
+  // All before does not count.
   void begins_at(Time now) { begin_ = now; }
-  void begins(Time now) { begin_ = std::min(begin_, now); }
+  void begins(uint32_t hart, Time now) {
+    begin_ = std::min(begin_, now);
+    Hart& h = harts_[hart];
+    if (h.begun != kNever) return;
+    h.begun = now;
+    h.last = append({.begin = now, .end = now});
+  }
+  void operates(uint32_t hart, uint64_t operations) { harts_[hart].operations += operations; }
   void ends(uint32_t hart, Time now) {
-    if (now >= end_.at) end_ = {now, harts_[hart].last};
+    harts_[hart].end = {now, harts_[hart].last};
+    if (now >= end_) last_ = hart, end_ = now;
   }
 
-  Time length() const { return end_.at > begin_ ? end_.at - begin_ : 0; }
-  // Calls f(use, time) for each wait on the path.
+  Time length() const { return end_ > begin_ ? end_ - begin_ : 0; }
+  // Calls f(use, time) for each wait on the paths, as a part of length().
   template <class F>
   void walk(F f) const {
-    for (Step s = end_.last; s && steps_[s].end > begin_; s = steps_[s].parent)
-      f(steps_[s].use, std::min(steps_[s].end, end_.at) - std::max(steps_[s].begin, begin_));
+    if (!length()) return;
+    std::vector<uint64_t> weights(steps_.size());
+    const Wide whole = weigh(weights);
+    if (!whole) return;
+    const auto unit = static_cast<uint64_t>((whole + length() - 1) / length());
+    uint64_t rest = 0;
+    for (Step s = 1; s < steps_.size(); ++s) {
+      const Wait& wait = steps_[s];
+      if (!weights[s] || wait.end <= begin_) continue;
+      rest += weights[s] * (wait.end - std::max(wait.begin, begin_));
+      if (rest >= unit) f(wait.use, rest / unit);
+      rest %= unit;
+    }
   }
 
  private:
+  static constexpr uint64_t kWhole = 1 << 20;  // the weight of all paths
+  __extension__ using Wide = unsigned __int128;
+
+  // A hart's beginning is a wait that takes no time, and comes after none.
   struct Wait {
     Step parent = 0;
     uint32_t use = 0;
@@ -87,6 +117,14 @@ class CriticalPath {
     Step last = 0;
     Time woken = 0;   // since when it would have waited; 0: it did not sleep
     Point drained{};  // its youngest store that has left the buffer
+    Time begun = kNever;
+    uint64_t operations = 0;
+    Point end{kNever, 0};
+  };
+  struct End {
+    Time at;
+    Step last;
+    uint64_t weight;
   };
 
   // Another hart's write that a wait since then hangs on; null: it hangs on the hart itself.
@@ -96,14 +134,52 @@ class CriticalPath {
   }
   Step add(Point from, std::size_t use, Time now) {
     if (now == from.at) return from.last;
-    steps_.push_back({from.last, static_cast<uint32_t>(use), from.at, now});
+    return append({from.last, static_cast<uint32_t>(use), from.at, now});
+  }
+  Step append(Wait wait) {
+    steps_.push_back(wait);
     return static_cast<Step>(steps_.size() - 1);
+  }
+
+  // How much each step counts; returns the length of all paths.
+  Wide weigh(std::vector<uint64_t>& weights) const {
+    Wide whole = 0;
+    for (const End& end : weighed()) {
+      weights[end.last] += end.weight;
+      whole += Wide{end.weight} * (end.at - std::min(begin_, end.at));
+    }
+    for (auto s = static_cast<Step>(steps_.size()); s-- > 1;) {
+      const Wait& wait = steps_[s];
+      if (!weights[s] || wait.end <= begin_) continue;
+      if (wait.begin == wait.end) whole -= Wide{weights[s]} * (wait.begin - begin_);
+      weights[wait.parent] += weights[s];
+    }
+    return whole;
+  }
+  // The ends, each by its hart's rate; what rounding leaves over is the last hart's.
+  std::vector<End> weighed() const {
+    double rates = 0;
+    for (const Hart& h : harts_) rates += rate(h);
+    std::vector<End> ends;
+    uint64_t left = kWhole;
+    for (const Hart& h : harts_) {
+      const double part = rates > 0 ? kWhole * (rate(h) / rates) : 0;
+      const auto weight = std::min(left, static_cast<uint64_t>(part));
+      if (weight) ends.push_back({h.end.at, h.end.last, weight}), left -= weight;
+    }
+    ends.push_back({end_, harts_[last_].end.last, left});
+    return ends;
+  }
+  static double rate(const Hart& h) {
+    if (h.end.at == kNever || h.end.at <= h.begun) return 0;
+    return static_cast<double>(h.operations) / static_cast<double>(h.end.at - h.begun);
   }
 
   std::vector<Hart> harts_;
   std::vector<Wait> steps_;  // the first stands for none
   Time begin_ = kNever;
-  Point end_{};
+  uint32_t last_ = 0;  // the hart that ended last
+  Time end_ = 0;       // when it did
 };
 
 }  // namespace uncore

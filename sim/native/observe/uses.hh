@@ -30,6 +30,7 @@ struct alignas(64) Use {
 struct UseCost {
   uint64_t misses = 0, needless = 0, failed_scs = 0;
   Time waited = 0, needlessly = 0, critical = 0;
+  uint64_t looked = 0;  // the operation for which its hart last waited in it; 0: none
 };
 
 class Uses {

@@ -57,7 +57,7 @@ class Use(Struct, frozen=True, kw_only=True):
     ]
     waited_ps: Annotated[int, Meta(description="time harts stood still for it")]
     needless_ps: Annotated[int, Meta(description="of that, for needless misses")]
-    critical_ps: Annotated[int, Meta(description="time of the run's critical path")] = 0
+    critical_ps: Annotated[int, Meta(description="part of the critical path")] = 0
     failed_scs: Annotated[int, Meta(description="SCs for the line that failed")] = 0
     read: Annotated[
         Bytes, Meta(description="bytes read: (offset in the line, size), in 64ths of it")
