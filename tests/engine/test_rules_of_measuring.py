@@ -78,3 +78,39 @@ def test_a_rate_accounts_for_the_threads_that_it_is_of() -> None:
 def test_a_point_without_a_steady_state_has_the_rate_of_the_whole_run() -> None:
     """W2.3"""
     assert made(elapsed_ps=1000, steady=None, thread_ps=[(0, 9)] * 2).throughput == 10**11
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_line_that_is_fetched_in_the_warm_up_is_not_counted(name: str) -> None:
+    """W1.1: one hart fetches its counter's line first, and then only hits."""
+    counts = [
+        engine.load(name).run(
+            job("ring:4", "counter/percpu", 1, seeds=(1,), duration="1us", **more),
+            frozenset(),
+            lambda *_: None,
+        )["transfers"]
+        for more in ({}, {"warmup": "6us"})
+    ]
+    assert counts[0]["memory"] > counts[1]["memory"]
+
+
+def test_engines_agree_on_the_steady_state_of_harts_that_come_late() -> None:
+    """W2: without a warm-up they enter one after another."""
+    words: dict[str, Any] = {"duration": "12us", "seeds": (2,)}
+    native, reference = (
+        engine.load(name).run(
+            job("ring:4", "counter/atomic", 4, **words), frozenset(), lambda *_: None
+        )
+        for name in ENGINES
+    )
+    assert native["steady"] == reference["steady"] is not None
+    entered = max(begin for begin, _ in native["thread_ps"])
+    assert native["steady"][1] < native["elapsed_ps"] - entered
+
+
+def test_threads_that_are_measured_last_find_the_lock_as_full_as_the_first() -> None:
+    """W1.1: fewer threads at a ticket lock are quicker, and their times would be another rate's."""
+    words = {"duration": "100us", "warmup": "60us", "unclocked": 9, "seeds": (1,)}
+    point = engine.run(job("graviton2", "lock/ticket", 32, **words), frozenset())
+    found = made(**{name: point[name] for name in ("ops", "elapsed_ps", "steady", "thread_ps")})
+    assert found.accounted == pytest.approx(1, abs=0.1)

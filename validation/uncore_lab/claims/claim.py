@@ -21,6 +21,7 @@ from typing import Any
 import msgspec
 
 from uncore.errors import UserError, nearest
+from uncore.execution.enough import within_unasked
 from uncore.execution.request import make_job, usual_seeds
 from uncore.job import Job
 from uncore_lab.claims.amounts import Curve
@@ -42,7 +43,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     smt: bool = True
 
     def job(self) -> Job:
-        return make_job(
+        job = make_job(
             self.machine,
             self.workload,
             self.threads,
@@ -54,6 +55,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             engine=ENGINE,
             seeds=usual_seeds(ENGINE),
         )
+        return within_unasked(job)
 
 
 @dataclass(frozen=True, kw_only=True)
