@@ -53,9 +53,9 @@ def questions(word: str = "") -> Iterator[tuple[str, str]]:
 
 
 def rows(machine: str, workload: str, times: int = TIMES) -> Iterator[Row]:
-    """What comes unasked at each thread count that there is room for, beside the long runs."""
+    """What comes unasked at each thread count, or as many as there is room for, beside long runs."""
     job = make_job(machine, workload, [1], seeds=usual_seeds("native"))
-    room = [threads for threads in THREADS if threads <= len(job.harts)]
+    room = sorted({min(threads, len(job.harts)) for threads in THREADS})
     if refused(job):
         return
     for threads in room:
