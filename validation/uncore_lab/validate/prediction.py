@@ -95,7 +95,7 @@ def left_out(name: str, request: Request = ALL) -> tuple[list[dict[str, Any]], l
     carried = name in figures.carried()
     rows = []
     for label, predicted in forecasted.classes.items():
-        if label not in truth or not (predicted.lent or request.matrix):
+        if label not in truth or not (predicted.blind or request.matrix):
             continue
         real = truth[label]
         nulls = guesses(name, label) if carried else {}
@@ -114,7 +114,7 @@ def left_out(name: str, request: Request = ALL) -> tuple[list[dict[str, Any]], l
                 **{f"{null}_pct": _off(nulls.get(null), real) for null in Nulls._fields},
             }
         )
-    return rows, [label for label, p in forecasted.classes.items() if not p.lent]
+    return rows, [label for label, p in forecasted.classes.items() if not p.blind]
 
 
 def _truth(name: str, request: Request) -> tuple[Hardware, Mapping[str, float]]:
