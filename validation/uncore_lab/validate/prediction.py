@@ -32,7 +32,7 @@ from uncore_lab.predict.ledger import entries
 from uncore_lab.predict.observe import observations
 from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Bar, Value
-from uncore_lab.validate.nulls import Nulls, guesses
+from uncore_lab.predict.nulls import Nulls, guesses
 from uncore_lab.validate.section import Request, Section
 
 MOST = 0.9  # of the true medians inside intervals: more, and the intervals are too wide
@@ -72,7 +72,7 @@ def run(request: Request) -> Section:
         rows=rows,
         bars=_values(rows),
         broken=_broken(rows),
-        notes=[*_summary(rows), *unlent],
+        notes=[*request.order, *_summary(rows), *unlent],
         tables=() if request.matrix else [table(rows)],
     )
 
