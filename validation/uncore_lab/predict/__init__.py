@@ -7,6 +7,7 @@
     guesses.py     a number that nobody lends: how far it may be off
     forecast.py    machines drawn from both, through the engine, into classes and intervals
     mixture.py     what is thought of a number or a class
+    nulls.py       foretelling without a model;  copied.py: the classes where that does as well
     ledger/        what was predicted before anybody here had measured it, and measured since
 
 The method and its limits: docs/prediction.md.  `uncore validate --only prediction` leaves each
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from uncore import topology
 from uncore.drawing.formats import EMPTY
-from uncore.drawing.table import Column, emit, print_json
+from uncore.drawing.table import Column, Row, emit, print_json
 from uncore.support.output_files import write_whole
 from uncore.topology.machine import Machine
 from uncore_lab.figures.published import handoffs
@@ -69,9 +70,15 @@ def _show(found: Forecast, machine: Machine, home: str) -> None:
         emit(rows, False, GUESSES, "numbers that are guesses: nobody measured them, or lends them")
 
 
+def _said(row: Row) -> str | None:
+    if row["copied"]:
+        return f"copied, as lending does no better: {row['copied']}"
+    return None if row["lent"] else "a guess moves it"
+
+
 def _rests(found: Forecast) -> str:
     """A word on guesses, for the head: whoever reads no further should know."""
-    resting = [one.name for one in found.classes.values() if not one.lent]
+    resting = [one.name for one in found.classes.values() if not (one.lent or one.copied)]
     if not resting:
         return ""
     if len(resting) == len(found.classes):
@@ -105,7 +112,7 @@ CLASSES = [
         lambda v: EMPTY if v is None else _tenths(v),
         about="ns on the real machine, where somebody has measured it",
     ),
-    Column("", lambda row: None if row["lent"] else "a guess moves it"),
+    Column("", lambda row: _said(row), left=True),
 ]
 NUMBERS = [
     Column("number", "key", left=True, about="a key of the machine"),

@@ -12,7 +12,7 @@ Its medians, with what two measurements of one model differ by, are what is thou
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, log
 from random import Random
 from typing import Any
@@ -22,6 +22,7 @@ from uncore_lab.figures.hardware import Hardware, by_level
 from uncore_lab.figures.sample import Sample
 from uncore_lab.figures.simulate import SEEDS
 from uncore_lab.fitting.numbers import MOST_RATIO, RATIO, Free, clocks, free
+from uncore_lab.predict.copied import copied
 from uncore_lab.predict.guesses import Guess, guesses
 from uncore_lab.predict.mixture import Mixture
 from uncore_lab.predict.observe import Observation, observations
@@ -29,7 +30,7 @@ from uncore_lab.predict.relatives import Loan, lend
 
 SHARE = 0.8  # of the true values that an interval should hold
 HANDS = 0.04  # the same model in two hands differs by 0.5 to 14 %
-DRAWS = 40
+DRAWS = 32
 MOVES = 0.02  # of a class median: less, and guesses do not matter to it
 
 Settings = Callable[[float], list[str]]
@@ -43,6 +44,7 @@ class Class:
     belief: Mixture
     lent: bool  # False: a guess of the machine's file moves it
     blind: bool  # False: so does a number that was fitted to its own figures, and nobody lends
+    copied: str = ""  # whose number it is, where lending does no better (copied.py)
 
     @property
     def ns(self) -> float:
@@ -58,7 +60,7 @@ class Class:
 
     def row(self) -> dict[str, Any]:
         ends = {"ns": self.ns, "low": self.low, "high": self.high}
-        return {"name": self.name, **ends, "lent": self.lent}
+        return {"name": self.name, **ends, "lent": self.lent, "copied": self.copied}
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,12 @@ def predicted(name: str, home: str = "") -> tuple[Forecast, str]:
     several = len(machine.memories) > 1
     hardware = by_level(machine, home or ("node0" if several else ""))
     known = [one for one in observations() if one.machine != machine.id]
-    return forecast(name, hardware, known), hardware.home if several else ""
+    found = forecast(name, hardware, known)
+    classes = {
+        label: replace(found.classes[label], belief=copy.belief, copied=copy.of)
+        for label, copy in copied(name, machine, hardware.classes).items()
+    }
+    return replace(found, classes={**found.classes, **classes}), hardware.home if several else ""
 
 
 def _bounded(one: Free) -> Settings:

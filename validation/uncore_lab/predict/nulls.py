@@ -125,6 +125,11 @@ def _ghz(machine: Machine) -> float:
     return 1000 / float(frequency(clock))
 
 
+def base(kind: str) -> str:
+    """A kind of classes without the side of the home and the kinds of cores."""
+    return kind.partition("-")[0]
+
+
 def kind(machine: Machine, one: Class) -> str:
     """What figures call a class: pairs of a core, of the innermost level that resolves ownership,
     of two sockets, of a package; else the level's own name.  With its side, and its small cores."""

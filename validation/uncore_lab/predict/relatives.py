@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -101,7 +101,8 @@ def lend(free: Free, clocks: Mapping[str, float], known: Sequence[Observation]) 
     scale = clocks.get(unit, 1.0) * free.count
     weights = _weights(free, lenders, closest)
     away = min(_apart(free.descent, o.descent) for o in lenders)
-    width = _deviation(free, unit, away, known) * sqrt(2 * sum(weight**2 for weight in weights))
+    voices = _voices(free, lenders, closest, weights)
+    width = _deviation(free, unit, away, known) * sqrt(2 * sum(voice**2 for voice in voices))
     belief = Mixture(
         tuple(log(o.values[unit] * scale) for o in lenders), weights, max(LEAST, width)
     )
@@ -145,6 +146,20 @@ def _weights(free: Free, lenders: Sequence[Observation], closest: int) -> tuple[
         for o, year in zip(lenders, years, strict=True)
     ]
     return tuple(vote / sum(votes) for vote in votes)
+
+
+def _voices(
+    free: Free, lenders: Sequence[Observation], closest: int, weights: Sequence[float]
+) -> Collection[float]:
+    """Weights of what is independent: machines of the borrower's own generation are; those of
+    another differ from it together."""
+    if len(free.descent) == closest and all(len(o.descent) == closest for o in lenders):
+        return weights
+    voices: dict[Descent, float] = {}
+    for o, weight in zip(lenders, weights, strict=True):
+        beyond = o.descent[closest:]
+        voices[beyond] = voices.get(beyond, 0.0) + weight
+    return voices.values()
 
 
 def _year(descent: Descent) -> int | None:

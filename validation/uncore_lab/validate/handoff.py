@@ -30,10 +30,10 @@ from uncore.topology.machine import Machine
 from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.hardware import BOUND_QUALITIES, Hardware, Matrix
 from uncore_lab.figures.simulate import by_seed
-from uncore_lab.results.table import Table
-from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.predict.nulls import Nulls
 from uncore_lab.predict.nulls import errors as null_errors
+from uncore_lab.results.table import Table
+from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.score import (
     CARRIED,
     CLASS_MEAN,
