@@ -23,7 +23,9 @@ from pathlib import Path
 
 from uncore import topology
 from uncore.errors import UserError
+from uncore.topology.document import Branch, Leaf, Node
 from uncore.topology.follow import FOLLOWS, followers
+from uncore.topology.load import read_measured
 from uncore.topology.machine import Machine, Number
 from uncore_lab.fitting.numbers import AMOUNT, is_unknown, scaled
 from uncore_lab.fitting.written import WIDTH
@@ -38,7 +40,9 @@ TIME = re.compile(r"[\d.]+\s*(ps|ns|us|cy(@\w+)?)")
 CLOCK = re.compile(r"[\d.]+\s*[GM]Hz")
 KINDS = {"core": "cores", "memory": "memory"}  # by the first part of a key
 INNER = {"join": "wires", "resolver": "resolvers", "data": "caches"}  # by the last but one
-CLOCKS = "clocks"
+CLOCKS, HOPS = "clocks", "hops"
+OF_A_HOP = ("dx", "dy", "diagonal", "bridge")  # and the latency of wires that have stops:
+STOPS = ("ring", "two-rings", "mesh", "torus", "bus")
 UNKNOWN = {CLOCKS: 0.1}  # deviation of a kind of which too few estimates were ever measured
 ELSE = 0.35  # and of any other: right within a factor of 1.6 in four of five
 FEW = 3  # estimates that were measured: fewer say nothing of their kind
@@ -69,12 +73,12 @@ class Guess:
 
 
 def guesses(name: str, known: Sequence[Observation], lent: frozenset[str]) -> list[Guess]:
-    machine = topology.load(name, measured=True)
+    machine, (tree, _) = topology.load(name, measured=True), read_measured(name)
     others = {o.machine for o in known} - {machine.id}
     siblings = machine.harts > machine.cores
     shared = {place for other in others for place in _places(other, siblings)}
     return [
-        _guess(_before(machine, number), machine.numbers, known)
+        _guess(_before(machine, number), machine.numbers, _kind(number, tree), known)
         for number in machine.numbers
         if number.key not in lent
         and _counts(number)
@@ -90,8 +94,10 @@ def _counts(number: Number) -> bool:
     return bool(guessed and (TIME.fullmatch(text) or CLOCK.fullmatch(text)))
 
 
-def _guess(number: Number, others: tuple[Number, ...], known: Sequence[Observation]) -> Guess:
-    factor, basis = _stated(number) if number.interval else learnt(_kind(number), known)
+def _guess(
+    number: Number, others: tuple[Number, ...], kind: str, known: Sequence[Observation]
+) -> Guess:
+    factor, basis = _stated(number) if number.interval else learnt(kind, known)
     follow = (
         (follower.key, scaled(number.text, ratio)) for follower, ratio in followers(number, others)
     )
@@ -166,8 +172,16 @@ def _estimates() -> Mapping[str, Mapping[str, float]]:
     return document
 
 
-def _kind(number: Number) -> str:
-    return CLOCKS if CLOCK.fullmatch(number.text.strip()) else _kind_of(number.key)
+def _kind(number: Number, tree: Branch) -> str:
+    level, *_, name = number.key.split(".")
+    if CLOCK.fullmatch(number.text.strip()):
+        return CLOCKS
+    node: Node = tree
+    for part in (level, "join", "kind"):
+        node = node.items.get(part, node) if isinstance(node, Branch) else node
+    stops = isinstance(node, Leaf) and node.value in STOPS
+    hop = _kind_of(number.key) == "wires" and (name in OF_A_HOP or (name == "latency" and stops))
+    return HOPS if hop else _kind_of(number.key)
 
 
 def _kind_of(key: str) -> str:
