@@ -108,9 +108,10 @@ def test_a_machine_left_out_is_predicted_by_its_siblings() -> None:
     """The whole table is `uncore validate --only prediction`; these have a near relative each."""
     section = prediction.run(Request(("r2700x", "w2150b", "x8275clx2")))
     assert {row["machine"] for row in section.rows} == {"r2700x", "w2150b", "x8275clx2"}
-    off = [abs(row["error_pct"]) for row in section.rows]
+    alone = [row for row in section.rows if row["left_out"] == "machine"]
+    off = [abs(row["error_pct"]) for row in alone]
     assert max(off) < 35 and sum(off) / len(off) < 8  # the farthest is between sockets
-    assert sum(row["inside"] for row in section.rows) >= 0.7 * len(section.rows)
+    assert sum(row["inside"] for row in alone) >= 0.7 * len(alone)
 
 
 # ---- What relatives lend -------------------------------------------------------------------------
@@ -155,7 +156,7 @@ def test_a_part_of_no_known_year_is_of_the_future() -> None:
     belief = lent(unheard, haswell=5.0, icelake=5.0, tigerlake=20.0)
     assert max(zip(belief.weights, belief.logarithms, strict=True))[1] == pytest.approx(log(20.0))
     low, high = belief.interval(0.8)
-    assert low < 5.0 and high > 20.0 and belief.median > 15.0
+    assert low < 5.0 and high > 20.0 and belief.median > 10.0  # nearer to the latest
 
 
 def test_a_file_may_say_its_year() -> None:

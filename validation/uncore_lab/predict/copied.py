@@ -2,8 +2,9 @@
 
     copied(name, machine, classes) -> {label: Copy}
 
-copied.toml has the kinds of classes of which that is so, the null model that scored best there, and
-how far it was off; a test compares it with what `uncore validate --only prediction` put on file.
+copied.toml has the kinds of classes of which that is so where machines of the same generation of
+cores were measured (`machine` was left out), and where none was (`family`); the null model that
+scored best there, and how far it was off.  A test compares it with the results on file.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ import msgspec
 
 from uncore.topology.lineage import lineage
 from uncore.topology.machine import Machine
-from uncore_lab.figures.hardware import Class
+from uncore_lab.figures.hardware import Class, well_measured
 from uncore_lab.predict.mixture import Mixture, one
 from uncore_lab.predict.nulls import base, guesses, kind
 
+MACHINE, FAMILY = "machine", "family"  # what was left out
 COPIED = Path(__file__).with_name("copied.toml")
 
 
@@ -37,18 +39,23 @@ class Copy:
 
 
 def copied(name: str, machine: Machine, classes: Mapping[str, Class]) -> dict[str, Copy]:
-    side = "x86" if lineage(name).get("core", ())[:1] == ("x86",) else "others"
     found = {}
     for label, one_class in classes.items():
         of_kind = kind(machine, one_class)
-        rule = rules().get(side, {}).get(base(of_kind))
+        rule = rules().get(f"{_situation(name)} {base(of_kind)}")
         guess = guesses(name, of_kind).get(rule.null) if rule else None
         if rule and guess:
             found[label] = Copy(one(guess.ns, rule.deviation), ", ".join(guess.machines))
     return found
 
 
+def _situation(name: str) -> str:
+    core = lineage(name).get("core", ())
+    others = (lineage(other).get("core") for other in well_measured() if other != Path(name).stem)
+    return f"{'x86' if core[:1] == ('x86',) else 'others'} {MACHINE if core in others else FAMILY}"
+
+
 @cache
-def rules() -> dict[str, dict[str, Rule]]:
-    """By side, x86 or others, and kind of class."""
-    return msgspec.convert(tomllib.loads(COPIED.read_text()), dict[str, dict[str, Rule]])
+def rules() -> dict[str, Rule]:
+    """By "x86 family smt": whose machines, what was left out, and the kind of class."""
+    return msgspec.convert(tomllib.loads(COPIED.read_text()), dict[str, Rule])

@@ -110,6 +110,7 @@ def predicted(name: str, home: str = "") -> tuple[Forecast, str]:
     classes = {
         label: replace(found.classes[label], belief=copy.belief, copied=copy.of)
         for label, copy in copied(name, machine, hardware.classes).items()
+        if found.classes[label].lent  # else its file says otherwise than any relative
     }
     return replace(found, classes={**found.classes, **classes}), hardware.home if several else ""
 

@@ -215,7 +215,7 @@ def _usual(known: Sequence[Observation]) -> list[float]:
             for (_, _, distance), pairs in _lines(known).items()
             if distance == away
         ]
-        found.append(max([fmean(lines) if lines else STRANGER, *found[-1:]]))
+        found.append(max([fmean(lines) if lines else STRANGER, LEAST, *found[-1:]]))
     return found
 
 

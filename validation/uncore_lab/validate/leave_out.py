@@ -1,7 +1,8 @@
 """What leaving machines out comes to: scores of predictions beside those of null models.
 
     judged(rows) -> [Judged]     by what is left out, and whose machines
-    copied(rows) -> [Judged]     kinds of classes in which some null model scores as well or better
+    copied(rows) -> [Judged]     kinds of classes, by what is left out, in which some null model
+                                 scores as well or better; rules(rows): the same for `predict`
 
 A null model is a number without an interval.  To be scored as fairly it gets one: a log-normal as
 wide as that null is off on the other machines of its group.
@@ -72,13 +73,22 @@ def judged(rows: Sequence[Row]) -> list[Judged]:
 
 
 def copied(rows: Sequence[Row]) -> list[Judged]:
-    """By kind, with machines and families left out alike; a kind of few classes is not judged."""
-    kinds = dict.fromkeys((_side(row), base(row["kind"])) for row in rows)
+    """A kind of few classes is not judged."""
+    kinds: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        kinds.setdefault((_side(row), row["left_out"], base(row["kind"])), []).append(row)
     found = (
-        _judge(kind, side, [r for r in rows if (_side(r), base(r["kind"])) == (side, kind)])
-        for side, kind in kinds
+        _judge(f"{left_out} {kind}", side, own) for (side, left_out, kind), own in kinds.items()
     )
     return [one for one in found if one and one.classes >= FEWEST and not one.beats_all]
+
+
+def rules(rows: Sequence[Row]) -> dict[str, tuple[str, float]]:
+    """What predict/copied.toml has to say: the null model of each such kind, and its deviation."""
+    return {
+        f"{one.of} {one.left_out}": (one.best, round(one.deviations[one.best], 2))
+        for one in copied(rows)
+    }
 
 
 SIDES = ("x86", "others")

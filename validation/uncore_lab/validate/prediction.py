@@ -28,6 +28,7 @@ from uncore.topology.lineage import Descent, lineage
 from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.hardware import Hardware
 from uncore_lab.figures.sample import medians
+from uncore_lab.predict.copied import FAMILY, MACHINE
 from uncore_lab.predict.forecast import SHARE, forecast
 from uncore_lab.predict.ledger import entries
 from uncore_lab.predict.nulls import MODEL_FREE, guesses, kind
@@ -40,7 +41,6 @@ from uncore_lab.validate.section import Request, Section
 MOST = 88  # per cent of the true medians inside intervals: more, and the intervals are too wide
 ENOUGH = 40  # classes, before a share is judged
 X86 = "x86"
-MACHINE, FAMILY = "machine", "family"  # what is left out
 BEFORE = "machines that nobody predicted blind"
 MEAN = Bar(f"{BEFORE}: mean error", 9.1, 8, "%")
 INSIDE = Bar("medians inside 80 % intervals", 70, 80, "%", least=True)
