@@ -5,9 +5,10 @@
     socket = "amd io-die rome"
     year   = 2027                      when it was or will be sold; parts of known words have theirs
 
-`lineage(name)` reads them as {"core": ("x86", "amd", "zen", "zen2"), ...}, `year(name)` the year.  Two parts are the
-nearer the more leading words they share.  A level that states none has no relatives.  Parts of one
-machine have separate ancestors, because makers mix them: a Zen 3 server keeps the IO die of Zen 2.
+`lineage(name)` reads them as {"core": ("x86", "amd", "zen", "zen2"), ...}, `year(name)` the year.
+Two parts are the nearer the more leading words they share.  A level that states none has no
+relatives.  Parts of one machine have separate ancestors, because makers mix them: a Zen 3 server
+keeps the IO die of Zen 2.
 
 Invariant: nothing that simulates reads this.
 """
