@@ -6,7 +6,8 @@
 `hardware` says which pairs are a class and where the line is homed; its figures are not looked at.
 Numbers come from relatives (relatives.py) or are guesses (guesses.py); all that are uncertain are
 drawn together, a Latin hypercube of DRAWS machines, and the engine says what each of these shows.
-Its medians, with what two measurements of one model differ by, are what is thought of a class.
+Their medians, with what two measurements of one model differ by, are what is thought of a class;
+each machine has a seed of its own.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from random import Random
 from typing import Any
 
 from uncore import topology
+from uncore.execution.request import usual_seeds
 from uncore_lab.figures.hardware import Hardware, by_level
 from uncore_lab.figures.sample import Sample
-from uncore_lab.figures.simulate import SEEDS
 from uncore_lab.fitting.numbers import MOST_RATIO, RATIO, Free, clocks, free
 from uncore_lab.predict.copied import copied
 from uncore_lab.predict.guesses import Guess, guesses
@@ -31,6 +32,7 @@ from uncore_lab.predict.relatives import Loan, lend
 SHARE = 0.8  # of the true values that an interval should hold
 HANDS = 0.04  # the same model in two hands differs by 0.5 to 14 %
 DRAWS = 32
+SEEDS = usual_seeds("native", DRAWS)  # one each, which also draws the slice of the line (V10)
 MOVES = 0.02  # of a class median: less, and guesses do not matter to it
 
 Settings = Callable[[float], list[str]]
@@ -85,7 +87,7 @@ def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> For
 
     lent = {loan.key: (loan.belief, _bounded(frees[loan.key])) for loan in loans}
     unsure = lent | {guess.key: (guess.factor, guess.settings) for guess in guessed}
-    draws = [medians(one, SEEDS[n % len(SEEDS)]) for n, one in enumerate(_hypercube(unsure))]
+    draws = [medians(one, seed) for one, seed in zip(_hypercube(unsure), SEEDS, strict=True)]
     weights = (1 / len(draws),) * len(draws)
     beliefs = {
         label: Mixture(tuple(log(draw[label]) for draw in draws), weights, HANDS)
