@@ -16,6 +16,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -26,6 +27,7 @@ from uncore.topology.positions import key_lines
 from uncore.topology.shorthand import written_out
 from uncore.topology.units import UnitError
 
+KEPT = 256  # texts of files, loaded; families are read again for each machine of theirs
 LARGEST = 1 << 20  # bytes of a file
 MOST_FILES = 32  # of one machine
 DEEPEST = 16  # parts of an overriding key
@@ -142,8 +144,7 @@ def read_file(path: Path, asked_at: Place) -> Branch:
 
 def parse(text: str, file: str, source: str = "unstated") -> Branch:
     try:
-        values = tomllib.loads(text)
-        lines = key_lines(text)
+        values, lines = _loaded(text)
         return _branch(values, (), _Origin(file, lines), source)
     except tomllib.TOMLDecodeError as error:
         raise UserError(_broken(file, str(error), text)) from None
@@ -151,6 +152,12 @@ def parse(text: str, file: str, source: str = "unstated") -> Branch:
         raise UserError(f"{file}: brackets nested too deep; no machine needs that") from None
     except ValueError as error:
         raise UserError(f"{file}: broken TOML: {error}") from None
+
+
+@lru_cache(maxsize=KEPT)
+def _loaded(text: str) -> tuple[dict[str, Any], dict[tuple[str | int, ...], int]]:
+    """Values and the lines of keys; nobody changes either."""
+    return tomllib.loads(text), key_lines(text)
 
 
 def _broken(file: str, message: str, text: str) -> str:

@@ -3,10 +3,12 @@
     [lineage]
     core   = "x86 amd zen zen2"        a level: words from the general to the special
     socket = "amd io-die rome"
+    year   = 2027                      when it was or will be sold; parts of known words have theirs
 
-`lineage(name)` reads them as {"core": ("x86", "amd", "zen", "zen2"), ...}.  Two parts are the
-nearer the more leading words they share.  A level that states none has no relatives.  Parts of one
-machine have separate ancestors, because makers mix them: a Zen 3 server keeps the IO die of Zen 2.
+`lineage(name)` reads them as {"core": ("x86", "amd", "zen", "zen2"), ...}, `year(name)` the year.
+Two parts are the nearer the more leading words they share.  A level that states none has no
+relatives.  Parts of one machine have separate ancestors, because makers mix them: a Zen 3 server
+keeps the IO die of Zen 2.
 
 Invariant: nothing that simulates reads this.
 """
@@ -17,16 +19,26 @@ from pathlib import Path
 
 from uncore.topology.document import Branch, Leaf
 from uncore.topology.load import read
+from uncore.topology.schema import YEAR
 
 Descent = tuple[str, ...]
 
 
 def lineage(name_or_path: str | Path) -> dict[str, Descent]:
+    stated = _stated(name_or_path)
+    return {key: tuple(text.split()) for key, text in stated.items() if key != YEAR}
+
+
+def year(name_or_path: str | Path) -> int | None:
+    stated = _stated(name_or_path)
+    return int(stated[YEAR]) if YEAR in stated else None
+
+
+def _stated(name_or_path: str | Path) -> dict[str, str]:
     tree, _ = read(str(name_or_path))
-    stated = tree.items.get("lineage")
-    nodes = stated.items if isinstance(stated, Branch) else {}
-    leaves = {level: node for level, node in nodes.items() if isinstance(node, Leaf)}
-    return {level: tuple(str(leaf.value).split()) for level, leaf in leaves.items()}
+    table = tree.items.get("lineage")
+    nodes = table.items if isinstance(table, Branch) else {}
+    return {key: str(node.value) for key, node in nodes.items() if isinstance(node, Leaf)}
 
 
 def nearness(descent: Descent, other: Descent) -> int:

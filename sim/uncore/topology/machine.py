@@ -238,4 +238,9 @@ BESIDE = (
         "what its parts descend from, the general first: `amd io-die rome`",
         absent="none",
     ),
+    Text(
+        "lineage.year",
+        "year in which it was or will be sold: the nearer in time lend more to a prediction",
+        absent="that of its parts",
+    ),
 )

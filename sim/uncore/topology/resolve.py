@@ -30,10 +30,10 @@ from uncore.topology.machine import Chance, Interrupt, Kind, Machine, Memory, Sy
 from uncore.topology.missing import refuse_missing
 from uncore.topology.ownership import Seats, read_resolvers, refuse_far_without_data
 from uncore.topology.protocols import read_protocol
-from uncore.topology.schema import LINE, LINES
+from uncore.topology.schema import LINE, LINES, YEAR, YEARS
 from uncore.topology.table_reader import Ledger, Table
 from uncore.topology.tree import Group, Tree, parse_tree
-from uncore.topology.units import UnitError, ps
+from uncore.topology.units import UnitError, count, ps
 from uncore.topology.unknown import refuse_unknown
 
 
@@ -97,10 +97,14 @@ def _part(machine: Machine, top: Table, tree: Tree) -> Machine:
 
 
 def _refuse_no_lineage(top: Table, tree: Tree) -> None:
-    """`[lineage]` (see `lineage.py`) has texts, and only levels of the tree."""
+    """`[lineage]` (see `lineage.py`) has texts, only of levels of the tree, and a year."""
     if not (table := top.table("lineage")):
         return
+    if YEAR in table:
+        table.read(YEAR, lambda text: count(text, *YEARS))
     for level in table.branch.items:
+        if level == YEAR:
+            continue
         if level not in tree.levels[:-1]:
             levels = ", ".join(tree.levels[:-1])
             raise table.wrong(level, f"'lineage.{level}': no level; expected one of {levels}")

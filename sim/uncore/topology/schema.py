@@ -28,6 +28,7 @@ from msgspec.structs import replace
 from uncore.topology.units import LONGEST
 
 LINE, LINES = 64, (64, 128, 256)  # bytes: a line's, where a machine says nothing else
+YEAR, YEARS = "year", (1960, 2100)  # the key of [lineage] that is no level
 LARGEST = (1 << 32) - 1  # of what is counted
 MOST_BYTES = 1 << 50
 MOST_HARTS = 4096

@@ -15,6 +15,7 @@ from uncore.job.option_values import check_outputs
 from uncore.support.output_files import write_whole
 from uncore.support.output_kinds import MACHINE
 from uncore_lab.calibrate import determined, fit, problem, report, write
+from uncore_lab.figures.hardware import numbered
 
 
 def calibrate(
@@ -41,6 +42,8 @@ def calibrate(
     problem.check_keys(resolved, free)
     fit.check_choice(resolved, home, slices)
     asked = problem.Problem.of(machine, matrix, free)
+    if order := numbered(matrix, resolved):
+        note(order)
     with progress(fit.turns(resolved, home, slices), "calibrating", "fits") as advance:
         fitted = fit.solve(asked, home, slices, advance)
     report.show(fitted)

@@ -9,7 +9,8 @@ homed, which slice owned it).  Other experiments keep their figures in tables of
     read(machine) -> Hardware                    the handoffs; what follows is a matrix by hart, in
                                                  ns, NaN where unknown:
     carried_matrix(hardware, machine)            the carried figures written out pair by pair
-    measured_matrix(path, machine)               a CSV of the core-to-core-latency collections
+    measured_matrix(path, machine)               a CSV of the core-to-core-latency collections;
+                                                 numbered(path, machine): a word on its order
     by_level(machine, home) -> Hardware          of a machine without figures: classes are levels
 
 Invariant: every pair of harts is in at most one class (`Hardware.masks`); no figure here is read by
@@ -35,6 +36,7 @@ from uncore.topology.cpus import hart_of_cpu
 from uncore.topology.distance import classes as classes_of
 from uncore.topology.machine import Machine
 from uncore_lab.figures import MACHINES
+from uncore_lab.figures.numbering import STATED, check, recognised
 
 Matrix = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -249,30 +251,44 @@ def _harts_of(machine: Machine, domain: str) -> list[int]:
 
 
 def measured_matrix(path: Path, machine: Machine) -> Matrix:
-    """A lower triangle in ns, row and column the CPUs of the operating system in order; of as many
-    rows as cores, those of a machine whose SMT was off."""
+    """A lower triangle in ns, row and column the CPUs of the operating system in an order that it
+    tells (numbering.py); of as many rows as cores, those of a machine whose SMT was off."""
+    rows = _rows(path, machine)
+    numbering = recognised(rows, machine)
+    check(numbering, rows, machine, path)
+    ns = np.full((machine.harts, machine.harts), np.nan)
+    for cpu, other in np.argwhere(np.tri(len(rows), k=-1, dtype=bool)):
+        a, b = numbering.harts[cpu], numbering.harts[other]
+        if a is not None and b is not None:
+            ns[max(a, b), min(a, b)] = rows[cpu, other]
+    return ns
+
+
+def numbered(path: Path, machine: Machine) -> str:
+    """A word on the order of the matrix; empty where it is the one that the file states."""
+    found = recognised(_rows(path, machine), machine).name
+    return "" if found == STATED else f"{path}: its CPUs are numbered {found}, not {STATED}"
+
+
+def _rows(path: Path, machine: Machine) -> Matrix:
+    """ns by CPU, both triangles; NaN where nothing is known."""
     try:
-        rows = list(csv.reader(path.read_text().splitlines()))
+        texts = list(csv.reader(path.read_text().splitlines()))
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or error
         raise UserError(f"{path}: cannot read the matrix: {why}") from None
-    harts = hart_of_cpu(machine)
-    if len(rows) == machine.cores:
-        first = {machine.harts_of(core)[0] for core in range(machine.cores)}
-        harts = [hart for hart in harts if hart in first]
-    if len(rows) != len(harts):
+    cpus = len(hart_of_cpu(machine))
+    if len(texts) not in (cpus, machine.cores):
         raise UserError(
-            f"{path}: {len(rows)} rows, but {machine.id} has {len(harts)} CPUs; expected a row and"
+            f"{path}: {len(texts)} rows, but {machine.id} has {cpus} CPUs; expected a row and"
             " a column for each, or with SMT off for each core"
         )
-    ns = np.full((machine.harts, machine.harts), np.nan)
-    for cpu, row in enumerate(rows):
+    ns = np.full((len(texts), len(texts)), np.nan)
+    for cpu, row in enumerate(texts):
         for other, text in enumerate(row[:cpu]):
-            a, b = harts[cpu], harts[other]
-            if a is None or b is None:
-                continue
             value = _latency(path, cpu + 1, text)
-            ns[max(a, b), min(a, b)] = value if value > 0 else np.nan  # 0: below the clock's step
+            if value > 0:  # 0: below the clock's step
+                ns[cpu, other] = ns[other, cpu] = value
     return ns
 
 

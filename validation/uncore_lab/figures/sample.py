@@ -1,8 +1,7 @@
 """Class medians from a sample of a machine's cores: enough for a prediction, in about a second.
 
     Sample.of(machine, hardware)             which cores play, and which pairs are of which class
-    sample.medians(machine) -> ns by class
-    sample.measurements(machine) -> [ns by class]     as each seed measures them
+    sample.medians(machine, seeds) -> ns by class
     sample.pairs(machine) -> ns by hart      NaN where a pair was not played
 
 The machine may change in its numbers from call to call, never in its shape.  Cores are taken evenly
@@ -11,13 +10,14 @@ from every innermost group, so each class and each side of the home keeps its pa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from uncore.topology.machine import Machine
 from uncore_lab.figures.hardware import Hardware, Mask, Matrix
-from uncore_lab.figures.simulate import by_seed, handoffs
+from uncore_lab.figures.simulate import handoffs
 
 ENOUGH = 36  # cores: 630 pairs
 ROUNDS = 25  # of a pair; handoffs repeat themselves from the third on
@@ -33,15 +33,11 @@ class Sample:
     def of(cls, machine: Machine, hardware: Hardware) -> Sample:
         return cls(hardware, chosen(machine), hardware.masks(machine))
 
-    def pairs(self, machine: Machine) -> Matrix:
-        return handoffs(machine, self.hardware, self.cores, ROUNDS)
+    def pairs(self, machine: Machine, seeds: Sequence[int] | None = None) -> Matrix:
+        return handoffs(machine, self.hardware, self.cores, ROUNDS, seeds)
 
-    def measurements(self, machine: Machine) -> list[dict[str, float]]:
-        each = by_seed(machine, self.hardware, self.cores, ROUNDS)
-        return [medians(ns, self.masks) for ns in each]
-
-    def medians(self, machine: Machine) -> dict[str, float]:
-        return medians(self.pairs(machine), self.masks)
+    def medians(self, machine: Machine, seeds: Sequence[int] | None = None) -> dict[str, float]:
+        return medians(self.pairs(machine, seeds), self.masks)
 
 
 def medians(ns: Matrix, masks: dict[str, Mask]) -> dict[str, float]:

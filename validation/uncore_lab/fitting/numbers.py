@@ -16,16 +16,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import exp, inf, log, sqrt
+from math import exp, inf, log
 
 from uncore import topology
-from uncore.errors import UserError
 from uncore.topology.document import Branch, Leaf
 from uncore.topology.follow import followers
 from uncore.topology.kinds import write_out
-from uncore.topology.lineage import Descent, lineage
+from uncore.topology.lineage import Descent, lineage, year
 from uncore.topology.load import read_measured
 from uncore.topology.machine import Number
 from uncore.topology.table_reader import Ledger, Table
@@ -55,7 +54,7 @@ class Free:
     descent: Descent  # of the part it belongs to
     followers: tuple[tuple[str, float], ...]  # each at a ratio
     heirs: tuple[tuple[str, float], ...] = ()  # of kinds of parts that have as many cycles
-    deviation: float | None = None  # of its logarithm, where its file states an interval
+    year: int | None = None  # its machine's, where the file states one
 
     def settings(self, value: float) -> list[str]:
         unit = "" if self.unit == RATIO else "ns"
@@ -65,9 +64,10 @@ class Free:
 
 def free(name: str, keys: Collection[str] | None = None) -> dict[str, Free]:
     machine, (tree, _) = topology.load(name, measured=True), read_measured(name)
-    reader, ancestors = _Reader(tree), lineage(name)
+    reader, ancestors, made = _Reader(tree), lineage(name), year(name)
     numbers = [n for n in machine.numbers if (is_unknown(n) if keys is None else n.key in keys)]
-    return {n.key: reader.free(n, machine.numbers, ancestors) for n in numbers}
+    found = (reader.free(n, machine.numbers, ancestors) for n in numbers)
+    return {one.key: replace(one, year=made) for one in found}
 
 
 def is_unknown(number: Number) -> bool:
@@ -138,7 +138,6 @@ class _Reader:
             descent=ancestors.get(level, ()),
             followers=tuple((n.key, share) for n, share in followers(number, others)),
             heirs=() if ratio or kind else tuple(self._heirs(level, path, table, value)),
-            deviation=_deviation(number),
         )
 
     def _table(self, level: str, kind: str, path: list[str]) -> Table:
@@ -161,19 +160,6 @@ class _Reader:
                     theirs = _ns(table.duration(path[-1]))
                     if theirs != value:
                         yield ".".join((level, kind, *path)), theirs / value
-
-
-def _deviation(number: Number) -> float | None:
-    """Any value of the interval is as likely as another: a uniform distribution."""
-    if number.interval is None:
-        return None
-    low, high = (AMOUNT.fullmatch(end.strip()) for end in number.interval)
-    if not (low and high and low[2] == high[2] and float(low[1]) and float(high[1])):
-        raise UserError(
-            f"{number.file}:{number.line}: '{number.key}': expected an interval above zero whose"
-            ' ends have one unit, like ["28ns", "36ns"]'
-        )
-    return abs(log(float(high[1]) / float(low[1]))) / sqrt(12)
 
 
 def _unit(text: str, domain: str) -> str:

@@ -3,8 +3,11 @@
     main(name, home, json)       prints class medians with intervals, and the rule of each number
 
     observe.py     those numbers of measured machines, each from its own figures: observed.toml
-    relatives.py   a number lent by relatives: value, unit, deviation
-    forecast.py    numbers and deviations through the engine into classes and intervals
+    relatives.py   a number lent by relatives
+    guesses.py     a number that nobody lends: how far it may be off
+    forecast.py    machines drawn from both, through the engine, into classes and intervals
+    mixture.py     what is thought of a number or a class
+    nulls.py       foretelling without a model;  copied.py: the classes where that does as well
     ledger/        what was predicted before anybody here had measured it, and measured since
 
 The method and its limits: docs/prediction.md.  `uncore validate --only prediction` leaves each
@@ -13,12 +16,11 @@ measured machine out in turn and looks how often the truth was inside.
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 from uncore import topology
 from uncore.drawing.formats import EMPTY
-from uncore.drawing.table import Column, emit, print_json, say
+from uncore.drawing.table import Column, Row, emit, print_json
 from uncore.support.output_files import write_whole
 from uncore.topology.machine import Machine
 from uncore_lab.figures.published import handoffs
@@ -43,9 +45,9 @@ def _document(found: Forecast, home: str) -> dict[str, object]:
         "machine": found.machine,
         "home": home,
         "share": SHARE,
-        "classes": [asdict(c) for c in found.classes.values()],
-        "numbers": [asdict(loan) for loan in found.loans],
-        "kept": list(found.unlent),
+        "classes": [one.row() for one in found.classes.values()],
+        "numbers": [loan.row() for loan in found.loans],
+        "guesses": [guess.row() for guess in found.guesses],
     }
 
 
@@ -55,21 +57,33 @@ def _show(found: Forecast, machine: Machine, home: str) -> None:
     share = f"{SHARE:.0%}".replace("%", " %")
     where = f"; the line homed on {home}" if home else ""
     emit(
-        [asdict(c) | {"measured": measured.get(c.name)} for c in found.classes.values()],
+        [one.row() | {"measured": measured.get(one.name)} for one in found.classes.values()],
         False,
         CLASSES,
-        f"{machine.name}: one handoff, predicted, with {share} intervals{where}",
+        f"{machine.name}: one handoff, predicted, with {share} intervals{where}{_rests(found)}",
     )
-    rows = [asdict(loan) for loan in found.loans]
-    if rows:
-        emit(rows, False, NUMBERS, "its numbers: the median of the nearest relatives")
-    elif not found.unlent:
-        say("Every number of this machine is given; none had to be predicted.")
-    for key, deviation in found.unlent.items():
-        say(
-            f"{key}: no measured machine has such a part; the value of its file is kept,"
-            f" with a deviation of {100 * deviation:.0f} %"
-        )
+    if found.loans:
+        rows = [loan.row() for loan in found.loans]
+        emit(rows, False, NUMBERS, "numbers that its nearest relatives lend")
+    if found.guesses:
+        rows = [guess.row() for guess in found.guesses]
+        emit(rows, False, GUESSES, "numbers that are guesses: nobody measured them, or lends them")
+
+
+def _said(row: Row) -> str | None:
+    if row["copied"]:
+        return f"copied, as lending does no better: {row['copied']}"
+    return None if row["lent"] else "a guess moves it"
+
+
+def _rests(found: Forecast) -> str:
+    """A word on guesses, for the head: whoever reads no further should know."""
+    resting = [one.name for one in found.classes.values() if not (one.lent or one.copied)]
+    if not resting:
+        return ""
+    if len(resting) == len(found.classes):
+        return "; all of it rests on guesses that nobody measured"
+    return f"; {', '.join(resting)}: on guesses that nobody measured"
 
 
 def _tenths(value: float) -> str:
@@ -98,7 +112,7 @@ CLASSES = [
         lambda v: EMPTY if v is None else _tenths(v),
         about="ns on the real machine, where somebody has measured it",
     ),
-    Column("", lambda row: None if row["lent"] else "nobody lent a number that it needs"),
+    Column("", lambda row: _said(row), left=True),
 ]
 NUMBERS = [
     Column("number", "key", left=True, about="a key of the machine"),
@@ -118,4 +132,16 @@ NUMBERS = [
     Column("of", lambda row: " ".join(row["machines"]), left=True, about="who lends it"),
     Column("related by", lambda row: " ".join(row["shared"]), left=True, about="what they share"),
 ]
-COLUMNS = [*CLASSES, *NUMBERS]
+GUESSES = [
+    Column("number", "key", left=True, about="a key of the machine"),
+    Column("value", "text", about="what its file says"),
+    Column(
+        "deviation",
+        "deviation",
+        lambda v: f"{100 * v:.0f} %",
+        about="how far the truth may be from it",
+    ),
+    Column("by", "basis", left=True, about="what says how far"),
+    Column("source", "source", left=True, about="where the file has it from"),
+]
+COLUMNS = [*CLASSES, *NUMBERS, *GUESSES]

@@ -4,32 +4,38 @@
     predicted(name, home) -> Forecast, home         from all that is known but of itself
 
 `hardware` says which pairs are a class and where the line is homed; its figures are not looked at.
-Numbers come from relatives (relatives.py), the classes from the engine.  A class's logarithm is all
-but linear in those of the numbers, so its deviation is the slopes (finite differences) times the
-numbers' deviations, with that of two measurements of one model on top, and that of the slice which
-owns a measured line.
+Numbers come from relatives (relatives.py) or are guesses (guesses.py); all that are uncertain are
+drawn together, a Latin hypercube of DRAWS machines, and the engine says what each of these shows.
+Their medians, with what two measurements of one model differ by, are what is thought of a class;
+each machine has a seed of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import exp, log, sqrt
-from statistics import variance
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import exp, log
+from random import Random
+from typing import Any
 
 from uncore import topology
-from uncore.topology.machine import Machine
+from uncore.execution.request import usual_seeds
 from uncore_lab.figures.hardware import Hardware, by_level
 from uncore_lab.figures.sample import Sample
-from uncore_lab.fitting.numbers import Free, clocks, free, settings
-from uncore_lab.fitting.written import WIDTH
+from uncore_lab.fitting.numbers import MOST_RATIO, RATIO, Free, clocks, free
+from uncore_lab.predict.copied import copied
+from uncore_lab.predict.guesses import Guess, guesses
+from uncore_lab.predict.mixture import Mixture
 from uncore_lab.predict.observe import Observation, observations
-from uncore_lab.predict.relatives import STRANGER, Loan, lend
+from uncore_lab.predict.relatives import Loan, lend
 
 SHARE = 0.8  # of the true values that an interval should hold
 HANDS = 0.04  # the same model in two hands differs by 0.5 to 14 %
-STEP = 0.05  # of a number, for the slopes
-MOVES = 0.02  # slope from which a number matters to a class
+DRAWS = 32
+SEEDS = usual_seeds("native", DRAWS)  # one each, which also draws the slice of the line (V10)
+MOVES = 0.02  # of a class median: less, and guesses do not matter to it
+
+Settings = Callable[[float], list[str]]
 
 
 @dataclass(frozen=True)
@@ -37,10 +43,26 @@ class Class:
     """A predicted class median, in ns."""
 
     name: str
-    ns: float
-    low: float
-    high: float
-    lent: bool  # False: a number that moves it kept the value of its file
+    belief: Mixture
+    lent: bool  # False: a guess of the machine's file moves it
+    blind: bool  # False: so does a number that was fitted to its own figures, and nobody lends
+    copied: str = ""  # whose number it is, where lending does no better (copied.py)
+
+    @property
+    def ns(self) -> float:
+        return self.belief.median
+
+    @property
+    def low(self) -> float:
+        return self.belief.interval(SHARE)[0]
+
+    @property
+    def high(self) -> float:
+        return self.belief.interval(SHARE)[1]
+
+    def row(self) -> dict[str, Any]:
+        ends = {"ns": self.ns, "low": self.low, "high": self.high}
+        return {"name": self.name, **ends, "lent": self.lent, "copied": self.copied}
 
 
 @dataclass(frozen=True)
@@ -48,18 +70,36 @@ class Forecast:
     machine: str
     classes: Mapping[str, Class]
     loans: Sequence[Loan]
-    unlent: Mapping[str, float]  # what keeps its file's value, as no machine has such a part:
-    # key -> deviation
+    guesses: Sequence[Guess]
 
 
 def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> Forecast:
     """From these observations alone; the machine's own must not be among them."""
-    frees, periods = free(name), clocks(name)
-    loans = {key: lend(one, periods, known) for key, one in frees.items()}
-    lent = {key: loan for key, loan in loans.items() if loan}
-    classes = _classes(name, hardware, frees, lent)
-    unlent = {key: kept_deviation(one) for key, one in frees.items() if key not in lent}
-    return Forecast(name, classes, list(lent.values()), unlent)
+    machine, periods = topology.load(name, measured=True), clocks(name)
+    stated = {number.key for number in machine.numbers if number.interval}
+    frees = {key: one for key, one in free(name).items() if key not in stated}
+    loans = [loan for one in frees.values() if (loan := lend(one, periods, known))]
+    guessed = guesses(name, known, frozenset(loan.key for loan in loans))
+    sample = Sample.of(machine, hardware)
+
+    def medians(settings: Sequence[str], seed: int) -> dict[str, float]:
+        return sample.medians(topology.load(name, settings, measured=True), (seed,))
+
+    lent = {loan.key: (loan.belief, _bounded(frees[loan.key])) for loan in loans}
+    unsure = lent | {guess.key: (guess.factor, guess.settings) for guess in guessed}
+    draws = [medians(one, seed) for one, seed in zip(_hypercube(unsure), SEEDS, strict=True)]
+    weights = (1 / len(draws),) * len(draws)
+    beliefs = {
+        label: Mixture(tuple(log(draw[label]) for draw in draws), weights, HANDS)
+        for label in draws[0]
+    }
+    resting = _resting(medians, lent, guessed)
+    known_already = _resting(medians, lent, [guess for guess in guessed if guess.fitted])
+    classes = {
+        label: Class(label, one, label not in resting, label not in known_already)
+        for label, one in beliefs.items()
+    }
+    return Forecast(name, classes, loans, guessed)
 
 
 def predicted(name: str, home: str = "") -> tuple[Forecast, str]:
@@ -68,41 +108,44 @@ def predicted(name: str, home: str = "") -> tuple[Forecast, str]:
     several = len(machine.memories) > 1
     hardware = by_level(machine, home or ("node0" if several else ""))
     known = [one for one in observations() if one.machine != machine.id]
-    return forecast(name, hardware, known), hardware.home if several else ""
-
-
-def kept_deviation(one: Free) -> float:
-    """Of a number that keeps its file's value: by the interval that the file states, if any."""
-    return STRANGER if one.deviation is None else one.deviation
-
-
-def _classes(
-    name: str, hardware: Hardware, frees: Mapping[str, Free], lent: Mapping[str, Loan]
-) -> dict[str, Class]:
-    values = {key: loan.value for key, loan in lent.items()}
-    sample = Sample.of(topology.load(name, measured=True), hardware)
-
-    def machine(changed: Mapping[str, float]) -> Machine:
-        return topology.load(name, settings({**values, **changed}, frees), measured=True)
-
-    base, kept = sample.medians(machine({})), set[str]()
-    each = sample.measurements(machine({}))
-    variances = {label: HANDS**2 + variance(log(ns[label]) for ns in each) for label in base}
-    for key, one in frees.items():
-        loan = lent.get(key)
-        moved = sample.medians(machine({key: values.get(key, one.value) * exp(STEP)}))
-        slopes = {label: log(moved[label] / base[label]) / STEP for label in base}
-        deviation = loan.deviation if loan else kept_deviation(one)
-        for label, slope in slopes.items():
-            variances[label] += (slope * deviation) ** 2
-            if not loan and abs(slope) > MOVES:
-                kept.add(label)
-    return {
-        label: Class(label, ns, *_interval(ns, variances[label]), lent=label not in kept)
-        for label, ns in base.items()
+    found = forecast(name, hardware, known)
+    classes = {
+        label: replace(found.classes[label], belief=copy.belief, copied=copy.of)
+        for label, copy in copied(name, machine, hardware.classes).items()
+        if found.classes[label].lent  # else its file says otherwise than any relative
     }
+    return replace(found, classes={**found.classes, **classes}), hardware.home if several else ""
 
 
-def _interval(ns: float, variance: float) -> tuple[float, float]:
-    half = WIDTH * sqrt(variance)
-    return ns * exp(-half), ns * exp(half)
+def _bounded(one: Free) -> Settings:
+    most = MOST_RATIO if one.unit == RATIO else float("inf")
+    return lambda value: one.settings(min(value, most))
+
+
+def _hypercube(unsure: Mapping[str, tuple[Mixture, Settings]]) -> list[list[str]]:
+    """Settings of each drawn machine: every part of a number's distribution is met once, in an
+    order that follows from its key."""
+    columns = []
+    for key, (belief, settings) in unsure.items():
+        parts = list(range(DRAWS))
+        Random(key).shuffle(parts)
+        columns.append([settings(belief.quantile((part + 0.5) / DRAWS)) for part in parts])
+    return [[text for column in columns for text in column[n]] for n in range(DRAWS)]
+
+
+def _resting(
+    medians: Callable[[Sequence[str], int], dict[str, float]],
+    lent: Mapping[str, tuple[Mixture, Settings]],
+    guessed: Sequence[Guess],
+) -> set[str]:
+    """Classes that move when all guesses do, by a deviation each."""
+    if not guessed:
+        return set()
+    fixed = [text for belief, settings in lent.values() for text in settings(belief.median)]
+
+    def at(deviations: float) -> dict[str, float]:
+        factors = [(guess, exp(deviations * guess.factor.deviation)) for guess in guessed]
+        return medians([*fixed, *(t for one, by in factors for t in one.settings(by))], SEEDS[0])
+
+    as_filed, moved = at(0), at(1)
+    return {label for label in moved if abs(log(moved[label] / as_filed[label])) > MOVES}

@@ -5,12 +5,11 @@ machine_file(found, name, output) -> text of a file that loads
 
 from __future__ import annotations
 
-from math import exp
 from pathlib import Path
 
 from uncore import topology
 from uncore_lab.fitting.numbers import RATIO, free
-from uncore_lab.fitting.written import WIDTH, entry, extends, tables
+from uncore_lab.fitting.written import entry, extends, tables
 from uncore_lab.predict.forecast import SHARE, Forecast
 
 HEAD = """\
@@ -25,10 +24,10 @@ name    = "{name}"
 def machine_file(found: Forecast, name: str, output: Path) -> str:
     frees, entries = free(name), dict[str, str]()
     for loan in found.loans:
-        one, half = frees[loan.key], exp(WIDTH * loan.deviation)
+        one = frees[loan.key]
         value, low, high = (
             [word.partition("=") for word in one.settings(amount)]
-            for amount in (loan.value, loan.value / half, loan.value * half)
+            for amount in (loan.value, *loan.belief.interval(SHARE))
         )
         source = f"predicted: the median of {', '.join(loan.machines)}"
         for (key, _, text), (_, _, least), (_, _, most) in zip(value, low, high, strict=True):

@@ -52,6 +52,9 @@ class Observation:
     slot: str
     descent: Descent
     values: Mapping[str, float]
+    year: int | None = None  # its file's
+    key: str = ""  # of the machine file, and
+    fitted: float = 0.0  # what it is there: ns, or a ratio
 
 
 # ---- Fitting one machine -------------------------------------------------------------------------
@@ -119,5 +122,7 @@ def observations() -> list[Observation]:
             one = frees[key]
             units = {RATIO: 1.0} if one.unit == RATIO else periods
             in_units = {unit: values[key] / one.count / period for unit, period in units.items()}
-            found.append(Observation(name, one.slot, one.descent, in_units))
+            found.append(
+                Observation(name, one.slot, one.descent, in_units, one.year, key, values[key])
+            )
     return sorted(found, key=lambda o: (o.slot, o.machine))

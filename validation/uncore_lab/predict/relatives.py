@@ -1,14 +1,19 @@
 """A number that was never measured, from machines where it was.
 
-    lend(free, clocks, observations) -> Loan        the value, how sure, and whose it is
+    lend(free, clocks, observations) -> Loan        what is thought of it, and whose it is
     spreads(observations) -> [Spread]               which clock a number follows: the finding
 
-A number takes the median of its nearest relatives, in the unit in which relatives differ least.
-Nearness is by descent (topology/lineage.py), each part of a machine by its own; among relatives as
-near, one whose generation is nearer in time weighs more (years.toml).  How sure it is
-comes from pairs of machines that are as far apart, whatever the number (their logarithms differ by
-sqrt(2) standard deviations), and from how much more or less than others this kind of number
-differs.
+A number is that of one of its nearest relatives, but for what such relatives differ by: a mixture
+with a part for each of them, in the unit in which relatives differ least.  Two kinds of relatives
+stay two humps.  Nearness is by descent (topology/lineage.py), each part of a machine by its own.
+Of relatives as near each generation has one vote, which its members share, and a vote is halved by
+each year between it and the borrower (years.toml, or the file's own `year`).  A part of no known
+year is of the future: later than all that lend.
+
+The parts' width comes from pairs of machines that are as far apart.  Each line of parts (a kind of
+number, and the two first words of descent) that has such pairs says how far they differ, with one
+voice, however many they are: so a lone lender of a new line is as uncertain as lines are, and one
+line's own pairs tell more the more machines it has.
 
 Invariant: nothing is used of a machine but the observations given; leave its own out, and the loan
 cannot know it.
@@ -17,30 +22,36 @@ cannot know it.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
-from math import log, sqrt
+from math import log, pi, sqrt
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
+from typing import Any
 
 import msgspec
-import numpy as np
 
 from uncore.topology.lineage import Descent, nearness
 from uncore_lab.fitting.numbers import NS, RATIO, UNITS, Free
+from uncore_lab.predict.mixture import Mixture
 from uncore_lab.predict.observe import Observation
 
 YEARS = Path(__file__).with_name("years.toml")
 FARTHEST = 3  # words that two descents may differ in and still be told apart by it
 NEAR = 1  # words' difference of near relatives: one family, or one generation of it
+LINE = 2  # leading words of a descent that make a line of parts
 BETTER = 0.7  # of the file's unit's spread: another unit must be so much better to be taken
 FEW = 3  # pairs: on fewer no unit is judged
-BORROWED = 2  # pairs' worth of being like all other numbers, in every kind of number
+BORROWED = 2  # machines' worth of being like all other lines, in every line
 NORMAL = 0.6745 * sqrt(2)  # median of the absolute difference of two, in standard deviations
+MEAN = 2 / sqrt(pi)  # mean of the absolute difference of two, in standard deviations
 LEAST = 0.02  # no loan is surer
 STRANGER = 0.35  # where nothing was measured: a guess, right within a factor of 1.6 in four of five
+
+Pair = tuple[Observation, Observation]
 
 
 @dataclass(frozen=True)
@@ -48,12 +59,26 @@ class Loan:
     """A predicted number."""
 
     key: str
-    value: float  # ns, or a ratio
-    amount: float  # in `unit`
+    belief: Mixture  # in ns, or a ratio
+    amount: float  # median, in `unit`
     unit: str
-    deviation: float  # of its logarithm
-    machines: tuple[str, ...]  # whose median it is
+    machines: tuple[str, ...]  # that lend it
     shared: Descent  # what they have in common with the borrower
+
+    @property
+    def value(self) -> float:
+        return self.belief.median
+
+    def row(self) -> dict[str, Any]:
+        return {
+            "key": self.key,
+            "value": self.value,
+            "amount": self.amount,
+            "unit": self.unit,
+            "deviation": self.belief.deviation,
+            "machines": list(self.machines),
+            "shared": list(self.shared),
+        }
 
 
 @dataclass(frozen=True)
@@ -73,22 +98,22 @@ def lend(free: Free, clocks: Mapping[str, float], known: Sequence[Observation]) 
     closest = max(nearness(o.descent, free.descent) for o in alike)
     lenders = [o for o in alike if nearness(o.descent, free.descent) == closest]
     unit = _unit(free, clocks, lenders, known)
-    amount = _median([(o.values[unit], _weight(o.descent, free.descent)) for o in lenders])
-    away = _away(free.descent, closest)
-    single = _deviation(free.slot, unit, away, known)
+    scale = clocks.get(unit, 1.0) * free.count
+    weights = _weights(free, lenders, closest)
+    away = min(_apart(free.descent, o.descent) for o in lenders)
+    voices = _voices(free, lenders, closest, weights)
+    width = _deviation(free, unit, away, known) * sqrt(2 * sum(voice**2 for voice in voices))
+    belief = Mixture(
+        tuple(log(o.values[unit] * scale) for o in lenders), weights, max(LEAST, width)
+    )
     return Loan(
         key=free.key,
-        value=amount * clocks.get(unit, 1.0) * free.count,
-        amount=amount,
+        belief=belief,
+        amount=belief.median / scale,
         unit=unit,
-        deviation=max(LEAST, single * sqrt(1 + 1 / len(lenders))),
         machines=tuple(o.machine for o in lenders),
         shared=free.descent[:closest],
     )
-
-
-def _away(descent: Descent, shared: int) -> int:
-    return min(FARTHEST, len(descent) - shared)
 
 
 def _unit(
@@ -109,18 +134,32 @@ def _unit(
     return best if deviations[best] < BETTER * deviations[written] else written
 
 
-def _median(weighed: Iterable[tuple[float, float]]) -> float:
-    """The weighted median: where half of the weight is reached, a value's own in its middle."""
-    ordered = sorted(weighed)
-    values, weights = (np.array(column) for column in zip(*ordered, strict=True))
-    reached = (np.cumsum(weights) - weights / 2) / weights.sum()
-    return float(np.interp(0.5, reached, values))
+def _weights(free: Free, lenders: Sequence[Observation], closest: int) -> tuple[float, ...]:
+    """A vote for each generation, halved by every year between it and the borrower."""
+    years = [_year(o.descent) or o.year for o in lenders]
+    beyond = free.descent[closest:]
+    latest = max((year for year in years if year), default=None)
+    own = _year(beyond) or free.year or (latest if beyond else _year(free.descent))
+    members = Counter(o.descent[closest:] for o in lenders)
+    votes = [
+        (0.5 ** abs(own - year) if own and year else 1.0) / members[o.descent[closest:]]
+        for o, year in zip(lenders, years, strict=True)
+    ]
+    return tuple(vote / sum(votes) for vote in votes)
 
 
-def _weight(descent: Descent, other: Descent) -> float:
-    """Halved by a year between two generations, a third after two; 1 where a year is not known."""
-    one, two = _year(descent), _year(other)
-    return 1 / (1 + abs(one - two)) if one and two else 1.0
+def _voices(
+    free: Free, lenders: Sequence[Observation], closest: int, weights: Sequence[float]
+) -> Collection[float]:
+    """Weights of what is independent: machines of the borrower's own generation are; those of
+    another differ from it together."""
+    if len(free.descent) == closest and all(len(o.descent) == closest for o in lenders):
+        return weights
+    voices: dict[Descent, float] = {}
+    for o, weight in zip(lenders, weights, strict=True):
+        beyond = o.descent[closest:]
+        voices[beyond] = voices.get(beyond, 0.0) + weight
+    return voices.values()
 
 
 def _year(descent: Descent) -> int | None:
@@ -142,38 +181,63 @@ def spreads(known: Sequence[Observation]) -> list[Spread]:
 
 def spread(slot: str, known: Sequence[Observation]) -> Spread:
     """Over pairs of one family or generation; in a unit only if all of them have it."""
-    near = [pair for pair in _pairs(slot, known) if _apart(*pair) <= NEAR]
+    near = [
+        pair for pair in _pairs(slot, known) if _apart(pair[0].descent, pair[1].descent) <= NEAR
+    ]
     units = [u for u in (*UNITS, RATIO) if all(u in o.values for pair in near for o in pair)]
     enough = len(near) >= FEW
     return Spread(slot, len(near), {u: _typical(near, u) for u in units} if enough else {})
 
 
-def _deviation(slot: str, unit: str, away: int, known: Sequence[Observation]) -> float:
-    """Of one machine's logarithm, among machines so far apart: what is usual at that distance,
-    times how much more than usual this kind of number differs there and nearer."""
-    usual = [_of_all(distance, known) for distance in range(FARTHEST + 1)]
-    pairs = [p for p in _pairs(slot, known) if _apart(*p) <= max(away, NEAR)]
-    own = [p for p in pairs if all(unit in o.values for o in p)]
-    far = [abs(_apart_by(*p, unit)) / usual[_apart(*p)] for p in own]
-    mine = (median(far) / NORMAL) ** 2 * len(own) if own else 0.0
-    return usual[away] * sqrt((mine + BORROWED) / (len(own) + BORROWED))
+def _deviation(free: Free, unit: str, away: int, known: Sequence[Observation]) -> float:
+    """Of one machine's logarithm, among machines so far apart: what is usual of lines at that
+    distance, times how much more than usual its own line differs there and nearer."""
+    usual = _usual(known)
+    pairs = [
+        pair
+        for (slot, line, distance), pairs in _lines(known).items()
+        if slot == free.slot and line == free.descent[:LINE] and distance <= max(away, NEAR)
+        for pair in pairs
+        if all(unit in o.values for o in pair)
+    ]
+    machines = max(0, len({o.machine for pair in pairs for o in pair}) - 1)
+    far = [abs(_apart_by(*p, unit)) / usual[_apart(p[0].descent, p[1].descent)] for p in pairs]
+    mine = (fmean(far) / MEAN) ** 2 * machines if far else 0.0
+    return usual[away] * sqrt((mine + BORROWED) / (machines + BORROWED))
 
 
-def _of_all(away: int, known: Sequence[Observation]) -> float:
-    """Over all slots, each in nanoseconds; never less than among nearer ones."""
-    found = 0.0
-    for distance in range(away + 1):
-        pairs = [
-            pair
-            for slot in dict.fromkeys(o.slot for o in known)
-            for pair in _pairs(slot, known)
-            if _apart(*pair) == distance and NS in pair[0].values
+def _usual(known: Sequence[Observation]) -> list[float]:
+    """By distance, the mean of what lines differ by there; never less than nearer."""
+    found: list[float] = []
+    for away in range(FARTHEST + 1):
+        lines = [
+            fmean(abs(_apart_by(*pair, _first_unit(pair))) for pair in pairs) / MEAN
+            for (_, _, distance), pairs in _lines(known).items()
+            if distance == away
         ]
-        found = max(found, _typical(pairs, NS) if len(pairs) >= FEW else 0.0)
-    return found or STRANGER
+        found.append(max([fmean(lines) if lines else STRANGER, LEAST, *found[-1:]]))
+    return found
 
 
-def _typical(pairs: Iterable[tuple[Observation, Observation]], unit: str) -> float:
+def _lines(
+    known: Sequence[Observation],
+) -> dict[tuple[str, Descent, int], list[Pair]]:
+    """Pairs of machines, by kind of number, line of parts and distance."""
+    lines: dict[tuple[str, Descent, int], list[Pair]] = {}
+    for slot in dict.fromkeys(o.slot for o in known):
+        for one, other in _pairs(slot, known):
+            line = one.descent[:LINE]
+            if line == other.descent[:LINE]:
+                key = (slot, line, _apart(one.descent, other.descent))
+                lines.setdefault(key, []).append((one, other))
+    return lines
+
+
+def _first_unit(pair: Pair) -> str:
+    return next(unit for unit in (NS, RATIO) if unit in pair[0].values)
+
+
+def _typical(pairs: Iterable[Pair], unit: str) -> float:
     """A standard deviation that a few strangers among the machines do not decide."""
     return median(abs(_apart_by(a, b, unit)) for a, b in pairs) / NORMAL
 
@@ -182,12 +246,10 @@ def _apart_by(one: Observation, other: Observation, unit: str) -> float:
     return log(one.values[unit] / other.values[unit])
 
 
-def _pairs(slot: str, known: Sequence[Observation]) -> list[tuple[Observation, Observation]]:
+def _pairs(slot: str, known: Sequence[Observation]) -> list[Pair]:
     return list(combinations([o for o in known if o.slot == slot], 2))
 
 
-def _apart(one: Observation, other: Observation) -> int:
-    longest = max(len(one.descent), len(other.descent))
-    return _away(
-        one.descent + ("",) * (longest - len(one.descent)), nearness(one.descent, other.descent)
-    )
+def _apart(one: Descent, other: Descent) -> int:
+    """Words of the longer that the other does not share."""
+    return min(FARTHEST, max(len(one), len(other)) - nearness(one, other))

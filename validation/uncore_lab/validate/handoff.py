@@ -30,10 +30,10 @@ from uncore.topology.machine import Machine
 from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.hardware import BOUND_QUALITIES, Hardware, Matrix
 from uncore_lab.figures.simulate import by_seed
+from uncore_lab.predict.nulls import Nulls
+from uncore_lab.predict.nulls import errors as null_errors
 from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Bar, Value
-from uncore_lab.validate.nulls import Nulls
-from uncore_lab.validate.nulls import errors as null_errors
 from uncore_lab.validate.score import (
     CARRIED,
     CLASS_MEAN,
@@ -154,6 +154,7 @@ def run(request: Request) -> Section:
             f"{machine.score.machine}: {what}" for machine in machines for what in machine.broken
         ],
         notes=[
+            *request.order,
             *(_order(score) for score in scores if score.order),
             *(_unmatched(machine) for machine in machines if machine.hardware.unmatched),
         ],

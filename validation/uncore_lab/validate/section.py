@@ -13,9 +13,11 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from uncore import topology
 from uncore.drawing.plot import Panel
 from uncore.drawing.table import Column, Row
 from uncore.errors import UserError, nearest
+from uncore_lab.figures.hardware import numbered
 from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Value, past
 
@@ -52,6 +54,12 @@ class Request:
         if len(self.machines) != 1:
             raise UserError(f"--matrix {self.matrix}: name the one machine it was measured on")
         return list(self.machines)
+
+    @property
+    def order(self) -> list[str]:
+        """A word on how the user's matrix is numbered, if otherwise than its machine's file."""
+        word = self.matrix and numbered(self.matrix, topology.load(self.machines[0]))
+        return [word] if word else []
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,56 @@
+"""What lends no better than a copy is copied, and said to be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from uncore import topology
+from uncore_lab.figures.hardware import by_level
+from uncore_lab.predict import copied
+from uncore_lab.predict.copied import Rule
+from uncore_lab.results.table import load
+from uncore_lab.validate.leave_out import judged, rules
+
+
+def rows() -> list[dict[str, Any]]:
+    """Those on file, as numbers and truths again."""
+    numbers = ("error_pct", "score", "measured_ns", "relative_pct", "scaled_pct", "family_pct")
+    return [
+        {**line}
+        | {key: float(line[key]) if line[key] else None for key in numbers}
+        | {key: line[key] == "yes" for key in ("inside", "x86")}
+        for line in load("prediction")
+    ]
+
+
+def test_kinds_that_are_copied_are_those_that_leaving_out_finds() -> None:
+    expected = {key: Rule(null, deviation) for key, (null, deviation) in rules(rows()).items()}
+    assert copied.rules() == expected
+
+
+def test_intervals_hold_as_often_as_they_say() -> None:
+    """One machine left out; four in five are stated, and 75 to 88 % are near enough."""
+    for side in judged(rows()):
+        if side.left_out == "machine":
+            assert 75 <= side.inside_pct <= 88, side.of
+
+
+def test_lending_beats_every_null_model_where_one_machine_is_left_out() -> None:
+    for side in judged(rows()):
+        if side.left_out == "machine":
+            assert side.beats_all, side.row()
+
+
+def test_a_copy_names_its_machine_and_is_scaled_by_the_clock(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """7950X to 7900X: 15.7 ns at 5.7 GHz are 15.98 ns at 5.6."""
+    monkeypatch.setattr(copied, "rules", lambda: {"x86 machine l3": Rule("scaled", 0.1)})
+    machine = topology.load("r7900x")
+    found = copied.copied("r7900x", machine, by_level(machine).classes)
+    assert list(found) == ["ccx"]
+    assert found["ccx"].of == "r7950x"
+    assert found["ccx"].belief.median == pytest.approx(15.7 * 5.7 / 5.6, rel=1e-3)
+    assert found["ccx"].belief.deviation == pytest.approx(0.1, rel=1e-2)

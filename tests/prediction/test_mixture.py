@@ -1,0 +1,42 @@
+"""A mixture is as sure as its parts agree, and its score is least for what it says."""
+
+from __future__ import annotations
+
+from math import exp, log, pi, sqrt
+
+import pytest
+
+from uncore_lab.predict.mixture import Mixture, one
+
+
+def test_four_in_five_of_a_single_part_are_within_its_interval() -> None:
+    low, high = one(20.0, 0.1).interval(0.8)
+    assert (low, high) == pytest.approx((20 * exp(-0.12816), 20 * exp(0.12816)), rel=1e-4)
+    assert one(20.0, 0.1).deviation == pytest.approx(0.1, rel=1e-3)
+
+
+def test_two_kinds_of_relatives_stay_two_humps() -> None:
+    """Neither the middle is certain nor either kind is outside."""
+    both = Mixture((log(20), log(50)), (0.5, 0.5), 0.05)
+    low, high = both.interval(0.8)
+    assert low < 20 < 50 < high
+    middle = both.quantile(0.6) / both.quantile(0.4)
+    assert middle > 2  # a fifth of the belief spans the gap: next to nothing lies between
+
+
+def test_the_heavier_kind_has_the_median() -> None:
+    assert Mixture((log(20), log(50)), (0.2, 0.8), 0.05).median == pytest.approx(50, rel=0.03)
+
+
+def test_score_of_a_normal_logarithm_is_the_closed_form() -> None:
+    """Gneiting and Raftery 2007, equation 21, at the mean: deviation (sqrt 2 - 1) / sqrt pi."""
+    assert one(20.0, 0.3).crps(20.0) == pytest.approx(0.3 * (sqrt(2) - 1) / sqrt(pi), rel=1e-6)
+
+
+def test_score_of_a_sure_value_is_the_error_of_its_logarithm() -> None:
+    assert one(20.0, 1e-6).crps(25.0) == pytest.approx(log(25 / 20), rel=1e-4)
+
+
+def test_who_is_off_scores_better_unsure_and_who_is_right_scores_better_sure() -> None:
+    assert one(20.0, 0.3).crps(40.0) < one(20.0, 0.03).crps(40.0)
+    assert one(20.0, 0.03).crps(20.1) < one(20.0, 0.3).crps(20.1)

@@ -1,0 +1,109 @@
+"""How the rows of a user's matrix are numbered: an operating system's order, recognised.
+
+    recognised(rows, machine) -> Numbering      of as many CPUs as harts, or as cores (SMT off)
+    check(numbering, rows, machine, path)       refuses a matrix whose siblings are not nearest
+
+A matrix is read in the order that its machine's file states (`cpus`), unless another order that
+systems use tells far better which pairs are near: then that one is taken, and said.  No order makes
+sense of a matrix of another machine; its row says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uncore.errors import UserError
+from uncore.topology.cpus import hart_of_cpu
+from uncore.topology.machine import Machine
+
+Matrix = NDArray[np.float64]
+BETTER = 0.5  # of what levels leave unexplained: another order must leave less to be taken
+NEAREST = 1.1  # times the nearest other CPU: a sibling is no farther
+ODD = 0.1  # of the CPUs: so many may have a sibling that is not nearest
+STATED = "as its file says"
+
+
+@dataclass(frozen=True)
+class Numbering:
+    name: str
+    harts: Sequence[int | None]  # of each row; None: a CPU that the machine does not have
+
+
+def recognised(rows: Matrix, machine: Machine) -> Numbering:
+    stated, *others = _numberings(machine, len(rows))
+    found = min(others, key=lambda one: _unexplained(rows, one, machine), default=stated)
+    better = _unexplained(rows, found, machine) < BETTER * _unexplained(rows, stated, machine)
+    return found if better else stated
+
+
+def check(numbering: Numbering, rows: Matrix, machine: Machine, path: Path) -> None:
+    cores = [None if hart is None else machine.hart_cores[hart] for hart in numbering.harts]
+    odd = [found for cpu in range(len(rows)) if (found := _odd(cpu, rows, cores))]
+    if len(odd) <= ODD * len(rows):
+        return
+    cpu, sibling, nearest = odd[0]
+    raise UserError(
+        f"{path}:{cpu + 1}: CPU {cpu} is nearest to CPU {nearest} ({rows[cpu, nearest]:g} ns), but"
+        f" {machine.id} has CPU {sibling} ({rows[cpu, sibling]:g} ns) as its sibling, and siblings"
+        " are nearest; neither the order of `cpus` nor another that systems use makes sense of the"
+        " matrix: expected one of this machine, or `cpus` as its system numbers them"
+    )
+
+
+def _odd(cpu: int, rows: Matrix, cores: Sequence[int | None]) -> tuple[int, int, int] | None:
+    """The CPU, its nearest sibling and who is nearer, where somebody is."""
+    own = cores[cpu]
+    if own is None:
+        return None
+    near = {n: rows[cpu, n] for n in range(len(rows)) if n != cpu and not np.isnan(rows[cpu, n])}
+    siblings = [n for n in near if cores[n] == own]
+    others = [n for n in near if cores[n] != own]
+    if not siblings or not others:
+        return None
+    sibling, other = min(siblings, key=lambda n: near[n]), min(others, key=lambda n: near[n])
+    return (cpu, sibling, other) if near[sibling] > NEAREST * near[other] else None
+
+
+def _unexplained(rows: Matrix, numbering: Numbering, machine: Machine) -> float:
+    """Variance of logarithms within levels, all pairs together."""
+    shape = np.array(machine.shape)
+    known = [cpu for cpu, hart in enumerate(numbering.harts) if hart is not None]
+    cores = np.array([machine.hart_cores[numbering.harts[cpu] or 0] for cpu in known], dtype=int)
+    shared = (shape[cores][:, None] == shape[cores]).sum(axis=2)
+    own = rows[np.ix_(known, known)]
+    seen = np.tri(len(known), k=-1, dtype=bool) & (own > 0)
+    groups = [np.log(own[seen & (shared == depth)]) for depth in np.unique(shared)]
+    return float(sum(group.var() * group.size for group in groups if group.size))
+
+
+def _numberings(machine: Machine, count: int) -> Iterator[Numbering]:
+    """The file's first."""
+    stated = hart_of_cpu(machine)
+    if count == machine.cores:
+        first = {machine.harts_of(core)[0] for core in range(machine.cores)}
+        stated = [hart for hart in stated if hart in first]
+    yield Numbering(STATED, stated)
+    if len(stated) != count or count % machine.cores or machine.harts % machine.cores:
+        return
+    threads, all_threads = count // machine.cores, machine.harts // machine.cores
+    tree = range(machine.cores)
+    for name, cores in {"": tree, ", sockets in turn": _in_turn(machine)}.items():
+        by_core = [core * all_threads + n for core in cores for n in range(threads)]
+        by_thread = [core * all_threads + n for n in range(threads) for core in cores]
+        yield Numbering(f"siblings side by side{name}", by_core)
+        if threads > 1:
+            yield Numbering(f"first threads of all cores first{name}", by_thread)
+
+
+def _in_turn(machine: Machine) -> list[int]:
+    """Cores, one of each socket after another."""
+    groups: dict[int, list[int]] = {}
+    for core, path in enumerate(machine.shape):
+        groups.setdefault(path[1] if len(path) > 1 else 0, []).append(core)
+    longest = max(map(len, groups.values()))
+    return [members[n] for n in range(longest) for members in groups.values() if n < len(members)]

@@ -1,0 +1,61 @@
+"""Classes whose number is copied: where leaving out shows that lending does no better than a copy.
+
+    copied(name, machine, classes) -> {label: Copy}
+
+copied.toml has the kinds of classes of which that is so where machines of the same generation of
+cores were measured (`machine` was left out), and where none was (`family`); the null model that
+scored best there, and how far it was off.  A test compares it with the results on file.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from uncore.topology.lineage import lineage
+from uncore.topology.machine import Machine
+from uncore_lab.figures.hardware import Class, well_measured
+from uncore_lab.predict.mixture import Mixture, one
+from uncore_lab.predict.nulls import base, guesses, kind
+
+MACHINE, FAMILY = "machine", "family"  # what was left out
+COPIED = Path(__file__).with_name("copied.toml")
+
+
+class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    null: str
+    deviation: float  # of its logarithm
+
+
+@dataclass(frozen=True)
+class Copy:
+    belief: Mixture
+    of: str  # whose number it is
+
+
+def copied(name: str, machine: Machine, classes: Mapping[str, Class]) -> dict[str, Copy]:
+    found = {}
+    for label, one_class in classes.items():
+        of_kind = kind(machine, one_class)
+        rule = rules().get(f"{_situation(name)} {base(of_kind)}")
+        guess = guesses(name, of_kind).get(rule.null) if rule else None
+        if rule and guess:
+            found[label] = Copy(one(guess.ns, rule.deviation), ", ".join(guess.machines))
+    return found
+
+
+def _situation(name: str) -> str:
+    core = lineage(name).get("core", ())
+    others = (lineage(other).get("core") for other in well_measured() if other != Path(name).stem)
+    return f"{'x86' if core[:1] == ('x86',) else 'others'} {MACHINE if core in others else FAMILY}"
+
+
+@cache
+def rules() -> dict[str, Rule]:
+    """By "x86 family smt": whose machines, what was left out, and the kind of class."""
+    return msgspec.convert(tomllib.loads(COPIED.read_text()), dict[str, Rule])

@@ -1,0 +1,189 @@
+"""Numbers that nobody measured and no relative lends, and how far each may be from the truth.
+
+    guesses(name, known, lent) -> [Guess]        `known`: observations; `lent`: keys that are lent
+
+A guess is a time or a clock whose source says `estimate` or `teaching`, or nothing; a fitted or
+predicted one that no relative lends; and any whose file states an interval, which is taken at its
+word.  Without an interval it is as uncertain as estimates of its kind have been: estimates.toml has
+those of machines that were measured later.
+
+An estimate in which a measured machine shares (the same line of the same file) carries nothing of
+its own: what it is off is in the numbers fitted beside it, and in how much these differ.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from math import log, sqrt
+from pathlib import Path
+
+from uncore import topology
+from uncore.errors import UserError
+from uncore.topology.document import Branch, Leaf, Node
+from uncore.topology.follow import FOLLOWS, followers
+from uncore.topology.load import read_measured
+from uncore.topology.machine import Machine, Number
+from uncore_lab.fitting.numbers import AMOUNT, is_unknown, scaled
+from uncore_lab.fitting.written import WIDTH
+from uncore_lab.predict.mixture import Mixture, one
+from uncore_lab.predict.observe import Observation
+
+ESTIMATES = Path(__file__).with_name("estimates.toml")
+FITTED = "fitted"  # beginning of a source
+GUESSED = ("estimate", "teaching", "unstated")  # beginnings of sources
+ASIDE = ("chance", "os", "interrupt", "messages")  # tables that decide no handoff between two cores
+TIME = re.compile(r"[\d.]+\s*(ps|ns|us|cy(@\w+)?)")
+CLOCK = re.compile(r"[\d.]+\s*[GM]Hz")
+KINDS = {"core": "cores", "memory": "memory"}  # by the first part of a key
+INNER = {"join": "wires", "resolver": "resolvers", "data": "caches"}  # by the last but one
+CLOCKS, HOPS = "clocks", "hops"
+OF_A_HOP = ("dx", "dy", "diagonal", "bridge")  # and the latency of wires that have stops:
+STOPS = ("ring", "two-rings", "mesh", "torus", "bus")
+UNKNOWN = {CLOCKS: 0.1}  # deviation of a kind of which too few estimates were ever measured
+ELSE = 0.35  # and of any other: right within a factor of 1.6 in four of five
+FEW = 3  # estimates that were measured: fewer say nothing of their kind
+STATED, ASSUMED = "the interval that its file states", "assumed: none of its kind was ever measured"
+
+
+@dataclass(frozen=True)
+class Guess:
+    key: str
+    text: str  # as the file has it
+    source: str
+    factor: Mixture  # the true number over the file's
+    basis: str  # of the factor's deviation
+    moved: tuple[tuple[str, str], ...]  # keys and texts of the number and its followers
+    fitted: bool  # to the machine's own figures, with no estimate of before on record
+
+    def settings(self, factor: float) -> list[str]:
+        return [f"{key}={scaled(text, factor)}" for key, text in self.moved]
+
+    def row(self) -> dict[str, object]:
+        return {
+            "key": self.key,
+            "text": self.text,
+            "deviation": self.factor.deviation,
+            "basis": self.basis,
+            "source": self.source,
+        }
+
+
+def guesses(name: str, known: Sequence[Observation], lent: frozenset[str]) -> list[Guess]:
+    machine, (tree, _) = topology.load(name, measured=True), read_measured(name)
+    others = {o.machine for o in known} - {machine.id}
+    siblings = machine.harts > machine.cores
+    shared = {place for other in others for place in _places(other, siblings)}
+    return [
+        _guess(_before(machine, number), machine.numbers, _kind(number, tree), known)
+        for number in machine.numbers
+        if number.key not in lent
+        and _counts(number)
+        and (number.interval or is_unknown(number) or _place(number) not in shared)
+    ]
+
+
+def _counts(number: Number) -> bool:
+    if number.key.partition(".")[0] in ASIDE or FOLLOWS.match(number.source):
+        return False
+    text = number.text.strip()
+    guessed = number.source.startswith(GUESSED) or is_unknown(number) or number.interval
+    return bool(guessed and (TIME.fullmatch(text) or CLOCK.fullmatch(text)))
+
+
+def _guess(
+    number: Number, others: tuple[Number, ...], kind: str, known: Sequence[Observation]
+) -> Guess:
+    factor, basis = _stated(number) if number.interval else learnt(kind, known)
+    follow = (
+        (follower.key, scaled(number.text, ratio)) for follower, ratio in followers(number, others)
+    )
+    moved = ((number.key, number.text), *follow)
+    fitted = number.source.startswith(FITTED)
+    return Guess(number.key, number.text, number.source, factor, basis, moved, fitted)
+
+
+def _before(machine: Machine, number: Number) -> Number:
+    """A fitted number is what was thought of it before, where that is on record."""
+    estimate = _estimates().get(machine.id, {}).get(number.key)
+    if estimate is None or not number.source.startswith(FITTED):
+        return number
+    return replace(number, text=f"{estimate}ns", source="estimate: before it was measured")
+
+
+@cache
+def _places(name: str, siblings: bool) -> frozenset[tuple[str, int, str]]:
+    """The lines of files that a machine's estimates are in.  A machine without siblings says
+    nothing of a core that has some."""
+    machine = topology.load(name, measured=True)
+    cores = machine.harts > machine.cores or not siblings
+    return frozenset(
+        _place(number)
+        for number in machine.numbers
+        if number.source.startswith(GUESSED) and (cores or _kind_of(number.key) != "cores")
+    )
+
+
+def _place(number: Number) -> tuple[str, int, str]:
+    return number.file, number.line, number.key
+
+
+# ---- How far it may be off -----------------------------------------------------------------------
+
+
+def _stated(number: Number) -> tuple[Mixture, str]:
+    """The ends are the first and the last decile, as `run --samples` draws them."""
+    assert number.interval
+    texts = (number.text, *number.interval)
+    own, low, high = (AMOUNT.fullmatch(text.strip()) for text in texts)
+    alike = own and low and high and own[2] == low[2] == high[2]
+    if not (own and low and high and alike and 0 < float(low[1]) < float(high[1])):
+        raise UserError(
+            f"{number.file}:{number.line}: '{number.key}': expected an interval above zero whose"
+            f' ends have the unit of {number.text}, the smaller first, like ["28ns", "36ns"]'
+        )
+    least, most = (float(end[1]) / float(own[1]) for end in (low, high))
+    return one(sqrt(least * most), log(most / least) / 2 / WIDTH), STATED
+
+
+def learnt(kind: str, known: Sequence[Observation]) -> tuple[Mixture, str]:
+    off = list(_errors(kind, known))
+    if len(off) < FEW:
+        return one(1.0, UNKNOWN.get(kind, ELSE)), ASSUMED
+    deviation = sqrt(sum(error**2 for error in off) / len(off))
+    return one(1.0, deviation), f"{len(off)} estimates of {kind} that were measured later"
+
+
+def _errors(kind: str, known: Sequence[Observation]) -> Iterator[float]:
+    """Logarithms of what a number was found to be over its estimate."""
+    found = {(o.machine, o.key): o for o in known}
+    for machine, estimates in _estimates().items():
+        for key, ns in estimates.items():
+            if (machine, key) in found and _kind_of(key) == kind:
+                yield log(found[machine, key].fitted / ns)
+
+
+@cache
+def _estimates() -> Mapping[str, Mapping[str, float]]:
+    document: Mapping[str, Mapping[str, float]] = tomllib.loads(ESTIMATES.read_text())
+    return document
+
+
+def _kind(number: Number, tree: Branch) -> str:
+    level, *_, name = number.key.split(".")
+    if CLOCK.fullmatch(number.text.strip()):
+        return CLOCKS
+    node: Node = tree
+    for part in (level, "join", "kind"):
+        node = node.items.get(part, node) if isinstance(node, Branch) else node
+    stops = isinstance(node, Leaf) and node.value in STOPS
+    hop = _kind_of(number.key) == "wires" and (name in OF_A_HOP or (name == "latency" and stops))
+    return HOPS if hop else _kind_of(number.key)
+
+
+def _kind_of(key: str) -> str:
+    level, *inner = key.split(".")
+    return INNER.get(inner[-2] if inner[1:] else "") or KINDS.get(level, "caches")

@@ -1,0 +1,85 @@
+"""Log-normal mixtures: what is thought of a number, or of a class median, before it is measured.
+
+    Mixture(logarithms, weights, deviation)     each part a relative, or a drawn machine
+    one(median, deviation)                      a single part
+    mixture.quantile(0.9), .median, .interval(0.8), .deviation
+    mixture.crps(measured)                      a proper score of its logarithm: less is better
+
+Two kinds of relatives make two humps; a normal distribution between them would be sure of a value
+that neither has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import exp, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uncore_lab.fitting.written import WIDTH
+
+Vector = NDArray[np.float64]
+
+GRID = 2048  # values between which a quantile is interpolated
+FAR = 4.5  # standard deviations beyond the outermost part: nothing is beyond
+
+
+@dataclass(frozen=True)
+class Mixture:
+    logarithms: Sequence[float]
+    weights: Sequence[float]  # their sum is 1
+    spread: float  # standard deviation of each part
+
+    @property
+    def median(self) -> float:
+        return self.quantile(0.5)
+
+    @property
+    def deviation(self) -> float:
+        """Half of the interval of four in five, as if it were of one log-normal."""
+        low, high = self.interval(0.8)
+        return log(high / low) / 2 / WIDTH
+
+    def interval(self, share: float) -> tuple[float, float]:
+        return self.quantile((1 - share) / 2), self.quantile((1 + share) / 2)
+
+    def quantile(self, share: float) -> float:
+        values, reached = self._cumulated
+        return exp(float(np.interp(share, reached, values)))
+
+    def crps(self, measured: float) -> float:
+        """Mean over thresholds of the squared error of the cumulated distribution (Gneiting and
+        Raftery 2007); of a sure value it is the absolute error of the logarithm."""
+        centres, weights = np.array(self.logarithms), np.array(self.weights)
+        apart = np.subtract.outer(centres, centres)
+        to_truth = weights @ _distance(centres - log(measured), self.spread)
+        to_another = weights @ _distance(apart, self.spread * 2**0.5) @ weights
+        return float(to_truth - to_another / 2)
+
+    @cached_property
+    def _cumulated(self) -> tuple[Vector, Vector]:
+        beyond = FAR * self.spread
+        values = np.linspace(min(self.logarithms) - beyond, max(self.logarithms) + beyond, GRID)
+        scores = np.subtract.outer(values, np.array(self.logarithms)) / self.spread
+        return values, _below(scores) @ np.array(self.weights)
+
+
+def one(median: float, deviation: float) -> Mixture:
+    return Mixture((log(median),), (1.0,), deviation)
+
+
+def _below(scores: Vector) -> Vector:
+    """The normal distribution, cumulated."""
+    from scipy.special import ndtr  # noqa: PLC0415 (slow to load)
+
+    return np.asarray(ndtr(scores))
+
+
+def _distance(apart: Vector, spread: float) -> Vector:
+    """Mean absolute value of a normal variable whose mean is `apart`."""
+    scores = apart / spread
+    density = np.exp(-(scores**2) / 2) / (2 * np.pi) ** 0.5
+    return np.asarray(2 * spread * density + apart * (2 * _below(scores) - 1))

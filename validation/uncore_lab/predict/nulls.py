@@ -1,0 +1,142 @@
+"""What a simulation must beat: predictions of a machine's class medians that need no model.
+
+    guesses(name, class, others) -> {null: Guessed}     `others`: measured machines; all by default
+    errors(name) -> Nulls                               mean error of each in per cent
+    kind(machine, class) -> word                        what a class is in any machine: "l3", "pkg"
+
+    same_ns         the median of the same class on other machines of the same maker
+    same_cycles     the same in cycles of their cores
+    relative        the same class of the nearest relative: most shared descent (`[lineage]`), then
+                    the size most like
+    scaled          that in cycles of the cores
+    family          its median over all whose cores are as near as the nearest relative's
+
+None: no other measured machine has such a class.  Only machines measured well enough are asked.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from functools import cache
+from math import log
+from typing import NamedTuple
+
+from uncore import topology
+from uncore.topology.lineage import lineage, nearness
+from uncore.topology.machine import Machine
+from uncore.topology.units import frequency
+from uncore_lab.figures import hardware as figures
+from uncore_lab.figures.hardware import Class
+
+SIBLINGS, SHARED, PACKAGE, SOCKETS = "smt", "l3", "pkg", "xsocket"  # kinds of classes
+
+
+class Nulls(NamedTuple):
+    """Of a machine's handoffs, as they are put on file."""
+
+    same_ns: float | None
+    same_cycles: float | None
+    relative: float | None
+
+
+MODEL_FREE = ("relative", "scaled", "family")  # those that a prediction must beat
+
+
+class Guessed(NamedTuple):
+    ns: float
+    machines: tuple[str, ...]  # whose it is
+
+
+class _Known(NamedTuple):
+    """A measured machine, as far as other machines are guessed from it."""
+
+    name: str
+    cores: int
+    ghz: float
+    descent: dict[str, tuple[str, ...]]
+    ns: dict[str, float]  # by class
+
+    @property
+    def core(self) -> tuple[str, ...]:
+        return self.descent.get("core", ())
+
+    @property
+    def maker(self) -> tuple[str, ...]:
+        return self.core[:2]
+
+    def of(self, label: str) -> float | None:
+        """A class; a machine without sides has one for all of them."""
+        return self.ns.get(label, self.ns.get(label.partition("-")[0]))
+
+
+def errors(name: str) -> Nulls:
+    off: dict[str, list[float]] = {field: [] for field in Nulls._fields}
+    for label, truth in _known(name).ns.items():
+        for field, guess in guesses(name, label).items():
+            if field in off:
+                off[field].append(100 * abs(guess.ns / truth - 1))
+    means = (statistics.fmean(found) if found else None for found in off.values())
+    return Nulls(*(None if mean is None else round(mean, 2) for mean in means))
+
+
+def guesses(name: str, label: str, others: Sequence[str] | None = None) -> dict[str, Guessed]:
+    """Of one class, under the name that figures give it."""
+    one = _known(name)
+    asked = figures.well_measured() if others is None else others
+    known = [(other, ns) for n in asked if n != one.name and (ns := (other := _known(n)).of(label))]
+    found: dict[str, Guessed] = {}
+    if same := [(other, ns) for other, ns in known if one.maker and other.maker == one.maker]:
+        names = tuple(other.name for other, _ in same)
+        in_cycles = statistics.median(ns * o.ghz for o, ns in same) / one.ghz
+        found["same_ns"] = Guessed(statistics.median(ns for _, ns in same), names)
+        found["same_cycles"] = Guessed(in_cycles, names)
+    if known:
+        nearest, ns = max(known, key=lambda pair: _kinship(one, pair[0]))
+        found["relative"] = Guessed(ns, (nearest.name,))
+        found["scaled"] = Guessed(ns * nearest.ghz / one.ghz, (nearest.name,))
+        found["family"] = _family(one, nearest, known)
+    return found
+
+
+def _family(one: _Known, nearest: _Known, known: list[tuple[_Known, float]]) -> Guessed:
+    near = nearness(one.core, nearest.core)
+    members = [pair for pair in known if nearness(one.core, pair[0].core) >= near]
+    names = tuple(other.name for other, _ in members)
+    return Guessed(statistics.median(ns for _, ns in members), names)
+
+
+def _kinship(one: _Known, other: _Known) -> tuple[int, float]:
+    shared = one.descent.keys() & other.descent.keys()
+    near = sum(nearness(one.descent[level], other.descent[level]) for level in shared)
+    return near, -abs(log(one.cores / other.cores))
+
+
+@cache
+def _known(name: str) -> _Known:
+    machine = topology.load(name, measured=True)
+    hardware = figures.read(machine.id) if machine.id in figures.carried() else None
+    medians = {label: one.ns for label, one in hardware.classes.items()} if hardware else {}
+    return _Known(machine.id, machine.cores, _ghz(machine), lineage(name), medians)
+
+
+def _ghz(machine: Machine) -> float:
+    clock = next(number.text for number in machine.numbers if number.key == "core.clock")
+    return 1000 / float(frequency(clock))
+
+
+def base(kind: str) -> str:
+    """A kind of classes without the side of the home and the kinds of cores."""
+    return kind.partition("-")[0]
+
+
+def kind(machine: Machine, one: Class) -> str:
+    """What figures call a class: pairs of a core, of the innermost level that resolves ownership,
+    of two sockets, of a package; else the level's own name.  With its side, and its small cores."""
+    shared = machine.resolvers[0].level
+    innermost = machine.levels[machine.levels.index(shared) :]
+    base = {"core": SIBLINGS, "system": SOCKETS, "socket": PACKAGE}.get(one.within, one.within)
+    if one.within in innermost and one.within != "core":
+        base = SHARED if one.within == shared else one.within
+    kinds = "-".join(dict.fromkeys(one.kinds.split()))
+    return "-".join(filter(None, (base, one.side, kinds if kinds != "core" else "")))

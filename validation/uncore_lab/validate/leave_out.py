@@ -1,0 +1,130 @@
+"""What leaving machines out comes to: scores of predictions beside those of null models.
+
+    judged(rows) -> [Judged]     by what is left out, and whose machines
+    copied(rows) -> [Judged]     kinds of classes, by what is left out, in which some null model
+                                 scores as well or better; rules(rows): the same for `predict`
+
+A null model is a number without an interval.  To be scored as fairly it gets one: a log-normal as
+wide as that null is off on the other machines of its group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import log, pi, sqrt
+from statistics import fmean, median
+from typing import Any
+
+from uncore.drawing.table import Row
+from uncore_lab.predict.mixture import one
+from uncore_lab.predict.nulls import MODEL_FREE, base
+
+FEWEST = 5  # classes, before a kind is judged by itself
+NORMAL = sqrt(pi / 2)  # standard deviation over mean absolute error
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Classes that are judged together; of those that all three null models have a word for."""
+
+    left_out: str
+    of: str
+    classes: int
+    inside_pct: float
+    error_pct: float  # mean
+    median_pct: float
+    score: float  # mean CRPS of logarithms
+    nulls: dict[str, float]  # the same of each null model, and
+    errors: dict[str, float]  # its mean error in per cent
+    deviations: dict[str, float]  # how wide it has to be
+
+    @property
+    def best(self) -> str:
+        """The null model that scores best."""
+        return min(self.nulls, key=lambda null: self.nulls[null])
+
+    @property
+    def beats_all(self) -> bool:
+        return self.score < self.nulls[self.best]
+
+    def row(self) -> dict[str, Any]:
+        return {
+            "left_out": self.left_out,
+            "of": self.of,
+            "classes": self.classes,
+            "inside_pct": round(self.inside_pct, 1),
+            "error_pct": round(self.error_pct, 1),
+            "median_pct": round(self.median_pct, 1),
+            "score": round(self.score, 4),
+            **{f"{null}_score": round(score, 4) for null, score in self.nulls.items()},
+            **{f"{null}_error_pct": round(error, 1) for null, error in self.errors.items()},
+        }
+
+
+def judged(rows: Sequence[Row]) -> list[Judged]:
+    groups = {
+        (left_out, side): [r for r in rows if r["left_out"] == left_out and side == _side(r)]
+        for left_out in dict.fromkeys(row["left_out"] for row in rows)
+        for side in SIDES
+    }
+    found = (_judge(left_out, side, own) for (left_out, side), own in groups.items())
+    return [one for one in found if one]
+
+
+def copied(rows: Sequence[Row]) -> list[Judged]:
+    """A kind of few classes is not judged."""
+    kinds: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        kinds.setdefault((_side(row), row["left_out"], base(row["kind"])), []).append(row)
+    found = (
+        _judge(f"{left_out} {kind}", side, own) for (side, left_out, kind), own in kinds.items()
+    )
+    return [one for one in found if one and one.classes >= FEWEST and not one.beats_all]
+
+
+def rules(rows: Sequence[Row]) -> dict[str, tuple[str, float]]:
+    """What predict/copied.toml has to say: the null model of each such kind, and its deviation."""
+    return {
+        f"{one.of} {one.left_out}": (one.best, round(one.deviations[one.best], 2))
+        for one in copied(rows)
+    }
+
+
+SIDES = ("x86", "others")
+
+
+def _side(row: Row) -> str:
+    return "x86" if row["x86"] else "others"
+
+
+def _judge(left_out: str, side: str, rows: Sequence[Row]) -> Judged | None:
+    own = [row for row in rows if all(row[f"{null}_pct"] is not None for null in MODEL_FREE)]
+    if not own:
+        return None
+    errors = [abs(row["error_pct"]) for row in own]
+    return Judged(
+        left_out=left_out,
+        of=side,
+        classes=len(own),
+        inside_pct=100 * fmean(bool(row["inside"]) for row in own),
+        error_pct=fmean(errors),
+        median_pct=median(errors),
+        score=fmean(row["score"] for row in own),
+        nulls={null: fmean(_dressed(null, own)) for null in MODEL_FREE},
+        errors={null: fmean(abs(row[f"{null}_pct"]) for row in own) for null in MODEL_FREE},
+        deviations={null: NORMAL * fmean(_off(null, row) for row in own) for null in MODEL_FREE},
+    )
+
+
+def _dressed(null: str, rows: Sequence[Row]) -> Iterable[float]:
+    """Scores, each as wide as the null is off on other machines."""
+    for row in rows:
+        others = [_off(null, other) for other in rows if other["machine"] != row["machine"]]
+        deviation = NORMAL * fmean(others) if others else 1.0
+        guess = row["measured_ns"] * (1 + row[f"{null}_pct"] / 100)
+        yield one(guess, max(deviation, 0.01)).crps(row["measured_ns"])
+
+
+def _off(null: str, row: Row) -> float:
+    return abs(log(1 + row[f"{null}_pct"] / 100))
