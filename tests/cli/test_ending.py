@@ -116,7 +116,7 @@ def test_signal_while_the_table_is_printed_loses_no_finished_point(tmp_path, mon
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("uncore.report.curve.show", interrupted)
     with pytest.raises(SystemExit) as ended:
-        cli.main("run bus:2 counter/atomic --threads 1,2 --output r.json".split())
+        cli.main("run bus:2 counter/atomic --threads 1,2 --set ops=9 --output r.json".split())
     assert ended.value.code == 130
     assert len(load(Path("r.json")).points) == 6
 

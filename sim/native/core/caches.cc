@@ -89,9 +89,8 @@ void Caches::put_away(Line& line, Time now) {
 inline void Caches::granted(const Packet& packet, Line& line, Time now) {
   const Msg& m = packet.message;
   AtLine at(core_, line.number, &line, now, now);
-  if (m.carries) {
-    if (core_.counts(now))
-      core_.around.counters.transferred(core_.agent, packet.origin, line.number);
+  if (m.carries && core_.counts(now)) {
+    core_.around.counters.transferred(core_.agent, packet.origin, line.number);
     if (core_.observed) core_.observed->copies.transferred(line.number, packet.origin, core_.agent);
   }
   if (!CoreClient::granted(at, line.copy, m)) return;

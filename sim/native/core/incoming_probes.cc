@@ -17,8 +17,9 @@ void IncomingProbes::arrive(Packet& packet, Line* line, Time now) {
   if (CoreClient::is_early(at, copy, m)) return defer(packet, line, kNever);
   if (const Time until = deferral(m, line); until > now) return defer(packet, line, until);
   if (at.shares()) {
-    around.counters.invalidations += m.kind != Kind::ProbeS && core_.counts(now);
-    if (core_.observed) core_.observed.probed(copy, m);
+    const bool counted = core_.counts(now);
+    around.counters.invalidations += m.kind != Kind::ProbeS && counted;
+    if (core_.observed) core_.observed.probed(copy, m, counted);
   }
   if (core_.observed) core_.observed.acts(packet.number, now);
   CoreClient::answer(at, copy, m);

@@ -120,14 +120,14 @@ void Observed::access(const Thread& t, const Access& a, Time now, const Bytes& d
 
 // A probe takes the copy or the right to write. A line whose writeback is under way loses nothing:
 // that has been evicted already.
-void Observed::probed(const Copy& copy, const Header& m) const {
+void Observed::probed(const Copy& copy, const Header& m, bool counted) const {
   const State before = copy.state;
   const State after = protocol_.client(before, copy.event(protocol_, m)).next();
   LineCopies::Loss loss;
   if (!protocol_.leaves(before))
     loss = {.copy = !protocol_.holds_copy(after),
             .right = protocol_.may_store(before) && !protocol_.may_store(after)};
-  by_->copies.probed(core_, m.line, m.kind != Kind::ProbeS, loss);
+  by_->copies.probed(core_, m.line, m.kind != Kind::ProbeS && counted, loss);
 }
 
 // The store leaves the buffer for its line; a hart that waited for it has waited until now.

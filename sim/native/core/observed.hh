@@ -42,7 +42,8 @@ class Observed {
   void ended(const Thread& thread, Time now) const;     // the run has, and the hart may be waiting
   void finished(const Thread& thread) const;            // it has ended the run
   uint32_t callers(const Thread& thread) const;         // of the function that it is in
-  void probed(const Copy& copy, const Header& probe) const;
+  // `counted`: what happens to the core is part of what is measured (W1.1).
+  void probed(const Copy& copy, const Header& probe, bool counted) const;
   void filled(uint64_t line, State state, Time now, Time held_until) const;
 
   // --- to the trace alone ---

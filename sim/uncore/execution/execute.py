@@ -15,7 +15,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, partial
 from itertools import accumulate
@@ -78,7 +78,7 @@ def execute(
     """One Result per job; `tick` hears of progress, `ended` of the last point."""
     started = datetime.now(UTC).isoformat(timespec="seconds")
     how = _How(probes | enough.probes(jobs), engine_options, store)
-    _refuse_unusable(jobs, how.probes, engine_options)
+    _refuse_unusable(jobs, probes, engine_options)
     plans = plans or [enough.plan(job) for job in jobs]
     finished: dict[enough.Plan, dict[_Run, Finished]] = {plan: {} for plan in plans}
     under_way: list[tuple[Job | None, KeyboardInterrupt]] = []
@@ -144,12 +144,17 @@ class _How:
     engine_options: EngineOptions
     store: Store | None
 
+    def probes_of(self, job: Job) -> Probes:
+        """Those of the job: of several jobs some may be searches, which other engines have not."""
+        return self.probes & engine.load(job.engine).PROBES
+
     def resumed(self, number: int, job: Job) -> Finished | None:
         """The saved point, if it holds the observations of all probes of this execution."""
-        if not self.store or not self.probes <= SAVED:
+        probes = self.probes_of(job)
+        if not self.store or not probes <= SAVED:
             return None
         saved = self.store.load(key(job, self.engine_options))
-        observed = {probe: getattr(saved, probe, None) for probe in self.probes}
+        observed = {probe: getattr(saved, probe, None) for probe in probes}
         if saved is None or None in observed.values():
             return None
         return Finished(number, saved.point, observed, saved.seconds, resumed=True)
@@ -175,7 +180,7 @@ def _all(
         cores = max(1, workers // max(1, len(rest)))
         workers = min(workers, len(rest))
     rest = _ordered(rest, alone=isinstance(workers, int) and workers <= 1)
-    run = partial(_point, probes=how.probes, engine_options=how.engine_options, cores=cores)
+    run = partial(_point, how=replace(how, store=None), cores=cores)
     for point in _run(rest, workers, run, tick):
         try:
             how.save(points[point.number], point)
@@ -217,12 +222,13 @@ def _ordered(points: list[_Numbered], alone: bool) -> list[_Numbered]:
 
 def _point(
     numbered: _Numbered,
-    probes: Probes,
-    engine_options: EngineOptions,
+    how: _How,
     cores: int,
     tick: Tick = engine.silent,
 ) -> Finished:
-    return _finished(*numbered, lambda job: engine.run(job, probes, tick, engine_options, cores))
+    return _finished(
+        *numbered, lambda job: engine.run(job, how.probes_of(job), tick, how.engine_options, cores)
+    )
 
 
 def _finished(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Finished:
