@@ -27,6 +27,7 @@ from uncore.topology.document import Branch, Leaf, Node
 from uncore.topology.follow import FOLLOWS, followers
 from uncore.topology.load import read_measured
 from uncore.topology.machine import Machine, Number
+from uncore_lab.figures.hardware import read
 from uncore_lab.fitting.numbers import AMOUNT, is_unknown, scaled
 from uncore_lab.fitting.written import WIDTH
 from uncore_lab.predict.mixture import Mixture, one
@@ -116,10 +117,10 @@ def _before(machine: Machine, number: Number) -> Number:
 
 @cache
 def _places(name: str, siblings: bool) -> frozenset[tuple[str, int, str]]:
-    """The lines of files that a machine's estimates are in.  A machine without siblings says
-    nothing of a core that has some."""
+    """The lines of files that a machine's estimates are in.  A machine whose siblings nobody
+    measured says nothing of a core that has some."""
     machine = topology.load(name, measured=True)
-    cores = machine.harts > machine.cores or not siblings
+    cores = not siblings or any(c.within == "core" for c in read(name).classes.values())
     return frozenset(
         _place(number)
         for number in machine.numbers
