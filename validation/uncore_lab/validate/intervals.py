@@ -53,7 +53,7 @@ def questions(word: str = "") -> Iterator[tuple[str, str]]:
 
 
 def rows(machine: str, workload: str, times: int = TIMES) -> Iterator[Row]:
-    """What comes unasked at each thread count, or as many as there is room for, beside long runs."""
+    """The answers that come unasked, at all thread counts there is room for, beside long runs."""
     job = make_job(machine, workload, [1], seeds=usual_seeds("native"))
     room = sorted({min(threads, len(job.harts)) for threads in THREADS})
     if refused(job):
