@@ -96,12 +96,21 @@ Summary summary(const Attribution& a, const Stretches& by) {
   Sums sums(by, a.copies.lines()), others(whole, a.copies.lines());
   a.uses.rows().each([&](const Use& use) {
     const UseCost& cost = a.uses.cost(use);
-    if (a.uses.kind(use) <= Attribution::kOutside && !cost.critical)
-      return add(others.sums[others.of(use)], use, cost);
+    if (a.uses.kind(use) > Attribution::kOutside) {
+      const std::size_t sum = sums.of(use);
+      add(sums.sums[sum], use, cost);
+      if (cost.waited || cost.critical)
+        found.waiting.push_back({sum, use.pc, use.callers, cost.waited, cost.critical});
+      return;
+    }
+    UseCost beside = cost;
+    beside.critical = 0;
+    add(others.sums[others.of(use)], use, beside);
+    if (!cost.critical) return;
     const std::size_t sum = sums.of(use);
-    add(sums.sums[sum], use, cost);
-    if (cost.waited || cost.critical)
-      found.waiting.push_back({sum, use.pc, use.callers, cost.waited, cost.critical});
+    sums.sums[sum].firsts |= uint64_t{1} << first_part(use);
+    sums.sums[sum].cost.critical += cost.critical;
+    found.waiting.push_back({sum, use.pc, use.callers, 0, cost.critical});
   });
   found.sums = std::move(sums.sums);
   found.others = std::move(others.sums);

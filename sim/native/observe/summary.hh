@@ -44,7 +44,8 @@ struct Waited {
 };
 
 struct Summary {
-  // Of rows within the region of interest or on the critical path, of a line stretch by stretch.
+  // Of rows within the region of interest, of a line stretch by stretch; and what others, of a hart
+  // that has still to enter it, have of the critical path.
   std::vector<Sum> sums;
   std::vector<Sum> others;      // of all other rows, by line
   std::vector<Waited> waiting;  // in `sums`

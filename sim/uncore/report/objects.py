@@ -59,13 +59,14 @@ class Lines(Framed):
     def to_rows(self) -> list[Row]:
         """One an object, most of the critical path first."""
         ops, path = max(self.point.ops, 1), _path(self.observed)
+        each = self.point.path_of_an_operation(path) / 1000
         return [
             {
                 "object": object_.name,
                 "source": object_.source,
                 "chain": object_.chain,
                 "lines": object_.lines,
-                "critical_ns": object_.critical_ps / ops / 1000,
+                "critical_ns": object_.critical_ps / path * each if path else 0.0,
                 "critical_share": object_.critical_ps / path if path else None,
                 "waited_ns": object_.waited_ps / ops / 1000,
                 "needless_ns": object_.needless_ps / ops / 1000,
@@ -129,20 +130,22 @@ def panel(lines: Lines) -> plots.Panel:
 
 def _sum(point: Point, observed: Observed) -> str:
     """`one operation every 690 ns = nodes[].granted 182 + guarded 146 + 12 executing`."""
-    each = _path(observed) / max(point.ops, 1)
+    each = point.path_of_an_operation(_path(observed))
     parts = [o for o in observed.objects if o.critical_ps][:NAMED]
-    rest = _path(observed) - sum(object_.critical_ps for object_ in observed.objects)
-    others = sum(object_.critical_ps for object_ in observed.objects) - sum(
-        o.critical_ps for o in parts
-    )
-    words = [f"{o.name} {_ns(o.critical_ps, point)}" for o in parts]
-    words += [f"{_ns(others, point)} other lines"] if others else []
-    words += [f"{_ns(rest, point)} between waits"]
+    path, of_all = _path(observed), sum(object_.critical_ps for object_ in observed.objects)
+    others = of_all - sum(o.critical_ps for o in parts)
+
+    def ns(ps: int) -> str:
+        return _ns(ps / path * each if path else 0)
+
+    words = [f"{o.name} {ns(o.critical_ps)}" for o in parts]
+    words += [f"{ns(others)} other lines"] if others else []
+    words += [f"{ns(path - of_all)} between waits"]
     return f"one operation every {units.duration(each)} = {' + '.join(words)}"
 
 
-def _ns(ps: int, point: Point) -> str:
-    each = ps / max(point.ops, 1) / 1000
+def _ns(ps: float) -> str:
+    each = ps / 1000
     return f"{each:.3g}" if each < LARGE else f"{each:.0f}"
 
 

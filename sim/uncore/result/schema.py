@@ -277,6 +277,13 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Operations and ps that the rate is of: the steady state, else the whole run."""
         return self.steady if isinstance(self.steady, tuple) else (self.ops, self.elapsed_ps)
 
+    def path_of_an_operation(self, path_ps: int) -> float:
+        """ps of a critical path as long as the run that belong to an operation: the time from one
+        to the next at the run's rate."""
+        ops, ps = self.measured
+        whole = path_ps / max(self.ops, 1)
+        return ps / ops if isinstance(self.steady, tuple) and path_ps else whole
+
     @property
     @derived(
         PointColumn(

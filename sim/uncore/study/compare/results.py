@@ -80,6 +80,7 @@ def compare(a: Result, b: Result, seen: Sequence[Observed] = ()) -> Comparison:
     last_a, last_b = (same.median for same in _common(a, b)[-1])
     names = _names(a, b)
     points = zip((last_a, last_b), seen or (None, None), strict=True)
+    sides = zip((last_a, last_b), seen, strict=True) if seen else ()
     return Comparison(
         a=names[0],
         b=names[1],
@@ -93,7 +94,7 @@ def compare(a: Result, b: Result, seen: Sequence[Observed] = ()) -> Comparison:
         classes=_parts(last_a, last_b, _classes(last_a), _classes(last_b)),
         lines=_most(_parts(last_a, last_b, *(_lines(*side) for side in points))),
         waits=_most(_times(last_a, last_b, [_waited(side) for side in seen])),
-        path=_most(_times(last_a, last_b, [_critical(side) for side in seen])),
+        path=_most(_times(last_a, last_b, [_critical(*side) for side in sides])),
     )
 
 
@@ -190,10 +191,12 @@ def _waited(seen: Observed) -> Counter[str]:
     return waited + Counter({OTHERS: seen.waited_ps - waited.total()})
 
 
-def _critical(seen: Observed) -> Counter[str]:
+def _critical(point: Point, seen: Observed) -> Counter[str]:
+    """The critical path by object, as long as the run's operations take at its rate."""
     path = seen.path_ps if isinstance(seen.path_ps, int) else 0
-    critical = Counter({object_.name: object_.critical_ps for object_ in seen.objects})
-    return critical + Counter({BETWEEN: path - critical.total()})
+    scale = point.path_of_an_operation(path) * point.ops / path if path else 0
+    critical = Counter({o.name: round(o.critical_ps * scale) for o in seen.objects})
+    return critical + Counter({BETWEEN: round(path * scale) - critical.total()})
 
 
 def _times(a: Point, b: Point, of_both: Sequence[Counter[str]]) -> list[Part] | None:
