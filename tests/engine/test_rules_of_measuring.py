@@ -35,7 +35,7 @@ def test_operations_of_the_warm_up_are_not_counted_and_have_no_latency(name: str
 def test_all_harts_take_part_in_a_timed_run_from_its_begin_to_its_end(name: str) -> None:
     made = point(name, **TIMED)
     begins, ends = zip(*made["thread_ps"], strict=True)
-    one = made["latency"]["max"]  # what was begun before the time is over is done to its end
+    one = made["latency"]["max"]  # an operation begun before the time is over goes on to its end
     assert max(begins) <= one and min(ends) >= 4_000_000 and max(ends) <= 4_000_000 + 2 * one
 
 
@@ -72,7 +72,7 @@ def test_a_rate_accounts_for_the_threads_that_it_is_of() -> None:
     apart = made(elapsed_ps=10_000, thread_ps=[(0, 1000), (9000, 10_000)], steady=None)
     assert apart.accounted == pytest.approx(0.1)
     alone = made(elapsed_ps=1000, thread_ps=[(0, 1000), (0, 0)], steady=(50, 500))
-    assert alone.accounted == 1  # of those that took part
+    assert alone.accounted == 1  # it took part alone
 
 
 def test_a_point_without_a_steady_state_has_the_rate_of_the_whole_run() -> None:

@@ -222,7 +222,7 @@ def forked(hashed: bool) -> Machine:
 
 
 def taken_ways(machine: Machine, **options: Any) -> tuple[list[int], list[int]]:
-    """Of eight lines: their numbers, and ns of the data from H to A."""
+    """Tells the numbers of eight lines, and ns of the data from H to A."""
     plans = [[Step(1000 * n, Do.LOAD, n) for n in range(1, 9)]]
     log, _ = logged(machine, guest("plan"), 1, **words(plans), **options)
     loads = log.filter(polars.col("request") >= (START + 1000) * NS)[:8]

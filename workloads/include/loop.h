@@ -30,7 +30,7 @@ UC_OPTION(duration, loop_warmup, warmup, 0, "ns",
           "operations of that time come first, not counted");
 UC_PARAM(u64, unclocked, 1, "operations", "operations of a timed run before it looks at the clock");
 
-#define LOOP_LAST_PART 8  // of a timed loop's length: the last operations take no longer
+#define LOOP_LAST_PART 8  // the last operations take this part of the length, or less
 
 enum loop_phase { LOOP_MEASURED, LOOP_WARMS_UP, LOOP_COOLS_DOWN };
 
@@ -44,7 +44,7 @@ struct loop {
   uint64_t end_ns;     // when a timed loop stops, or the warm-up; 0: neither
   uint64_t length_ns;  // from its begin to its end
   uint64_t most;       // operations between two looks at the clock
-  uint64_t batch;      // those between the last two
+  uint64_t batch;      // operations between the last two
   uint64_t looked_ns;  // when the last look was
   uint64_t count;      // operations to do once it has warmed up
   uint64_t phase;
@@ -99,7 +99,7 @@ static inline struct loop loop_begin(void) {
   return loop_of(ops, unclocked);
 }
 
-// What a hart does that takes part without doing operations; it serves interrupts meanwhile.
+// Takes part without doing operations: for a hart that serves the others.
 static inline void loop_attend(void) {
   loop_meet();
   if (loop_warmup) uc_warm_up();
@@ -107,7 +107,7 @@ static inline void loop_attend(void) {
   uc_roi(true);
 }
 
-// What comes when a phase's time is over.
+// Begins the next phase, when the time of one is over.
 static inline struct loop loop_next(struct loop loop) {
   if (loop.phase == LOOP_WARMS_UP) {
     uc_roi(true);

@@ -161,7 +161,7 @@ static inline void uc_ops(uint64_t batch) {
 // Opens (true) and closes the region of interest: throughput is operations over this time.
 void uc_roi(bool on);
 
-// What follows is not measured, until this hart opens the region of interest.
+// Begins what is not measured, until this hart opens the region of interest.
 static inline void uc_warm_up(void) { UC_MARK(UC_MARK_WARM_UP, 0); }
 
 // Sum of operations over harts 0 to n-1, those of the warm-up too: for uc_finish.
