@@ -32,7 +32,7 @@ def test_a_rate_is_operations_over_the_time_from_one_to_another() -> None:
     assert steady(pace([3] * 100)) == (
         3 * 62,
         62 * SPAN,
-    )  # 100 - 25 - 12 spans, from the first's end
+    )  # 100 - 25 - 12 spans
     assert per_span(pace([0, 0, 0, 1] * 50)) == pytest.approx(1 / 4)
 
 
