@@ -369,6 +369,23 @@ def test_sending_and_taking_an_ipi_share_the_core_as_instructions_do() -> None:
     assert taken[500] - taken[1000] == sent + SEND + ENTRY + TO_THE_CLOCK
 
 
+@pytest.mark.parametrize("gained", [1, ENTRY - 1, ENTRY, ENTRY + 1, ENTRY + 2])
+def test_handler_begins_at_the_share_that_is_in_force_then(gained: int) -> None:
+    """I2, H6.1: a line comes to the sibling `gained` ns after the entry has begun, and each
+    instruction that begins from then on takes two; the handler has been executed before."""
+    ipis = [Step(2000, Do.IPI, 1), Step(4000, Do.IPI, 1)]
+    pending = ipis[1].at + LEAD + 1 + SEND + way("control", A, B) + ACCEPT
+    sleeps = [Step(1000, Do.SLEEP), Step(3000, Do.SLEEP)]
+    waits = [Step(1500, Do.NOTHING), at(pending + gained - fetch(B), Do.LOAD)]
+    machine = line(core={"smt_share": 500}, threads_per_core=2)
+    spans, taken_at = results(machine, [ipis, sleeps, waits], placement="0,2,3")
+    assert spans[2][1].begin + 1 + fetch(B) == pending + gained
+    clock = pending + ENTRY
+    for _ in range(TO_THE_CLOCK):
+        clock += 2 if clock >= pending + gained else 1
+    assert taken_at[1] == clock
+
+
 def test_an_ipi_waits_for_the_store_buffer() -> None:
     """I1, H4: a store that misses, then the IPI: it leaves when the store is visible."""
     warm = Step(1000, Do.IPI, 0)  # what leads to this step is then in the cache

@@ -216,8 +216,8 @@ template <class Port>
 }
 
 // `at`: the instruction at pc, or null where its caller does not know it. Where the hart stops at
-// its horizon, it is the next instruction, and good for the next call if nothing has happened to
-// the hart meanwhile. `steady`: see HartState::undisturbed.
+// its horizon, it is the next instruction or null, and good for the next call if nothing has
+// happened to the hart meanwhile. `steady`: see HartState::undisturbed.
 template <class Port>
 [[gnu::always_inline]] inline Stop Hart<Port>::run_from(Instruction*& at, bool steady) {
   if (!at) {
@@ -233,8 +233,8 @@ template <class Port>
       if (clock > horizon) return Stop::horizon;
     }
     if (attention) [[unlikely]] {
-      if (!execute::take_interrupt(*this)) return stopped;
       at = nullptr;
+      if (!execute::take_interrupt(*this)) return stopped;
     }
     if (!at) at = code.find(pc);
     if (!(at ? execute::straight<false>(*this, at) : execute::outside(*this))) return stopped;

@@ -40,10 +40,13 @@ bool trap(Hart<Port>& h, uint64_t cause, uint64_t tval, bool interrupt = false) 
   return true;
 }
 
-// Not between the two parts of an access.
+// Not between the two parts of an access. Entering the trap takes time, so that its handler may
+// begin after the horizon.
 template <class Port>
 bool take_interrupt(Hart<Port>& h) {
-  return h.halfway() || trap(h, h.privilege.highest(), 0, true);
+  if (h.halfway()) return true;
+  if (!trap(h, h.privilege.highest(), 0, true)) return false;
+  return h.clock <= h.horizon || h.stop(Stop::horizon);
 }
 
 // The end of an instruction whose access has not reached its address.
