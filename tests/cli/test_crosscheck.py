@@ -198,7 +198,7 @@ def test_line_that_stands_elsewhere_explains_what_no_convention_does(
 
     monkeypatch.setattr(outside, "crosscheck", elsewhere)
     monkeypatch.setattr(outside.engine, "protocol", lambda *_: "none")
-    job = outside.Compared("engines", "reference", "mesh:8x8", "lock/ticket", 16, {"ops": "5"})
+    job = outside.Compared("engines", "reference", "mesh:8x8", "counter/atomic", 16, {"ops": "20"})
     ((_, _, row),) = outside.rows([job])
     words = (row["conventions"], row["ratio_then"])
     assert words == ("both sides: system.resolver.slices=1", "1")

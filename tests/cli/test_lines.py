@@ -135,8 +135,9 @@ def test_waits_and_what_lies_between_are_the_critical_path(uncore):
 )
 def test_timed_run_has_the_path_of_one_of_so_many_operations(uncore, workload):
     shares = []
-    for length in ("ops=400", "duration=50us"):
-        saved(uncore, "ccx:2x4", workload, "--threads", "8", "--set", length, "--repeat", "1")
+    for length in (("ops=400",), ("duration=50us", "unclocked=100")):
+        words = [word for value in length for word in ("--set", value)]
+        saved(uncore, "ccx:2x4", workload, "--threads", "8", *words, "--repeat", "1")
         shares.append({name: row["critical_share"] for name, row in objects(uncore).items()})
     of_ops, timed = shares
     for name in of_ops | timed:

@@ -109,12 +109,19 @@ def shipped() -> list[str]:
     return sorted(path.stem for path in TOPOLOGIES.glob("*.toml"))
 
 
+def _tree(path: Path) -> str:
+    """The tree that a shipped file states, or the one that it extends."""
+    values = tomllib.loads(path.read_text())
+    return str(values.get("tree") or _tree(path.with_name(f"{values['extends']}.toml")))
+
+
 def list_machines() -> list[tuple[str, str]]:
     """(id, one line) of each shipped machine, then of the shapes."""
     lines = []
     for name in shipped():
-        values = tomllib.loads((TOPOLOGIES / f"{name}.toml").read_text())
-        lines.append((name, f"{values['name']}: {values['tree']}"))
+        path = TOPOLOGIES / f"{name}.toml"
+        title = tomllib.loads(path.read_text())["name"]
+        lines.append((name, f"{title}: {_tree(path)}"))
     kinds = {
         "bus:N": "N cores on a snooping bus",
         "ring:N": "N cores and slices on a ring",
