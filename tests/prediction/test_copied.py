@@ -11,6 +11,7 @@ from uncore_lab.figures.hardware import by_level
 from uncore_lab.predict import copied
 from uncore_lab.predict.copied import Rule
 from uncore_lab.results.table import load
+from uncore_lab.validate import prediction
 from uncore_lab.validate.leave_out import judged, rules
 
 
@@ -41,6 +42,15 @@ def test_lending_beats_every_null_model_where_one_machine_is_left_out() -> None:
     for side in judged(rows()):
         if side.left_out == "machine":
             assert side.beats_all, side.row()
+
+
+def test_bars_on_file_are_those_of_the_rows_on_file() -> None:
+    """For x86, and for all others, in a bar each."""
+    filed = {line["bar"]: float(line["value"]) for line in load("bars")}
+    values = prediction._values(rows())
+    assert len(values) == 3
+    for bar, value in values:
+        assert filed[bar.what] == pytest.approx(value, rel=1e-3)
 
 
 def test_a_copy_names_its_machine_and_is_scaled_by_the_clock(
