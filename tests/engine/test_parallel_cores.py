@@ -89,7 +89,8 @@ def test_cores_that_no_point_needs_are_given_to_runs(
 
     def run(job: Job, *words: Any) -> dict[str, Any]:
         given.append(words[-1])
-        return native.run(job, NOTHING) | {"absent": {}}
+        fields = native.run(job, NOTHING)
+        return fields | {"absent": {"steady": "too short"}}
 
     monkeypatch.setattr(execute.engine, "run", run)
     made = job("bus:2", "counter/atomic", 1, ops=1, seeds=tuple(range(1, points + 1)))
