@@ -2,7 +2,7 @@
 
     kept() -> [Mutant, ...]      in the order of the files and of what stands in them
 
-    tests = ["engine/test_x.py"]             in tests/, as pytest takes them: of those without
+    tests = ["engine/test_log.py"]             in tests/, as pytest takes them: of those without
 
     [[mutant]]
     name = "eviction-keeps-reservation"      its file, relative to the top

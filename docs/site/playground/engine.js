@@ -61,7 +61,7 @@ class Engine {
   }
 }
 
-// The words that web/words.hh reads. Numbers beyond 53 bits are texts.
+// The words that web/spec_words.hh reads. Numbers beyond 53 bits are texts.
 function wordsOf(value, shape, words, name = 'spec') {
   if (value === undefined || value === null) throw new Error(`${name}: missing`);
   if (shape === 'number') words.push(BigInt.asUintN(64, BigInt(value)));

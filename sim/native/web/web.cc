@@ -1,5 +1,5 @@
-// The engine for a page: functions over linear memory, column run at a time (docs/design.md, In the
-// browser). Specs come in as words (web/words.hh), all that is reply goes out as JSON.
+// The engine for a page: functions over linear memory, one run at a time (docs/design.md, In the
+// browser). Specs come in as words (web/spec_words.hh), every reply goes out as JSON.
 //
 // Interface, in the order of its use: uncore_shapes; uncore_room, uncore_start; uncore_step until
 // it is 0; uncore_outcome, uncore_memory, uncore_trace, uncore_stop, uncore_link. A text ends with

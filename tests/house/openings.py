@@ -1,0 +1,43 @@
+"""Comments that begin as no sentence does, by room: "What ...", "Of a ...", "Whether ...".
+
+A comment reads at once if it begins with a verb or a noun.  Comments of fewer than four words are
+labels and not counted.  A room is a folder two levels below the top, `sim/native`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+from tests.house import comments
+from tests.house.tracked import TOP, of_kind
+
+OPENINGS = frozenset(
+    ["as", "by", "how", "of", "those", "what", "where", "whether", "which", "who", "whom", "whose"]
+)
+LABEL = 3  # words
+WORD = re.compile(r"[A-Za-z][\w'-]*")
+
+
+def is_counted(text: str) -> bool:
+    return len(WORD.findall(text)) > LABEL
+
+
+def opens_badly(text: str) -> bool:
+    return WORD.findall(text)[0].lower() in OPENINGS
+
+
+def shares() -> dict[str, float]:
+    """The share of each room's comments, in per cent."""
+    every, bad = Counter[str](), Counter[str]()
+    for path in of_kind(".py", *comments.C_LIKE):
+        for comment in comments.of_file(path):
+            if is_counted(comment.text):
+                every[room(path)] += 1
+                bad[room(path)] += opens_badly(comment.text)
+    return {name: 100 * bad[name] / every[name] for name in sorted(every)}
+
+
+def room(path: Path) -> str:
+    return "/".join(path.relative_to(TOP).parts[:-1][:2]) or "."
