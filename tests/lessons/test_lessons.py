@@ -1,5 +1,6 @@
 """Lessons are what a student gets: exercises that can be missed and solved, pages that work."""
 
+import json
 import re
 import shlex
 import subprocess
@@ -8,6 +9,7 @@ import sys
 import pytest
 from tests.trace.browser import faults, opened
 
+from uncore.cli import app as cli
 from uncore.errors import UserError
 from uncore.study import lessons
 from uncore.support.paths import CHECKOUT
@@ -59,6 +61,19 @@ def test_command_checks_a_file_of_ones_own(tmp_path):
     assert missed.returncode == 1 and " no" in missed.stdout
     solved = subprocess.run([*words, "--set", "distance=128"], capture_output=True, text=True)
     assert solved.returncode == 0, solved.stderr
+
+
+@pytest.mark.parametrize(
+    "program", "lock/tas lock/ttas lock/swap lock/empty refcount/atomic".split()
+)
+def test_figure_that_a_run_lacks_is_a_bound_not_kept(program, capsys):
+    """Those programs' threads hardly work together, so they have no fairness."""
+    with pytest.raises(SystemExit) as refused:
+        cli.main(["lesson", "check", "ticket", program, "--json"])
+    printed = capsys.readouterr()
+    fair = next(row for row in json.loads(printed.out) if "fairness" in row["bound"])
+    assert (refused.value.code, fair["got"], fair["kept"]) == (1, None, False)
+    assert "not kept: the slowest thread" in printed.err and "hardly worked" in printed.err
 
 
 TYPED = re.compile(r"^    uncore ((?:\S+ ?)+)|`uncore (\w+ [^`]+)`", re.MULTILINE)

@@ -9,10 +9,16 @@ from cyclopts import Parameter
 
 from uncore.cli.options import Json, Set, note
 from uncore.cli.status import FAILED, OK
+from uncore.drawing.formats import EMPTY
 from uncore.drawing.table import Column, emit
 from uncore.errors import UserError
 from uncore.job.option_values import check_endings, pairs
 from uncore.study import lessons
+
+
+def _figure(value: float | None) -> str:
+    return EMPTY if value is None else f"{value:.3g}"
+
 
 LISTED = [Column("lesson", "name", left=True), Column("question", "title", left=True)]
 ABOUT = (
@@ -22,8 +28,8 @@ ABOUT = (
 COLUMNS = [
     Column("must", "says", left=True, about="what the exercise asks for"),
     Column("bound", "bound", left=True, about="the same of the figures of runs"),
-    Column("got", "got", lambda value: f"{value:.3g}", about="what your program comes to"),
-    Column("wanted", "wanted", lambda value: f"{value:.3g}", about="what the bound comes to"),
+    Column("got", "got", _figure, about="what your program comes to; -: it has no such figure"),
+    Column("wanted", "wanted", _figure, about="what the bound comes to"),
     Column("kept", "kept", lambda holds: "yes" if holds else "no", about="whether it holds"),
 ]
 
@@ -70,4 +76,7 @@ def _check(name: str, program: str, set_: list[str], json: bool) -> int:
         )
     bounds = lessons.check(chosen, program, dict(pairs("--set", set_)))
     emit([bound._asdict() for bound in bounds], json, COLUMNS, f"{name}: {program}")
+    for bound in bounds:
+        if bound.unknown:
+            note(f"not kept: {bound.says}: {bound.unknown}")
     return OK if all(bound.kept for bound in bounds) else FAILED

@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from uncore.study.explore.formula import Constraint
-from uncore.study.lessons.figures import figures, job
+from uncore.study.lessons.figures import UNKNOWN, figures, job
 from uncore.study.lessons.text import Lesson
 
 
 class Bound(NamedTuple):
     says: str
     bound: str  # as it is written
-    got: float
-    wanted: float
+    got: float | None  # None: a run lacks a figure of this side
+    wanted: float | None
     kept: bool
+    unknown: str  # names that figure, and says why it is lacking
 
 
 def check(lesson: Lesson, program: str, parameters: Mapping[str, str]) -> list[Bound]:
@@ -28,8 +29,15 @@ def check(lesson: Lesson, program: str, parameters: Mapping[str, str]) -> list[B
     return [_bound(lesson, says, bound, values) for says, bound in lesson.exercise.must.items()]
 
 
-def _bound(lesson: Lesson, says: str, words: str, values: Mapping[str, float]) -> Bound:
+def _bound(lesson: Lesson, says: str, words: str, values: Mapping[str, float | None]) -> Bound:
+    """A bound that has no figure is not kept."""
     read = Constraint.read(words, f"docs/lessons/{lesson.name}.md")
-    less, more = read.less.value(values), read.more.value(values)
+    lacking = [name for name in sorted(read.names) if name in values and values[name] is None]
+    known = {name: value for name, value in values.items() if value is not None}
+    less, more = (
+        None if side.names & set(lacking) else side.value(known) for side in (read.less, read.more)
+    )
     got, limit = (less, more) if "<=" in words else (more, less)
-    return Bound(says, words, got, limit, less <= more)
+    kept = less is not None and more is not None and less <= more
+    why = (f"{name} is not known: {UNKNOWN[name.rpartition('.')[2]]}" for name in lacking)
+    return Bound(says, words, got, limit, kept, "; ".join(why))

@@ -4,7 +4,7 @@
     figures({"ticket": "ccx:4x8 lock/ticket 32"})       {"ticket.lines": 31.4, ...}
 
 Figures: throughput (M operations/s), p50 and p99 (ns), fairness (0 to 1); lines fetched and
-instructions, an operation.
+instructions, an operation.  A figure that the run does not have is None, and `UNKNOWN` says why.
 """
 
 from __future__ import annotations
@@ -19,6 +19,13 @@ from uncore.job import Job
 from uncore.job.forms import FIRST_SEED
 from uncore.result import Point
 
+UNKNOWN = {
+    "throughput": "no time passed",
+    "p50": "the program marks no operations with uc_start() and uc_op()",
+    "p99": "the program marks no operations with uc_start() and uc_op()",
+    "fairness": "its threads hardly worked together: some had finished before others began",
+}
+
 
 def job(words: str, parameters: Mapping[str, Any] | None = None) -> Job:
     machine, workload, threads, *rest = words.split()
@@ -26,23 +33,24 @@ def job(words: str, parameters: Mapping[str, Any] | None = None) -> Job:
     return make_job(machine, workload, threads, parameters=values, seeds=(FIRST_SEED,))
 
 
-def figures(runs: Mapping[str, Job]) -> dict[str, float]:
-    values: dict[str, float] = {}
+def figures(runs: Mapping[str, Job]) -> dict[str, float | None]:
+    values: dict[str, float | None] = {}
     for name, result in zip(runs, execute(list(runs.values())), strict=True):
         values |= {f"{name}.{figure}": value for figure, value in _of(result.points[0]).items()}
     return values
 
 
-def _of(point: Point) -> dict[str, float]:
+def _of(point: Point) -> dict[str, float | None]:
     if point.failures:
         raise GuestError(f"a self-check failed: {point.failures[0]}")
     if not point.ops:
         raise UserError("the program counts no operations; end each one with uc_op() as it began")
-    values = {
-        "throughput": (point.throughput or 0) / 1e6,
+    latency = point.latency
+    return {
+        "throughput": None if point.throughput is None else point.throughput / 1e6,
         "lines": sum((point.transfers or {}).values()) / point.ops,
         "instructions": (point.instructions or 0) / point.ops,
+        "p50": latency.p50 / 1000 if latency else None,
+        "p99": latency.p99 / 1000 if latency else None,
+        "fairness": point.fairness,
     }
-    if point.latency:
-        values |= {"p50": point.latency.p50 / 1000, "p99": point.latency.p99 / 1000}
-    return values if point.fairness is None else values | {"fairness": point.fairness}

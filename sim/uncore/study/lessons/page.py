@@ -111,7 +111,8 @@ def _parted(line: str) -> str:
 
 def _answer(part: Predict, source: str) -> tuple[float, str]:
     """What the run gives: the number, and as it is said."""
-    known = figures({name: job(words) for name, words in part.runs.items()})
+    ran = figures({name: job(words) for name, words in part.runs.items()})
+    known = {name: value for name, value in ran.items() if value is not None}
     answer = Formula.read(part.answer, source).value(known)
     return answer, f"{answer:.3g} {part.unit}".strip()
 
