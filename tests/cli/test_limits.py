@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -85,12 +84,10 @@ def test_points_finished_before_the_limit_are_kept(uncore):
 
 def test_ctrl_c_ends_a_hart_that_runs_alone():
     """A hart alone runs a whole slice in a single event; signals must be seen between slices."""
-    begun = time.monotonic()
-    threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
     job = request.make_job("bus:1", guest("endless"), [1])
+    threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
     result = execute([job], engine_options={"max_time": "none"})[0]
     assert not result.points
-    assert time.monotonic() - begun < 10
 
 
 # ---- A matrix that is stopped --------------------------------------------------------------------

@@ -63,8 +63,7 @@ def main(words: Sequence[str]) -> int:
         "pytest",
         "-q",
         "--capture=sys",
-        "-p",
-        "no:faulthandler",
+        *("-p", "no:faulthandler", "-W", "ignore:Unknown config option:pytest.PytestConfigWarning"),
         *ON_ALL_CORES,
     ]
     tests = [f"tests/{suite}" for suite in suites]
