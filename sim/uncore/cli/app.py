@@ -32,6 +32,7 @@ from uncore.cli.options import show_unfinished
 from uncore.cli.status import INTERRUPTED, MISTAKE, OK
 from uncore.drawing import width
 from uncore.errors import UncoreError, UserError, nearest
+from uncore.job.option_values import FORCE, overwrites
 from uncore.support import plugins
 from uncore.support.plugins import Task
 from uncore.support.printable import plain
@@ -39,6 +40,7 @@ from uncore.support.signals import interruptible
 
 ABOUT = """A cache-coherence and topology simulator.
 
+`--force`, with any command, overwrites files that uncore has not written.
 `--install-completion` has the shell complete commands and options."""
 FIRST = "`uncore demo`; then `uncore run ccx lock/ticket lock/mcs --threads 1..16`."
 ASKED = {  # what people type who look for a command that has another name
@@ -66,8 +68,11 @@ HELP = frozenset({"--help", "-h"})
 def main(words: Sequence[str] | None = None) -> None:
     """Entry point: runs the command and exits with its status."""
     words = list(sys.argv[1:] if words is None else words)
-    width.wide.set(WIDE in words)
-    words = _arguments([word for word in words if word != WIDE])
+    for option, switch in (WIDE, width.wide), (FORCE, overwrites):
+        own = words[: words.index("--")] if "--" in words else words
+        switch.set(option in own)
+        words = [word for word in own if word != option] + words[len(own) :]
+    words = _arguments(words)
     _escape_letters()
     try:
         with interruptible():

@@ -24,7 +24,6 @@ from uncore.execution.pool import Workers
 from uncore.execution.saved_points import Store
 from uncore.execution.uncertainty import within
 from uncore.job import Job
-from uncore.job.option_values import check_endings
 from uncore.report import curve
 from uncore.report import lines as moved
 from uncore.result import Result, Results, repeats, save
@@ -49,8 +48,6 @@ def finish(
     calls: bool = False,
 ) -> int:
     output, log, json = outputs.output, outputs.log, outputs.json
-    files = {"--output": output, "--plot": chart.plot, "--log": log}
-    check_endings(files | {"--report": chart.report})
     _check(chart, jobs)
     probes = _probes(lines=outputs.lines, log=log, calls=calls, files=outputs.keep)
     with saving() as hold:

@@ -7,8 +7,8 @@
     duration("--watchdog", "1ms")      -> 1_000_000_000 ps
     share("--within", "2%")            -> 20_000 millionths
     seeds("--seed", "5", 3)            -> (5, 6, 7)
-    check_endings({"--plot": path})    refuses early a file that cannot be written after the work
-    check_new({"-o": path}, force)     refuses to overwrite a file without --force
+    check_outputs({"--plot": path})    refuses a file before the work: a wrong ending, no directory,
+                                       a file that is there and that uncore has not written
 
 Every mistake is a UserError that repeats the option and the word.
 """
@@ -17,25 +17,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
 from uncore.errors import UserError
+from uncore.support import output_kinds as kinds
+from uncore.support.output_kinds import OutputKind
 from uncore.topology.units import NUMBER, TIME
 
 MILLION = 10**6
 LONGEST = 1 << 62  # ps; engines add times to each other
-ENDINGS = {
-    "--output": (".json", ".parquet"),
-    "-o": (".json",),
-    "--plot": (".png", ".svg", ".pdf", ".html"),
-    "--csv": (".csv",),
-    "--log": (".parquet",),
-    "--report": (".html",),
-    "--hwloc": (".xml",),
-    "--topology": (".toml",),
+KINDS: Mapping[str, OutputKind] = {
+    "--output": kinds.RESULT,
+    "-o": kinds.MEASUREMENT,
+    "--plot": kinds.PICTURE,
+    "--csv": kinds.MATRIX,
+    "--log": kinds.LOG,
+    "--report": kinds.PAGE,
+    "--hwloc": kinds.HWLOC,
+    "--topology": kinds.MACHINE,
+    "--state": kinds.STATE,
 }
+FORCE = "--force"  # an option of every command
+
+overwrites: ContextVar[bool] = ContextVar("overwrites", default=False)  # FORCE was written
 
 
 def pairs(option: str, words: Sequence[str]) -> dict[str, str]:
@@ -123,20 +130,35 @@ def seeds(option: str, text: str, repeats: int) -> tuple[int, ...]:
     return tuple(range(int(text), int(text) + repeats))
 
 
-def check_endings(
-    files: Mapping[str, Path | None], allowed: Mapping[str, tuple[str, ...]] = ENDINGS
+def check_outputs(
+    files: Mapping[str, Path | None], kinds_of: Mapping[str, OutputKind] = KINDS
 ) -> None:
-    """Checks that each option's file has an allowed ending and an existing directory."""
+    """Checks that each option's file can be written, and that nothing of the user's is lost."""
+    written: dict[Path, str] = {}
     for option, path in files.items():
-        if path and path.suffix not in allowed[option]:
-            endings = ", ".join(allowed[option])
-            raise UserError(f"{option} {path}: expected a name ending in {endings}")
-        if path and not path.absolute().parent.is_dir():
-            raise UserError(f"{option} {path}: there is no directory {path.parent}")
+        if path:
+            _check_place(option, path, kinds_of[option])
+            _check_overwriting(option, path, kinds_of[option])
+            first = written.setdefault(path.absolute(), option)
+            if first != option:
+                raise UserError(f"{option} {path}: {first} writes that file, too; name another")
 
 
-def check_new(files: Mapping[str, Path | None], force: bool) -> None:
-    """Checks that no file would be overwritten, unless `force` allows it."""
-    for option, path in files.items():
-        if path and path.exists() and not force:
-            raise UserError(f"{option} {path}: is there already; write --force to overwrite it")
+def _check_place(option: str, path: Path, kind: OutputKind) -> None:
+    if path.suffix not in kind.endings and "" not in kind.endings:
+        raise UserError(f"{option} {path}: expected a name ending in {', '.join(kind.endings)}")
+    if not path.absolute().parent.is_dir():
+        raise UserError(f"{option} {path}: there is no directory {path.parent}")
+    if path.exists() and not path.is_file():
+        raise UserError(f"{option} {path}: is a directory or a device; name a file")
+
+
+def _check_overwriting(option: str, path: Path, kind: OutputKind) -> None:
+    if overwrites.get() or not path.exists() or kind.has_written(path):
+        return
+    own = kind.marks.get(path.suffix, kind.marks.get("")) is not None
+    why = f", and is not {kind.name}" if own else ""
+    raise UserError(
+        f"{option} {path}: is there already{why}; name another file, or write {FORCE} to overwrite"
+        " this one"
+    )

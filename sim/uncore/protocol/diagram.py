@@ -21,6 +21,7 @@ from uncore.protocol import coverage
 from uncore.protocol.states import StateProperties, request_of
 from uncore.protocol.table_shapes import IN_JOINS
 from uncore.protocol.tables import Tables
+from uncore.support.output_kinds import MAKER
 
 TEXTBOOK = {"ProbeS": "Fwd-GetS", "ProbeM": "Fwd-GetM", "PutAck": "Put-Ack", "Evict": "Replacement"}
 WIDTH, HEIGHT = 860, 620
@@ -78,7 +79,7 @@ def picture(tables: Tables) -> str:
     )
     return (
         drawing(tables)
-        .replace(">", f"><style>{STYLE}</style>", 1)
+        .replace(">", f"><metadata>{MAKER}</metadata><style>{STYLE}</style>", 1)
         .replace("</svg>", f"{texts}</svg>")
     )
 

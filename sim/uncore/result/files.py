@@ -17,8 +17,8 @@ from uncore.errors import UserError
 from uncore.result.schema import SCHEMA, Result, Results
 from uncore.support.input_files import read_bounded
 from uncore.support.output_files import write_whole
+from uncore.support.output_kinds import RESULT_KEY
 
-KEY = "uncore.result"  # the entry of a Parquet file's metadata
 SEVERAL = "uncore.results/1"
 LARGEST = 1 << 30  # bytes of a file
 
@@ -43,7 +43,7 @@ def save(results: Result | Results, path: Path) -> None:
         write_whole(path, msgspec.json.format(document, indent=1) + b"\n")
     elif path.suffix == ".parquet":
         table = io.BytesIO()
-        results.to_polars().write_parquet(table, metadata={KEY: document.decode()})
+        results.to_polars().write_parquet(table, metadata={RESULT_KEY: document.decode()})
         write_whole(path, table.getvalue())
     else:
         raise UserError(f"{path}: expected a name ending in .json or .parquet")
@@ -94,6 +94,6 @@ def _document(path: Path) -> bytes:
 
     file = io.BytesIO(read_bounded(path, LARGEST))
     try:
-        return polars.read_parquet_metadata(file)[KEY].encode()
+        return polars.read_parquet_metadata(file)[RESULT_KEY].encode()
     except (polars.exceptions.PolarsError, KeyError):
-        raise ValueError(f"no '{KEY}' in its metadata") from None
+        raise ValueError(f"no '{RESULT_KEY}' in its metadata") from None

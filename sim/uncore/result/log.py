@@ -19,6 +19,7 @@ import polars
 from uncore.errors import UserError
 from uncore.support.input_files import read_bounded
 from uncore.support.output_files import write_whole
+from uncore.support.output_kinds import LOG_KEY
 
 NUMBER, TEXT = polars.Int64, polars.String
 COLUMNS = {
@@ -53,7 +54,9 @@ def frame(columns: Mapping[str, Any]) -> polars.DataFrame:
 def save(points: Iterable[tuple[int, int | None, polars.DataFrame]], path: Path) -> None:
     """Writes the logs of a job's points, by their thread counts, and seeds where they have any."""
     table = io.BytesIO()
-    polars.concat([_named(*point) for point in points]).write_parquet(table)
+    polars.concat([_named(*point) for point in points]).write_parquet(
+        table, metadata={LOG_KEY: "1"}
+    )
     write_whole(path, table.getvalue())
 
 

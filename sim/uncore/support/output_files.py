@@ -15,12 +15,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uncore.errors import UserError
+from uncore.support.output_kinds import MAKER
 from uncore.support.printable import plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+METADATA = {  # undated, and with the mark of output_kinds
+    "png": {"Software": MAKER},
+    "svg": {"Date": None, "Creator": MAKER},
+    "pdf": {"CreationDate": None, "Creator": MAKER},
+}
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -56,7 +61,7 @@ def write_figure(path: Path, figure: Figure, dpi: int = 130) -> None:
     _speak_plainly(figure)
     try:
         with rc_context({"svg.hashsalt": "uncore"}):
-            figure.savefig(drawn, format=ending, dpi=dpi, metadata=UNDATED.get(ending))
+            figure.savefig(drawn, format=ending, dpi=dpi, metadata=METADATA.get(ending))
     except ValueError as error:
         raise UserError(f"{path}: cannot draw the picture: {error}") from None
     write_whole(path, drawn.getvalue())

@@ -12,6 +12,7 @@ import io
 from pathlib import Path
 
 from uncore.support.output_files import write_whole
+from uncore.support.output_kinds import TRACE_KEY
 from uncore.trace import perfetto
 from uncore.trace.named_tables import WHEN
 from uncore.trace.record import Trace
@@ -33,5 +34,7 @@ def table(trace: Trace) -> bytes:
     held = trace.tables["held"].select(start, polars.lit("held").alias("table"), polars.all())
     rows = polars.concat([held, *parts], how="diagonal_relaxed")
     written = io.BytesIO()
-    rows.sort("time", maintain_order=True).write_parquet(written, compression="zstd")
+    rows.sort("time", maintain_order=True).write_parquet(
+        written, compression="zstd", metadata={TRACE_KEY: "1"}
+    )
     return written.getvalue()

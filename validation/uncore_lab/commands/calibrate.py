@@ -11,8 +11,9 @@ from uncore import topology
 from uncore.cli.options import note
 from uncore.cli.status import FAILED, OK
 from uncore.drawing.progress import progress
-from uncore.job.option_values import check_endings, check_new
+from uncore.job.option_values import check_outputs
 from uncore.support.output_files import write_whole
+from uncore.support.output_kinds import MACHINE
 from uncore_lab.calibrate import determined, fit, problem, report, write
 
 
@@ -34,11 +35,8 @@ def calibrate(
     doubtful: Annotated[
         bool, Parameter(negative="", help="write numbers that no machine of the family has, too")
     ] = False,
-    force: Annotated[bool, Parameter(negative="", help="overwrite the file")] = False,
 ) -> int:
-    if output:
-        check_endings({"--topology": output})
-    check_new({"-o": output}, force)
+    check_outputs({"--output": output}, {"--output": MACHINE})
     resolved = topology.load(machine)
     problem.check_keys(resolved, free)
     fit.check_choice(resolved, home, slices)

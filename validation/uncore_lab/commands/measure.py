@@ -12,7 +12,7 @@ from uncore.cli.options import note
 from uncore.cli.status import INTERRUPTED, OK
 from uncore.errors import UserError
 from uncore.host import pinned, sysfs
-from uncore.job.option_values import check_endings, check_new
+from uncore.job.option_values import check_outputs
 from uncore.job.placement import thread_counts
 from uncore.support.output_files import write_whole
 from uncore_lab.measure import hwloc as lstopo
@@ -38,15 +38,13 @@ def measure(
     hwloc: Annotated[
         Path | None, Parameter(help="with --topology: of the computer of this lstopo XML instead")
     ] = None,
-    force: Annotated[bool, Parameter(negative="", help="overwrite files")] = False,
 ) -> int:
     files = {"-o": output, "--csv": csv, "--topology": topology}
     if hwloc and not topology:
         raise UserError("--hwloc: describes a machine for --topology FILE, which is missing")
     if hwloc and (output or csv):
         raise UserError("--hwloc: the computer of a file cannot be measured; write --topology only")
-    check_endings(files)
-    check_new(files, force)
+    check_outputs(files)
     if topology:
         write_whole(topology, describe.describe(lstopo.read(hwloc) if hwloc else sysfs.read()))
         note(f"machine file: {topology}")

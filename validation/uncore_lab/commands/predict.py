@@ -11,7 +11,9 @@ from uncore import topology
 from uncore.cli.options import Json
 from uncore.cli.status import OK
 from uncore.errors import UserError
+from uncore.job.option_values import check_outputs
 from uncore.job.placement import thread_counts
+from uncore.support.output_kinds import MACHINE
 from uncore_lab import predict as predicting
 from uncore_lab.figures import hardware
 from uncore_lab.predict import observe as observing
@@ -39,8 +41,7 @@ def predict(
     ] = None,
     json: Json = False,
 ) -> int:
-    if output and output.suffix != ".toml":
-        raise UserError(f"--output {output}: expected a name ending in .toml")
+    check_outputs({"--output": output}, {"--output": MACHINE})
     if observe and record:
         raise UserError("--observe, --record: write one, then the other: what is observed predicts")
     if reason and not record:

@@ -11,7 +11,7 @@ from uncore.cli.options import Cores, Json, Plot, Report, With, command, note, w
 from uncore.cli.status import OK
 from uncore.drawing.plot import picture
 from uncore.drawing.table import emit
-from uncore.job.option_values import check_endings, pairs
+from uncore.job.option_values import check_outputs, pairs
 from uncore_lab import validate as validation
 from uncore_lab.validate import booted
 from uncore_lab.validate import ktr as traces
@@ -37,7 +37,7 @@ def validate(
     cores: Cores = 0,
     json: Json = False,
 ) -> int:
-    check_endings({"--report": report})
+    check_outputs({"--report": report})
     request = Request(
         machines,
         matrices,
@@ -78,7 +78,7 @@ def willitscale(
     plot: Plot = None,
     json: Json = False,
 ) -> int:
-    check_endings({"--plot": plot})
+    check_outputs({"--plot": plot})
     curves = booted.compare(machine, booted.read(consoles))
     title = f"will-it-scale on {machine}: each curve over its one task, ours and measured"
     emit([booted.row(curve) for curve in curves], json, booted.COLUMNS, title)

@@ -20,6 +20,7 @@ from uncore.cli.options.whole import WHOLE, Whole
 from uncore.cli.status import MISTAKE, OK
 from uncore.drawing.table import print_json
 from uncore.errors import GuestError, UserError
+from uncore.job.option_values import check_outputs
 from uncore.report import symbols as report
 from uncore.topology import load
 
@@ -67,6 +68,7 @@ def boot(
     with_: With = [],  # noqa: B006
     json: Json = False,
 ) -> int:
+    check_outputs(whole.files())
     table = system.Symbols.read(symbols) if symbols else None
     moment = Moment.of(whole.save_at)
     begun, to_keep = _begun(machine, with_, booted, whole, fresh)

@@ -19,7 +19,7 @@ from uncore.drawing.table import say
 from uncore.execution.execute import execute
 from uncore.execution.pool import Workers
 from uncore.execution.request import make_job, usual_seeds
-from uncore.job.option_values import check_endings
+from uncore.job.option_values import check_outputs
 from uncore.report import chart, curve
 from uncore.result import Result
 from uncore.study import matrix
@@ -55,8 +55,8 @@ def _panels(large: matrix.Matrix, results: list[Result], small: matrix.Matrix) -
 
 
 def demo(*, plot: Plot = None) -> int:
-    check_endings({"--plot": plot})
     path = plot or (CHECKOUT / "build" if CHECKOUT else Path()) / "uncore-demo.png"
+    check_outputs({"--plot": path})
     jobs = [make_job(MACHINE, lock, THREADS, seeds=usual_seeds("native")) for lock in LOCKS]
     total = 2 + sum(len(list(job.points())) for job in jobs)
     cores = workers(0)

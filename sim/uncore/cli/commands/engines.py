@@ -31,7 +31,7 @@ from uncore.engine import EngineOptions
 from uncore.engine.outside.run import ignored
 from uncore.errors import UserError
 from uncore.job import Job
-from uncore.job.option_values import check_endings
+from uncore.job.option_values import check_outputs
 from uncore.report import agreement as agreement_report
 from uncore.report import crosscheck as crosscheck_report
 from uncore.study.compare import agreement
@@ -144,7 +144,7 @@ def _to_compare(engines: str, job: Job, slow: bool, options: EngineOptions) -> l
 def _crosscheck_all(
     engines: str, output: Path | None, plot: Path | None, options: EngineOptions, json: bool
 ) -> int:
-    check_endings({"--plot": plot})
+    check_outputs({"--plot": plot})
     named = [name.strip() for name in engines.split(",")] if engines else comparison.ENGINES
     if strange := [name for name in named if name not in ("native", *comparison.ENGINES)]:
         raise UserError(

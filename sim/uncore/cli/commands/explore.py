@@ -13,7 +13,7 @@ from uncore.drawing.plot import picture
 from uncore.drawing.progress import progress
 from uncore.drawing.table import print_json
 from uncore.execution.saved_points import Store
-from uncore.job.option_values import check_endings
+from uncore.job.option_values import check_outputs
 from uncore.report import document
 from uncore.report import explore as shown
 from uncore.result import save
@@ -36,7 +36,7 @@ def explore(
     report: Report = None,
     json: Json = False,
 ) -> int:
-    check_endings({"--output": output, "--plot": plot, "--report": report})
+    check_outputs({"--output": output, "--plot": plot, "--report": report})
     plan = Plan.read(file)
     with crew.at_work() as workers, progress(plan.designs, "exploring", "designs") as more:
         exploration = look(plan, workers, store=Store(), resume=resume, done=more)

@@ -12,8 +12,9 @@ from uncore.cli.status import FAILED, OK
 from uncore.drawing.formats import EMPTY
 from uncore.drawing.table import Column, emit
 from uncore.errors import UserError
-from uncore.job.option_values import check_endings, pairs
+from uncore.job.option_values import check_outputs, pairs
 from uncore.study import lessons
+from uncore.support.output_kinds import PAGE
 
 
 def _figure(value: float | None) -> str:
@@ -61,7 +62,7 @@ def lesson(
 
 def _page(name: str, output: Path | None, for_teacher: bool) -> int:
     output = output or Path(f"{name}-teacher.html" if for_teacher else f"{name}.html")
-    check_endings({"--output": output}, {"--output": (".html",)})
+    check_outputs({"--output": output}, {"--output": PAGE})
     (lessons.write_teachers if for_teacher else lessons.write)(output, name)
     note(f"page: {output}, {output.stat().st_size / 1e6:.1f} MB")
     return OK

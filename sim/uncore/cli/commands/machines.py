@@ -14,13 +14,14 @@ from uncore.cli.status import OK
 from uncore.drawing.table import Column, emit, say
 from uncore.errors import UserError
 from uncore.execution.request import find_program
-from uncore.job.option_values import check_endings, is_workload
+from uncore.job.option_values import check_outputs, is_workload
 from uncore.protocol import diagram
 from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.protocol.tables import Tables
 from uncore.protocol.tables import load as load_tables
 from uncore.report import workload
 from uncore.support.output_files import write_whole
+from uncore.support.output_kinds import DIAGRAM
 from uncore.topology.hwloc import xml
 from uncore.topology.load import stated, whole
 from uncore.topology.machine import Number
@@ -56,7 +57,7 @@ def show(
     ] = None,
     json: Json = False,
 ) -> int:
-    check_endings({"--plot": plot, "--hwloc": hwloc})
+    check_outputs({"--plot": plot, "--hwloc": hwloc})
     if what in PROTOCOLS or any(Path(what.partition(":")[0]).glob("*.table")):
         _refuse(what, "a protocol", keys or complete or bool(with_ or hwloc))
         return _show_protocol(load_tables(what), plot, json)
@@ -88,7 +89,7 @@ def _show_numbers(rows: list[dict[str, Any]], json: bool) -> None:
 
 def _show_protocol(tables: Tables, plot: Path | None, json: bool) -> int:
     """What changes a state, as rows and as a diagram."""
-    check_endings({"--plot": plot}, {"--plot": (".svg",)})
+    check_outputs({"--plot": plot}, {"--plot": DIAGRAM})
     heads = ("state", "event", "textbook", "does", "next")
     rows = [move._asdict() for move in diagram.moves(tables)]
     columns = [Column(head, head, left=True) for head in heads]

@@ -27,7 +27,7 @@ from uncore.cli.status import FAILED, INTERRUPTED, OK
 from uncore.drawing.plot import picture
 from uncore.errors import GuestError, UserError
 from uncore.execution.saved_points import Store
-from uncore.job.option_values import check_endings
+from uncore.job.option_values import check_outputs
 from uncore.study import matrix as measurement
 
 Sample = Annotated[
@@ -56,7 +56,7 @@ def matrix(
     crew: Crew = CREW,
     json: Json = False,
 ) -> int:
-    check_endings({"--csv": csv, "--plot": plot})
+    check_outputs({"--csv": csv, "--plot": plot})
     _check_places(machine_words, as_measured)
     with crew.at_work() as workers:
         measured = measurement.measure(

@@ -9,9 +9,9 @@ from cyclopts import Parameter
 
 from uncore.cli.status import OK
 from uncore.drawing.table import say
-from uncore.errors import UserError
-from uncore.job.option_values import check_endings
+from uncore.job.option_values import check_outputs
 from uncore.support.output_files import write_whole
+from uncore.support.output_kinds import OutputKind
 
 STARTS = Path(__file__).parents[1] / "starts"
 NEXT = {"lock": "uncore run graviton2 {} --threads 1,2..64", "machine": "uncore show {}"}
@@ -22,9 +22,7 @@ def new(
     file: Annotated[Path, Parameter(help="the file: .c of a lock, .toml of a machine")],
 ) -> int:
     (start,) = STARTS.glob(f"{what}.*")
-    check_endings({"FILE": file}, {"FILE": (start.suffix,)})
-    if file.exists():
-        raise UserError(f"{file}: is there already; name a file that is not")
+    check_outputs({"FILE": file}, {"FILE": OutputKind(f"a {what}", {start.suffix: None})})
     write_whole(file, start.read_text().replace("THIS_FILE", str(file)))
     say(f"{file}: a {what} that runs as it is; change it. Now: {NEXT[what].format(file)}")
     return OK

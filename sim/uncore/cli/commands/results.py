@@ -40,7 +40,7 @@ from uncore.engine import EngineOptions
 from uncore.errors import GuestError, UserError
 from uncore.execution.execute import execute
 from uncore.execution.rerun import observe
-from uncore.job.option_values import check_endings, is_workload
+from uncore.job.option_values import check_outputs, is_workload
 from uncore.program import Program
 from uncore.report import c2c, objects
 from uncore.report import compare as compare_report
@@ -124,7 +124,7 @@ def scaling(
     plot: Plot = None,
     json: Json = False,
 ) -> int:
-    check_endings({"--plot": plot})
+    check_outputs({"--plot": plot})
     analysis = analyse(load_result(result))
     if json:
         print_json(analysis)
@@ -152,7 +152,7 @@ def compare(
     on_linux: OnLinux = ON_LINUX,
     json: Json = False,
 ) -> int:
-    check_endings({"--plot": plot, "--report": report})
+    check_outputs({"--plot": plot, "--report": report})
     limits = engine_words.engine_options()
     if words and all(_is_result(word) for word in words):
         results = _saved(words, threads == "1" and untouched(job_words) and untouched(chance))

@@ -46,7 +46,7 @@ from uncore.execution.uncertainty import SAMPLES, spread
 from uncore.host import pinned
 from uncore.host.program import measure
 from uncore.job import Job
-from uncore.job.option_values import check_endings, duration, machines_and_workloads, pairs
+from uncore.job.option_values import check_outputs, duration, machines_and_workloads, pairs
 from uncore.job.placement import thread_counts
 from uncore.report import curve
 from uncore.result import Result, canonical, load_all, save
@@ -78,6 +78,7 @@ def run(
     whole: Whole = WHOLE,
     on_linux: OnLinux = ON_LINUX,
 ) -> int:
+    check_outputs(outputs.files() | chart.files() | whole.files())
     engine_options, set_ = engine_words.engine_options(), job_words.parameters
     default_job = all(map(untouched, (replace(job_words, parameters=[]), chance, what_if)))
     default_run = default_job and not (outputs.lines or outputs.log or outputs.keep or resume)
@@ -135,12 +136,10 @@ def _check_from(whole: Whole, alone: bool) -> None:
 
 
 def _check_host(alone: bool, chart: Chart, outputs: Outputs) -> None:
-    """Refuses other options, and files that could not be written after the measurement."""
     if not alone:
         raise UserError(
             "--host: a real machine has no --with, --log, --lines, --again, --seed or placement"
         )
-    check_endings({"--output": outputs.output, "--plot": chart.plot})
 
 
 def _check_again(again: Path, alone: bool) -> None:
@@ -186,7 +185,6 @@ def _measured(words: Sequence[str], threads: str, set_: Sequence[str], on_linux:
 
 def _report(result: Result, chart: Chart, outputs: Outputs) -> int:
     output = outputs.output
-    check_endings({"--output": output, "--plot": chart.plot})
     if output:  # before anything is printed: who reads it may have seen enough
         save(result, output)
     show_output([] if outputs.json else [result])

@@ -21,8 +21,9 @@ from uncore.cli.options import (
 )
 from uncore.cli.options.window import LOOKED, Looked
 from uncore.cli.status import OK
-from uncore.job.option_values import check_endings
+from uncore.job.option_values import check_outputs
 from uncore.report import traced
+from uncore.support.output_kinds import TRACE
 from uncore.trace import record, save
 
 
@@ -40,7 +41,7 @@ def trace(
     engine_words: EngineWords = ENGINE_WORDS,
     json: Json = False,
 ) -> int:
-    check_endings({"--output": output}, {"--output": (".parquet", ".pftrace")})
+    check_outputs({"--output": output}, {"--output": TRACE})
     job = job_words.job(machine, workload, (threads,), chance)
     events = record(next(job.points()), looked.wanted(threads), engine_words.engine_options())
     save(events, output)

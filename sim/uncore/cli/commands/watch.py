@@ -21,7 +21,8 @@ from uncore.cli.options import (
 from uncore.cli.options.window import LOOKED, Looked
 from uncore.cli.status import OK
 from uncore.errors import UserError
-from uncore.job.option_values import check_endings, machines_and_workloads
+from uncore.job.option_values import check_outputs, machines_and_workloads
+from uncore.support.output_kinds import PAGE
 from uncore.trace import MEASURED, record, stepper
 
 MOST = 60_000  # messages of a page
@@ -38,7 +39,7 @@ def watch(
     chance: Drawn = DRAWN,
     engine_words: EngineWords = ENGINE_WORDS,
 ) -> int:
-    check_endings({"--output": output}, {"--output": (".html",)})
+    check_outputs({"--output": output}, {"--output": PAGE})
     jobs = job_words.jobs(*machines_and_workloads("watch", words), str(threads), chance)
     if len(jobs) > 2:
         raise UserError(

@@ -27,7 +27,7 @@ from uncore.cli.options.of_linux import ON_LINUX, OnLinux
 from uncore.cli.status import OK
 from uncore.drawing.plot import picture
 from uncore.drawing.table import print_json
-from uncore.job.option_values import check_endings
+from uncore.job.option_values import check_outputs
 from uncore.report import whatif as shown
 from uncore.study.whatif import Kind
 from uncore.study.whatif import whatif as look
@@ -49,7 +49,7 @@ def whatif(
     on_linux: OnLinux = ON_LINUX,
     json: Json = False,
 ) -> int:
-    check_endings({"--plot": plot, "--report": report})
+    check_outputs({"--plot": plot, "--report": report})
     program = on_linux.program(workload)
     job = on_linux.of_job(job_words.job(machine, program, (threads,), chance))
     with crew.at_work() as workers:

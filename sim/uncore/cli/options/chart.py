@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -34,6 +35,10 @@ class Chart:
         str, Parameter(help="a panel for each value of this option", group=PICTURES)
     ] = ""
     report: Report = None
+
+    def files(self) -> dict[str, Path | None]:
+        """Files that it writes, by their options."""
+        return {"--plot": self.plot, "--report": self.report}
 
     def wanted(self) -> Wanted:
         heat = tuple(self.heat.split(",")) if self.heat else None

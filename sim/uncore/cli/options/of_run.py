@@ -31,6 +31,10 @@ class Outputs:
     ] = None
     json: Json = False
 
+    def files(self) -> dict[str, Path | None]:
+        """Files that it writes, by their options."""
+        return {"--output": self.output, "--log": self.log}
+
 
 @Parameter(name="*")
 @dataclass(frozen=True)

@@ -32,5 +32,9 @@ class Whole:
         Path | None, Parameter(name="--from", help="go on with a saved run", group=SAVED)
     ] = None
 
+    def files(self) -> dict[str, Path | None]:
+        """Files that it writes, by their options."""
+        return {"--state": self.state}
+
 
 WHOLE = Whole()

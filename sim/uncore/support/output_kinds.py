@@ -1,0 +1,82 @@
+"""Kinds of files that uncore writes, and the mark by which it knows one of its own again.
+
+    RESULT.endings                    (".json", ".parquet")
+    RESULT.has_written(path)          whether overwriting the file loses nothing but a result
+
+A file that holds what a person may have changed since (a machine file, a measured matrix) has no
+mark.  An empty file loses nothing: `mktemp` makes it.
+"""
+
+from __future__ import annotations
+
+import mmap
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+MAKER = "uncore"  # what pictures and pages name as their maker
+
+_PAGE = re.compile(rb'\A.{0,300}<meta name="generator" content="uncore">', re.DOTALL)
+
+
+def _json(schema: str) -> re.Pattern[bytes]:
+    return re.compile(rb'\A\s*\{\s*"schema":\s*"' + re.escape(schema).encode() + rb"s?/")
+
+
+def _parquet(key: str) -> re.Pattern[bytes]:
+    """A key of the metadata: Thrift's compact protocol writes its type, its length and itself."""
+    return re.compile(b"\x18" + bytes([len(key)]) + re.escape(key).encode() + b"\x18")
+
+
+class OutputKind(NamedTuple):
+    name: str
+    marks: Mapping[str, re.Pattern[bytes] | None]  # by the ending of the file's name; "": any
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        return tuple(self.marks)
+
+    def has_written(self, path: Path) -> bool:
+        mark = self.marks.get(path.suffix, self.marks.get(""))
+        try:
+            with open(path, "rb") as file:
+                if not file.seek(0, 2):
+                    return True
+                with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                    return bool(mark and mark.search(content))
+        except (OSError, ValueError):
+            return False
+
+
+LOG_KEY, RESULT_KEY, TRACE_KEY = "uncore.log", "uncore.result", "uncore.trace"  # of Parquet files
+
+RESULT = OutputKind(
+    "a result of uncore", {".json": _json(RESULT_KEY), ".parquet": _parquet(RESULT_KEY)}
+)
+LOG = OutputKind("a transaction log of uncore", {".parquet": _parquet(LOG_KEY)})
+TRACE = OutputKind(
+    "a trace of uncore",
+    {
+        ".parquet": _parquet(TRACE_KEY),
+        ".pftrace": re.compile(rb"\A\n.{1,9}\x12\x05harts\n.{1,9}\x12\x05lines\n", re.DOTALL),
+    },
+)
+PAGE = OutputKind("a page by uncore", {".html": _PAGE})
+PICTURE = OutputKind(
+    "a picture by uncore",
+    {
+        ".png": re.compile(rb"tEXtSoftware\x00uncore"),
+        ".svg": re.compile(rb"<dc:title>uncore</dc:title>|<metadata>uncore</metadata>"),
+        ".pdf": re.compile(rb"/Creator \(uncore\)"),
+        ".html": _PAGE,
+    },
+)
+DIAGRAM = OutputKind("a diagram by uncore", {".svg": PICTURE.marks[".svg"]})
+HWLOC = OutputKind(
+    "hwloc's XML by uncore", {".xml": re.compile(rb'<info name="Backend" value="uncore"')}
+)
+STATE = OutputKind("a saved run of uncore", {"": re.compile(rb"\Auncore\.state/")})
+MACHINE = OutputKind("a machine file", {".toml": None})
+MATRIX = OutputKind("a matrix", {".csv": None})
+MEASUREMENT = OutputKind("a measurement", {".json": None})
