@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import stat
 from pathlib import Path
 
 import pytest
@@ -76,13 +78,49 @@ def test_damaged_boot_is_booted_and_kept_anew(boot, spoil):
     assert TAKEN_UP.search(boot().err)
 
 
-def test_folder_that_others_may_write_is_left_alone(boot):
+@pytest.mark.parametrize("may_write", [stat.S_IWGRP, stat.S_IWOTH], ids=["group", "others"])
+def test_folder_that_others_may_write_is_left_alone(boot, may_write):
     first = boot()
-    kept_boots.FOLDER.chmod(0o777)
+    kept_boots.FOLDER.chmod(0o700 | may_write)
     files = kept()
     again = boot()
     assert "kept" not in again.err
     assert (again.out, TAKEN_UP.search(again.err), kept()) == (first.out, None, files)
+
+
+@pytest.mark.parametrize("may_write", [stat.S_IWGRP, stat.S_IWOTH], ids=["group", "others"])
+def test_file_that_others_may_write_is_booted_and_kept_anew(boot, may_write):
+    """A folder that others may only enter does not keep them from a file that they may write."""
+    first = boot()
+    kept_boots.FOLDER.chmod(0o755)
+    kept()[0].chmod(0o600 | may_write)
+    again = boot()
+    assert (again.out, TAKEN_UP.search(again.err)) == (first.out, None)
+    assert stat.S_IMODE(kept()[0].stat().st_mode) == 0o600
+    assert TAKEN_UP.search(boot().err)
+
+
+def test_folder_and_file_that_others_may_only_read_are_taken_up(boot):
+    boot()
+    kept_boots.FOLDER.chmod(0o755)
+    kept()[0].chmod(0o644)
+    assert TAKEN_UP.search(boot().err)
+
+
+@pytest.mark.parametrize("whose", ["folder", "file"])
+def test_boot_of_another_user_is_left_alone(boot, monkeypatch, whose):
+    boot()
+    (other,) = {"folder": [kept_boots.FOLDER], "file": kept()}[whose]
+    status = Path.stat
+
+    def of_another(path, **how):
+        about = status(path, **how)
+        changed = [*about]
+        changed[stat.ST_UID] += path == other
+        return os.stat_result(changed)
+
+    monkeypatch.setattr(Path, "stat", of_another)
+    assert not TAKEN_UP.search(boot().err)
 
 
 def test_full_folder_loses_its_oldest_boots(boot, monkeypatch):

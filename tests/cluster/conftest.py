@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -12,7 +13,15 @@ from typing import NamedTuple
 
 import pytest
 
-PATIENCE = 60  # seconds
+PATIENCE = 300  # seconds
+QUIET = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0")  # a worker
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loaded computer takes long to start a worker."""
+    monkeypatch.setattr("uncore.execution.cluster.PATIENCE", PATIENCE)
+
 
 Start = Callable[..., subprocess.Popen[bytes]]
 
@@ -22,10 +31,14 @@ def start(tmp_path: Path) -> Iterator[Start]:
     """Starts a program of Dask; all end with the test."""
     running: list[subprocess.Popen[bytes]] = []
 
-    def started(program: str, *words: str) -> subprocess.Popen[bytes]:
+    def started(program: str, *words: str, **surroundings: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", f"distributed.cli.dask_{program}", *words]
         process = subprocess.Popen(
-            command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            command,
+            cwd=tmp_path,
+            env={**os.environ, **surroundings},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         running.append(process)
         return process
@@ -43,10 +56,14 @@ class Head(NamedTuple):
 
 @pytest.fixture
 def head(start: Start, tmp_path: Path) -> Head:
-    """The scheduler."""
+    """The scheduler, without keys."""
+    return scheduler(start, tmp_path)
+
+
+def scheduler(start: Start, tmp_path: Path, *words: str, **surroundings: str) -> Head:
     file = tmp_path / "scheduler.json"
-    words = ("--port", "0", "--no-dashboard", "--scheduler-file", str(file))
-    process = start("scheduler", *words)
+    usual = ("--port", "0", "--no-dashboard", "--scheduler-file", str(file))
+    process = start("scheduler", *usual, *words, **surroundings)
     end = time.monotonic() + PATIENCE
     while not file.exists() or not file.read_text().endswith("}"):
         assert time.monotonic() < end
@@ -57,5 +74,4 @@ def head(start: Start, tmp_path: Path) -> Head:
 @pytest.fixture
 def worker(start: Start, head: Head) -> Callable[..., subprocess.Popen[bytes]]:
     """Starts one of that scheduler."""
-    quiet = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0")
-    return lambda *words: start("worker", head.address, *quiet, *words)
+    return lambda *words: start("worker", head.address, *QUIET, *words)

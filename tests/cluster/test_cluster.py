@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-import pytest
+import re
+import subprocess
+import sys
+from contextlib import nullcontext
 
+import pytest
+import yaml
+from dask import config
+from tests.cluster.conftest import QUIET, scheduler
+
+from uncore.cli.options import Crew
 from uncore.errors import OutsideError, UserError
 from uncore.execution.cluster import connected
 from uncore.execution.execute import execute
 from uncore.execution.request import make_job
 from uncore.execution.saved_points import Store
+from uncore.support.paths import CHECKOUT
 
 # A worker whose copy of uncore says that it is another one.
 OTHER = "from uncore.engine import copy\ncopy.content = lambda: 'f' * 64\n"
@@ -76,6 +86,88 @@ def test_a_worker_with_another_copy_is_refused(head, worker, tmp_path, patch, sa
     worker("--preload", str(preload))
     with pytest.raises(UserError, match=f"worker tcp://.*{said}"), connected(head.address):
         pass
+
+
+def test_a_worker_with_another_copy_that_joins_late_is_refused(head, worker, tmp_path):
+    """A late one has missed the look at all workers, and is refused at its first task."""
+    patch = tmp_path / "patch.py"
+    patch.write_text(OTHER)
+    worker()
+    with connected(head.address) as cluster:
+        worker("--preload", str(patch))
+        cluster._client.wait_for_workers(2, timeout=60)
+        with pytest.raises(UserError, match=r"worker tcp://.*has another copy of uncore"):
+            execute(jobs(8), cluster)
+
+
+# Exits with 1 where it is answered: without keys, and with keys of its own.
+STRANGER = """
+import asyncio, sys
+from distributed.core import connect
+from distributed.security import Security
+for keys in (Security(), Security.temporary()):
+    try:
+        asyncio.run(connect(sys.argv[1], timeout=5, **keys.get_connection_args("client")))
+    except (TypeError, OSError) as error:
+        print("refused:", error)
+    else:
+        sys.exit(1)
+"""
+
+
+def test_local_cluster_refuses_a_process_that_has_its_address_alone():
+    with connected("local", 1) as cluster:
+        address = cluster._client.scheduler.address
+        assert address.startswith("tls://127.0.0.1:")
+        command = [sys.executable, "-c", STRANGER, address]
+        stranger = subprocess.run(command, capture_output=True, text=True)
+        assert (stranger.returncode, stranger.stdout.count("refused:")) == (0, 2)
+        assert hashes(execute(jobs(8)[:1], cluster)) == hashes(execute(jobs(8)[:1]))
+
+
+def test_recipe_of_the_page_encrypts_a_cluster(start, tmp_path):
+    """Does what docs/cli.md says; then the same on a computer without the keys."""
+    page = (CHECKOUT / "docs/cli.md").read_text()
+    make = re.search("^    (openssl .*)$", page, re.MULTILINE)[1].split()
+    subprocess.run(make, cwd=tmp_path, check=True, capture_output=True)
+    dask = tmp_path / "dask"
+    dask.mkdir()
+    settings = re.search("^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1]
+    (dask / "tls.yaml").write_text(settings.replace("/home/you", str(tmp_path)))
+    keys = {"DASK_CONFIG": str(dask)}
+    head = scheduler(start, tmp_path, "--protocol", "tls", **keys)
+    start("worker", head.address, *QUIET, **keys)
+    wanted = jobs(8)[:1]
+    known = yaml.safe_load((dask / "tls.yaml").read_text())
+    with config.set(config.merge(config.global_config, known)), connected(head.address) as cluster:
+        assert hashes(execute(wanted, cluster)) == hashes(execute(wanted))
+    with pytest.raises(UserError, match=r"--cluster tls://.*needs keys"), connected(head.address):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("address", "is_exposed"),
+    [
+        ("tcp://head:8786", True),
+        ("ws://10.0.0.7:8786", True),
+        ("tcp://[2001:db8::1]:8786", True),
+        ("tcp://0.0.0.0:8786", True),
+        ("tcp://127.0.0.1:8786", False),
+        ("tcp://[::1]:8786", False),
+        ("tcp://localhost:8786", False),
+        ("tls://head:8786", False),
+        ("wss://head:8786", False),
+        ("local", False),
+    ],
+)
+def test_address_that_others_reach_without_keys_is_warned_of(
+    address, is_exposed, monkeypatch, capsys
+):
+    monkeypatch.setattr("uncore.execution.cluster.connected", lambda *_: nullcontext(1))
+    with Crew(cluster=address).at_work():
+        pass
+    warned = capsys.readouterr().err
+    assert ("runs code on the workers" in warned and "tls://" in warned) is is_exposed
 
 
 def test_a_scheduler_that_ends_is_said_to_be_gone(head, worker):

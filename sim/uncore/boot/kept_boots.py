@@ -4,8 +4,8 @@
     keep(boot, begun, session)     so that it is found; False: it cannot be
 
 A kept boot is a file as `save` writes it, named by a hash of all that decides the run, and of this
-copy of uncore.  It is the memory of a process, so it is taken up only from a folder of the user's
-own that nobody else may write.  A file that is damaged counts as none.
+copy of uncore.  It is the memory of a process, so it is taken up only if file and folder are the
+user's own and nobody else may write either.  A file that is damaged counts as none.
 Invariant: after `keep` the folder holds at most MOST bytes, or the boot just kept.
 """
 
@@ -42,7 +42,7 @@ class Found(NamedTuple):
 def find(boot: Boot) -> Found | None:
     file = _file(boot)
     try:
-        if not _is_private(file.parent):
+        if not (_is_private(file.parent) and _is_private(file)):
             return None
         since = datetime.fromtimestamp(file.stat().st_mtime)
         return Found(take_up(file), since)
@@ -58,6 +58,7 @@ def keep(boot: Boot, begun: Begun, session: Session) -> bool:
         if begun.arena is None or not _is_private(file.parent):
             return False
         save(begun, session, file)
+        file.chmod(0o600)
         trim(file, MOST)
     except (OSError, UserError):
         return False
@@ -71,6 +72,6 @@ def _file(boot: Boot) -> Path:
     return FOLDER / hashlib.sha256(key).hexdigest()
 
 
-def _is_private(folder: Path) -> bool:
-    about = folder.stat()
+def _is_private(path: Path) -> bool:
+    about = path.stat()
     return about.st_uid == os.getuid() and not about.st_mode & OTHERS

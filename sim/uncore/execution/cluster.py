@@ -1,9 +1,13 @@
 """Points run by the workers of a Dask cluster: on this computer, or wherever its scheduler reaches.
 
     with connected("tcp://head:8786") as cluster:    a scheduler that runs, and its workers
+    with connected("tls://head:8786") as cluster:    the same, with the keys of Dask's configuration
     with connected("local", 2) as cluster:           two processes, which end with the block
         execute(jobs, cluster)                       as with a number of processes (pool.py)
+    exposed("tcp://head:8786") -> str                a warning, where others may run code there
 
+Whoever reaches a scheduler runs code on its workers, so `local` has keys of its own, made for this
+block and kept in memory, and answers nobody else.
 Another worker runs what a lost worker had under way; what that had finished is here already.
 Invariant: every answer comes from a worker with this process's copy of uncore; a worker with
 another copy ends the work with a message.
@@ -11,6 +15,7 @@ another copy ends the work with a message.
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 import re
 import time
@@ -20,8 +25,10 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+import cryptography  # noqa: F401 (Security.temporary needs it)
 from distributed import Client, KilledWorker, LocalCluster, as_completed, get_worker
 from distributed.comm import CommClosedError
+from distributed.security import Security
 
 from uncore import __version__
 from uncore.engine import copy
@@ -34,6 +41,7 @@ Answer = TypeVar("Answer")
 
 LOCAL = "local"
 ADDRESS = re.compile(r"(tcp|tls|wss?)://([^\s/:]+|\[[0-9a-fA-F:]+\]):\d{1,5}")
+ENCRYPTED = ("tls", "wss")
 PATIENCE = 10  # seconds for a scheduler to answer, and for a first worker
 PACE = 0.2  # seconds between two progress reports of a worker
 
@@ -43,7 +51,10 @@ def connected(address: str, cores: int = 1) -> Iterator[Cluster]:
     """Connects to a scheduler; `local` starts one with `cores` worker processes."""
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # uncore reports it itself
     if address == LOCAL:
-        with _local(cores) as processes, _client(processes.scheduler_address) as client:
+        with (
+            _local(cores) as processes,
+            _client(processes.scheduler_address, processes.security) as client,
+        ):
             yield Cluster(client, LOCAL)
     else:
         with _client(address) as client:
@@ -53,18 +64,46 @@ def connected(address: str, cores: int = 1) -> Iterator[Cluster]:
 def _local(processes: int) -> LocalCluster:
     """Starts workers that signals do not reach: one that a signal kills would be restarted."""
     quiet: Any = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
+    security = Security.temporary()
     with held_back():
-        return LocalCluster(processes, threads_per_worker=1, memory_limit=0, **quiet)
+        return LocalCluster(
+            processes, threads_per_worker=1, memory_limit=0, security=security, **quiet
+        )
+
+
+def exposed(address: str) -> str:
+    """Says what others can do who reach this scheduler, where nothing holds them."""
+    match = ADDRESS.fullmatch(address)
+    if not match or match[1] in ENCRYPTED or _is_loopback(match[2].strip("[]")):
+        return ""
+    return (
+        f"--cluster {address}: whoever reaches this port runs code on the workers and here, and"
+        " reads along; write tls:// with keys of yours, as docs/cli.md says (Beyond one computer)"
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 @contextmanager
-def _client(address: str) -> Iterator[Client]:
+def _client(address: str, security: Security | None = None) -> Iterator[Client]:
+    """`security`: none, then the keys are those of Dask's configuration."""
     if not ADDRESS.fullmatch(address):
         raise UserError(
             f"--cluster {address}: expected a scheduler's address, like tcp://head:8786, or local"
         )
+    keys = security or Security()
+    if address.partition(":")[0] in ENCRYPTED and not keys.tls_client_cert:
+        raise UserError(
+            f"--cluster {address}: needs keys, and Dask's configuration here names none;"
+            " docs/cli.md (Beyond one computer) says how to make them"
+        )
     try:
-        client = Client(address, timeout=PATIENCE, set_as_default=False)
+        client = Client(address, timeout=PATIENCE, set_as_default=False, security=keys)
     except (OSError, ValueError) as error:
         raise UserError(
             f"--cluster {address}: no scheduler answers there ({error}); `dask scheduler` starts"

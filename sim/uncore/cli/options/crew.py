@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from cyclopts import Parameter
 
+from uncore.cli.options.messages import note
 from uncore.cli.options.single import Cluster, Cores
 from uncore.errors import UserError
 from uncore.execution.pool import Workers
@@ -29,12 +30,14 @@ class Crew:
             yield workers(self.cores)
             return
         try:
-            from uncore.execution.cluster import connected  # noqa: PLC0415 (slow to load)
+            from uncore.execution.cluster import connected, exposed  # noqa: PLC0415 (slow to load)
         except ImportError as error:
             raise UserError(
                 f"--cluster {self.cluster}: needs the package {error.name}, which is not installed;"
                 " write: pip install 'uncore[cluster]'"
             ) from None
+        if warning := exposed(self.cluster):
+            note(warning)
         with connected(self.cluster, workers(self.cores)) as cluster:
             yield cluster
 
