@@ -5,12 +5,13 @@ import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from tests.trace.browser import faults, opened
 
 from uncore.cli import app as cli
-from uncore.errors import UserError
+from uncore.errors import GuestError, UserError
 from uncore.study import lessons
 from uncore.support.paths import CHECKOUT
 
@@ -48,6 +49,66 @@ def test_exercise_is_not_solved_where_it_begins_and_can_be(name):
     assert all(bound.kept for bound in lessons.check(lesson, program, parameters))
 
 
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("lock/empty", "a self-check failed"),
+        ("refcount/atomic", "begin with workloads/lock/ticket.c"),
+    ],
+)
+def test_what_is_no_lock_is_refused_in_words(program, words, capsys):
+    with pytest.raises(SystemExit) as refused:
+        cli.main(["lesson", "check", "ticket", program])
+    assert refused.value.code == 1 and words in capsys.readouterr().err
+
+
+ANSWERS = Path(__file__).parent / "answers"
+
+
+def written(verdict: str) -> list[str]:
+    return sorted(str(path.relative_to(ANSWERS)) for path in ANSWERS.glob(f"*/{verdict}_*.c"))
+
+
+@pytest.mark.parametrize("name", lessons.names())
+def test_exercise_has_answers_of_each_kind(name):
+    kinds = {kind: len([*(ANSWERS / name).glob(f"{kind}_*.c")]) for kind in ("right", "wrong")}
+    assert kinds["right"] >= 3 and kinds["wrong"] >= 5
+
+
+@pytest.mark.bulk
+@pytest.mark.parametrize("answer", written("right"))
+def test_right_answer_is_accepted(answer):
+    bounds = lessons.check(lessons.read(Path(answer).parent.name), str(ANSWERS / answer), {})
+    assert [bound for bound in bounds if not bound.kept] == []
+
+
+@pytest.mark.bulk
+@pytest.mark.parametrize("answer", written("wrong"))
+def test_wrong_answer_is_refused(answer):
+    """Refused by a bound, or by its own check, which has status 1 too."""
+    lesson = lessons.read(Path(answer).parent.name)
+    try:
+        bounds = lessons.check(lesson, str(ANSWERS / answer), {})
+    except GuestError as error:
+        assert "a self-check failed" in str(error)
+    else:
+        assert not all(bound.kept for bound in bounds)
+
+
+@pytest.mark.parametrize("name", lessons.names())
+def test_program_of_another_kind_does_not_do_the_task(name):
+    """A count without a lock, a lock without a count: neither has what the exercise is about."""
+    program = "lock/mcs" if name == "refcount" else "counter/percpu"
+    (bound,) = lessons.check(lessons.read(name), program, {})
+    assert not bound.kept and "begin with workloads/" in bound.why
+
+
+@pytest.mark.parametrize("program", "lock/tas lock/ttas lock/swap lock/ticket".split())
+def test_lock_whose_memory_is_far_does_not_solve_homes(program):
+    bounds = lessons.check(lessons.read("homes"), program, {})
+    assert [bound.kept for bound in bounds if "node1" in bound.bound] == [False]
+
+
 def test_unknown_lesson_is_named_beside_those_there_are():
     with pytest.raises(UserError, match=r"no lesson is called 'tickets'.*ticket, sharing"):
         lessons.read("tickets")
@@ -63,11 +124,9 @@ def test_command_checks_a_file_of_ones_own(tmp_path):
     assert solved.returncode == 0, solved.stderr
 
 
-@pytest.mark.parametrize(
-    "program", "lock/tas lock/ttas lock/swap lock/empty refcount/atomic".split()
-)
+@pytest.mark.parametrize("program", "lock/tas lock/ttas lock/swap".split())
 def test_figure_that_a_run_lacks_is_a_bound_not_kept(program, capsys):
-    """Those programs' threads hardly work together, so they have no fairness."""
+    """Threads of those programs hardly work together, so they have no fairness."""
     with pytest.raises(SystemExit) as refused:
         cli.main(["lesson", "check", "ticket", program, "--json"])
     printed = capsys.readouterr()

@@ -78,6 +78,6 @@ def _check(name: str, program: str, set_: list[str], json: bool) -> int:
     bounds = lessons.check(chosen, program, dict(pairs("--set", set_)))
     emit([bound._asdict() for bound in bounds], json, COLUMNS, f"{name}: {program}")
     for bound in bounds:
-        if bound.unknown:
-            note(f"not kept: {bound.says}: {bound.unknown}")
+        if bound.why:
+            note(f"not kept: {bound.says}: {bound.why}")
     return OK if all(bound.kept for bound in bounds) else FAILED

@@ -4,7 +4,9 @@
     figures({"ticket": "ccx:4x8 lock/ticket 32"})       {"ticket.lines": 31.4, ...}
 
 Figures: throughput (M operations/s), p50 and p99 (ns), fairness (0 to 1); lines fetched and
-instructions, an operation.  A figure that the run does not have is None, and `UNKNOWN` says why.
+instructions, an operation; node0, node1, ...: those of the lines fetched that live in this memory,
+without what a lock guards, which the program's header allocates.  A figure that the run does not
+have is None, and `UNKNOWN` says why.
 """
 
 from __future__ import annotations
@@ -17,8 +19,11 @@ from uncore.execution.execute import execute
 from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.job.forms import FIRST_SEED
+from uncore.program.abi import CONSTANTS
 from uncore.result import Point
+from uncore.topology.machine import Machine
 
+GUARDED, RAM = "guarded", CONSTANTS["UC_RAM_BASE"]
 UNKNOWN = {
     "throughput": "no time passed",
     "p50": "the program marks no operations with uc_start() and uc_op()",
@@ -35,9 +40,20 @@ def job(words: str, parameters: Mapping[str, Any] | None = None) -> Job:
 
 def figures(runs: Mapping[str, Job]) -> dict[str, float | None]:
     values: dict[str, float | None] = {}
-    for name, result in zip(runs, execute(list(runs.values())), strict=True):
-        values |= {f"{name}.{figure}": value for figure, value in _of(result.points[0]).items()}
+    for (name, run), result in zip(runs.items(), execute(list(runs.values())), strict=True):
+        found = _of(result.points[0]) | _by_node(result.points[0], run.machine)
+        values |= {f"{name}.{figure}": value for figure, value in found.items()}
     return values
+
+
+def _by_node(point: Point, machine: Machine) -> dict[str, float | None]:
+    """Lines fetched for an operation, by the node that their addresses name (A4.1)."""
+    fetched = dict.fromkeys(range(len(machine.memories)), 0)
+    names = dict(point.names)
+    for address, count in point.lines or ():
+        if not names.get(address, "").startswith(GUARDED):
+            fetched[(address - RAM) // machine.node_span] += count
+    return {f"node{node}": count / point.ops for node, count in fetched.items()}
 
 
 def _of(point: Point) -> dict[str, float | None]:

@@ -50,12 +50,16 @@ class Watch(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Exercise(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a program of the reader's must do in the run `yours`; {program} stands for it."""
+    """What a program of the reader's must do in the run `yours`; {program} stands for it.
+
+    `keeps` are parameters of the program that it begins from: who lacks one does something else.
+    """
 
     ask: str
     start: str  # the workload to begin from
     must: Mapping[str, str]  # in words -> a bound
     runs: Mapping[str, str]
+    keeps: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
 
 

@@ -1,0 +1,46 @@
+// A hart keeps all that it has put, and hands them in at the end.
+#include "references.h"
+
+UC_WORKLOAD("Sloppy reference count: spare references kept by each hart");
+UC_PARAM(u64, spares, 8, "references", "most spares a hart keeps");
+
+static struct {
+  UC_ALIGNED _Atomic uint64_t references;
+}* central;
+
+static struct hart {
+  UC_ALIGNED uint64_t spare;
+}* harts;
+
+static void count_setup(unsigned n) {
+  central = uc_alloc(sizeof *central, (unsigned)object_node);
+  central->references = n;
+  harts = uc_alloc(n * sizeof *harts, 0);
+}
+
+static void count_get(unsigned id) {
+  if (harts[id].spare > 0)
+    harts[id].spare--;
+  else
+    atomic_fetch_add_explicit(&central->references, 1, memory_order_relaxed);
+}
+
+static void give_back(struct hart* hart, uint64_t amount) {
+  hart->spare -= amount;
+  if (atomic_fetch_sub_explicit(&central->references, amount, memory_order_acq_rel) == amount)
+    object_release();
+}
+
+static void count_put(unsigned id) {
+  struct hart* hart = &harts[id];
+  if (++hart->spare > 64 * spares) give_back(hart, hart->spare);
+}
+
+static void count_tend(unsigned id) { (void)id; }
+
+static bool count_drain(unsigned id) {
+  if (harts[id].spare > 0) give_back(&harts[id], harts[id].spare);
+  return true;
+}
+
+static bool count_is_zero(void) { return central->references == 0; }

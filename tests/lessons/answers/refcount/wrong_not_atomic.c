@@ -1,0 +1,34 @@
+// An addition that is no atomic operation loses references.
+#include "references.h"
+
+UC_WORKLOAD("Reference count in one atomic word: get, use, put by every hart");
+
+static struct {
+  UC_ALIGNED _Atomic uint64_t references;
+}* count;
+
+static void count_setup(unsigned n) {
+  count = uc_alloc(sizeof *count, (unsigned)object_node);
+  count->references = n;
+}
+
+static void count_get(unsigned id) {
+  (void)id;
+  uint64_t before = atomic_load_explicit(&count->references, memory_order_relaxed);
+  atomic_store_explicit(&count->references, before + 1, memory_order_relaxed);
+  uc_check(before > 0, "a reference was taken to an object without any");
+}
+
+static void count_put(unsigned id) {
+  (void)id;
+  if (atomic_fetch_sub_explicit(&count->references, 1, memory_order_acq_rel) == 1) object_release();
+}
+
+static void count_tend(unsigned id) { (void)id; }
+
+static bool count_drain(unsigned id) {
+  (void)id;
+  return true;
+}
+
+static bool count_is_zero(void) { return count->references == 0; }
