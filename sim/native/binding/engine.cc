@@ -220,6 +220,10 @@ void bind_process(nb::class_<Engine>& run) {
           "Numbers of system calls that the program has asked for and that are not there.")
       .def("files", &files, nb::arg("most"),
            "Paths and bytes of files that the program has made or changed; None: more than `most`.")
+      .def_prop_ro(
+          "waits_in_vain",
+          [](const Engine& e) { return e.os && e.os->scheduler.waits_in_vain(); },
+          "Does a thread wait while a hart that may run it idles? Rule K6.1 says no.")
       .def("tasks", &tasks);
 }
 

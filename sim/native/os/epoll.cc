@@ -1,10 +1,13 @@
 // epoll: a set of files, and a list of those of which something has been heard.
 //
 // Invariant: an item is on the list once at most. A file is looked at when a task asks; what a
-// change of it does is to put its item on the list.
+// change of it does is to put its item on the list. Epolls nest no deeper than kMostNests and
+// without loops, and few paths lead up from a file, so that each call and each change ends soon.
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <list>
+#include <map>
 
 #include "os/calls.hh"
 
@@ -19,7 +22,9 @@ enum : uint32_t {
   kHow = EPOLLEXCLUSIVE | EPOLLWAKEUP | EPOLLONESHOT | EPOLLET,
 };
 enum : uint64_t { EPOLL_CTL_ADD = 1, EPOLL_CTL_DEL = 2, EPOLL_CTL_MOD = 3 };
-constexpr unsigned kDeepest = 5;  // epolls in epolls, as EP_MAX_NESTS has it
+constexpr unsigned kMostNests = 4;  // epolls below an epoll, one within the other (EP_MAX_NESTS)
+// Paths that lead from a file up through 1, 2, ... epolls (path_limits); of the shortest, any number.
+constexpr std::array<unsigned, kMostNests + 1> kMostPaths = {~0u, 500, 100, 50, 10};
 
 struct EpollEvent {  // struct epoll_event
   uint32_t events, pad;
@@ -27,6 +32,7 @@ struct EpollEvent {  // struct epoll_event
 };
 
 class Epoll;
+using EpollRef = std::shared_ptr<Epoll>;
 
 struct Item : WaitQueue::Watcher {
   Item(std::weak_ptr<Epoll> of, uint64_t of_descriptor, OpenFileRef of_file)
@@ -69,9 +75,7 @@ class Epoll : public OpenFile, public std::enable_shared_from_this<Epoll> {
   ItemRef find(uint64_t descriptor, const OpenFileRef& file);
   ItemRef add(uint64_t descriptor, OpenFileRef file);
   void remove(const ItemRef& item);
-  // How deep epolls are in this one; whether that one is.
-  unsigned depth() const;
-  bool holds(const Epoll& other) const;
+  std::vector<OpenFileRef> watched() const;  // as far as they are open
   // Puts the item on the list; its tasks are to be woken.
   void hear(const ItemRef& item) {
     if (std::ranges::find(heard_, item) == heard_.end()) heard_.push_back(item);
@@ -89,7 +93,7 @@ class Epoll : public OpenFile, public std::enable_shared_from_this<Epoll> {
 };
 
 Work Item::changed(Scheduler& scheduler, Flow& by, uint32_t from, uint16_t events) {
-  const std::shared_ptr<Epoll> of = epoll.lock();
+  const EpollRef of = epoll.lock();
   const auto asked = static_cast<uint16_t>(wanted.events);
   if (!of || !(wanted.events & ~uint32_t{kHow}) || !answered(asked, events)) co_return 0;
   const std::shared_ptr<Item> itself = of->find(descriptor, file);
@@ -119,18 +123,62 @@ void Epoll::remove(const ItemRef& item) {
   std::erase(heard_, item);
 }
 
-unsigned Epoll::depth() const {
-  unsigned deepest = 0;
+std::vector<OpenFileRef> Epoll::watched() const {
+  std::vector<OpenFileRef> files;
   for (const ItemRef& item : items_)
-    if (const auto inner = item->file.as<Epoll>()) deepest = std::max(deepest, 1 + inner->depth());
-  return deepest;
+    if (item->is_open()) files.push_back(item->file);
+  return files;
 }
 
-bool Epoll::holds(const Epoll& other) const {
-  return this == &other || std::ranges::any_of(items_, [&](const ItemRef& item) {
-           const auto inner = item->file.as<Epoll>();
-           return inner && inner->holds(other);
-         });
+// The epolls that watch a file, each as often as it does.
+std::vector<EpollRef> watchers_of(OpenFile& file) {
+  std::vector<EpollRef> epolls;
+  for (const auto& watcher : file.waits().watchers()) {
+    const auto item = std::dynamic_pointer_cast<Item>(watcher);
+    const EpollRef epoll = item ? item->epoll.lock() : nullptr;
+    if (epoll && item->file.operator->() == &file) epolls.push_back(epoll);
+  }
+  return epolls;
+}
+
+// Files that lie below an epoll, or epolls that lie above it, with the most epolls that are on a
+// path from there, itself included. Each is visited once, however many paths lead to it.
+using Levels = std::map<OpenFile*, unsigned>;
+
+unsigned levels_below(OpenFile& file, Levels& known) {
+  const auto [at, is_new] = known.try_emplace(&file, 0);
+  const auto* const epoll = dynamic_cast<Epoll*>(&file);
+  if (!is_new || !epoll) return at->second;
+  unsigned most = 0;
+  for (const OpenFileRef& inner : epoll->watched())
+    most = std::max(most, levels_below(*inner.operator->(), known));
+  return at->second = most + 1;
+}
+unsigned levels_above(OpenFile& file, Levels& known) {
+  const auto [at, is_new] = known.try_emplace(&file, 0);
+  if (!is_new) return at->second;
+  unsigned most = 0;
+  for (const EpollRef& outer : watchers_of(file))
+    most = std::max(most, levels_above(*outer, known) + 1);
+  return at->second = most;
+}
+
+// Counts the paths that lead from the file up to an epoll that none watches. False: too many.
+bool has_few_paths(OpenFile& file, std::array<unsigned, kMostNests + 1>& paths, unsigned nests) {
+  if (nests > kMostNests) return false;
+  for (const EpollRef& epoll : watchers_of(file))
+    if (!watchers_of(*epoll).empty()) {
+      if (!has_few_paths(*epoll, paths, nests + 1)) return false;
+    } else if (++paths[nests] > kMostPaths[nests]) {
+      return false;
+    }
+  return true;
+}
+bool have_few_paths(const Levels& below) {
+  return std::ranges::all_of(below, [](const auto& of) {
+    std::array<unsigned, kMostNests + 1> paths{};
+    return dynamic_cast<Epoll*>(of.first) || has_few_paths(*of.first, paths, 0);
+  });
 }
 
 std::vector<EpollEvent> Epoll::take(const Task& t, std::size_t most) {
@@ -151,31 +199,38 @@ std::vector<EpollEvent> Epoll::take(const Task& t, std::size_t most) {
   return told;
 }
 
-std::shared_ptr<Epoll> epoll_at(Linux& os, uint64_t descriptor) {
+EpollRef epoll_at(Linux& os, uint64_t descriptor) {
   return os.files.at(descriptor).as<Epoll>();
 }
 
 // Adds or changes an item, and looks at its file at once.
-Work want(Linux& os, Task& t, std::shared_ptr<Epoll> epoll, ItemRef item, EpollEvent event) {
+Work want(Linux& os, Task& t, EpollRef epoll, ItemRef item, EpollEvent event) {
   item->wanted = event;
   if (!item->ready(t)) co_return 0;
   epoll->hear(item);
   co_return co_await epoll->ready.wake_all(os.scheduler, t, POLLIN);
 }
 
-Work add(Linux& os, Task& t, std::shared_ptr<Epoll> epoll, OpenFileRef file, EpollEvent event) {
+Work add(Linux& os, Task& t, EpollRef epoll, OpenFileRef file, EpollEvent event) {
   constexpr uint32_t kWithExclusive =
       POLLIN | POLLOUT | POLLERR | POLLHUP | EPOLLEXCLUSIVE | EPOLLWAKEUP | EPOLLET;
-  const std::shared_ptr<Epoll> inner = file.as<Epoll>();
+  const EpollRef inner = file.as<Epoll>();
+  Levels below, above;
   if ((event.events & EPOLLEXCLUSIVE) && (inner || (event.events & ~kWithExclusive)))
     co_return -EINVAL;
   if (epoll->find(t.args[2], file)) co_return -EEXIST;
-  if (inner && (inner->holds(*epoll) || inner->depth() + 2 > kDeepest)) co_return -ELOOP;
-  co_return co_await want(os, t, epoll, epoll->add(t.args[2], file), event);
+  const unsigned levels = levels_below(*file.operator->(), below) + levels_above(*epoll, above);
+  if (inner && (below.contains(epoll.get()) || levels > kMostNests)) co_return -ELOOP;
+  const ItemRef item = epoll->add(t.args[2], file);
+  if (!have_few_paths(below)) {
+    epoll->remove(item);
+    co_return -EINVAL;
+  }
+  co_return co_await want(os, t, epoll, item, event);
 }
 
 Work wait(Linux& os, Task& t, Time until) {
-  const std::shared_ptr<Epoll> epoll = epoll_at(os, t.args[0]);
+  const EpollRef epoll = epoll_at(os, t.args[0]);
   constexpr uint64_t kMostEvents = 1 << 16;
   const auto most = static_cast<int32_t>(t.args[2]);
   if (!epoll) co_return os.files.at(t.args[0]) ? -EINVAL : -EBADF;
@@ -202,7 +257,7 @@ Work epoll_create1(Linux& os, Task& t) {
 }
 
 Work epoll_ctl(Linux& os, Task& t) {
-  const std::shared_ptr<Epoll> epoll = epoll_at(os, t.args[0]);
+  const EpollRef epoll = epoll_at(os, t.args[0]);
   const OpenFileRef file = os.files.at(t.args[2]);
   EpollEvent event{};
   if (t.args[1] != EPOLL_CTL_DEL) {
@@ -213,13 +268,13 @@ Work epoll_ctl(Linux& os, Task& t) {
   if (!file->is_watchable()) co_return -EPERM;
   if (!epoll || file.as<Epoll>() == epoll) co_return -EINVAL;
   if (t.args[1] == EPOLL_CTL_ADD) co_return co_await add(os, t, epoll, file, event);
+  if (t.args[1] != EPOLL_CTL_MOD && t.args[1] != EPOLL_CTL_DEL) co_return -EINVAL;
   const ItemRef item = epoll->find(t.args[2], file);
   if (!item) co_return -ENOENT;
   if (t.args[1] == EPOLL_CTL_MOD) {
     if ((event.events | item->wanted.events) & EPOLLEXCLUSIVE) co_return -EINVAL;
     co_return co_await want(os, t, epoll, item, event);
   }
-  if (t.args[1] != EPOLL_CTL_DEL) co_return -EINVAL;
   epoll->remove(item);
   co_return 0;
 }

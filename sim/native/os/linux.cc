@@ -245,6 +245,7 @@ Work Linux::interrupt(Flow& by, uint32_t hart, Fatal why) {
 }
 
 Work Linux::interrupt_idle(uint32_t hart, Fatal why) {
+  scheduler.interrupted(hart);
   co_await interrupt(scheduler.flow(hart), hart, why);
   co_return co_await scheduler.schedule(hart);
 }

@@ -4,8 +4,11 @@
 #include <tuple>
 
 namespace uncore {
+namespace {
 
-using kernel_lines::queue;
+uint32_t distance(uint32_t a, uint32_t b) { return a > b ? a - b : b - a; }
+
+}  // namespace
 
 void RunQueues::Queue::insert(Task& task, Place place) {
   const uint32_t last = place == Place::before ? task.priority + 1 : task.priority;
@@ -17,22 +20,16 @@ void RunQueues::Queue::insert(Task& task, Place place) {
 std::size_t RunQueues::Queue::from(uint32_t priority) const {
   const auto counts = [&](const Task* t) { return t->priority >= priority; };
   const auto last = std::ranges::partition_point(tasks, counts);
-  return static_cast<std::size_t>(last - tasks.begin()) + (current && counts(current));
-}
-
-std::size_t RunQueues::load(uint32_t hart) const {
-  const Queue& q = queues_[hart];
-  return q.tasks.size() + q.coming + (q.current != nullptr);
+  return static_cast<std::size_t>(last - tasks.begin()) + (runs() && counts(runs()));
 }
 
 // K5: the hart with the fewest tasks; of several the nearest to the one where the task ran last,
 // then the lower. Harts that have more urgent ones come last, and only those as urgent count first.
 uint32_t RunQueues::select_hart(const Task& task) const {
-  const auto distance = [&](uint32_t h) { return h > task.hart ? h - task.hart : task.hart - h; };
   const auto rank = [&](uint32_t h) {
     const Queue& q = queues_[h];
-    return std::tuple(q.from(task.priority + 1) > 0, q.from(task.priority) + q.coming, load(h),
-                      distance(h));
+    return std::tuple(q.from(task.priority + 1) > 0, q.from(task.priority) + q.coming, q.load(),
+                      distance(h, task.hart));
   };
   uint32_t best = ~0u;
   for (uint32_t h = 0; h < queues_.size(); ++h)
@@ -40,60 +37,114 @@ uint32_t RunQueues::select_hart(const Task& task) const {
   return best;
 }
 
-// The most urgent one that waits anywhere (K7.1). Else, K6: the last task of the longest queue that
-// may run on this hart; of several longest queues, the lowest hart's.
-const Task* RunQueues::steal_for(uint32_t hart) const {
-  const Task* urgent = nullptr;
+uint32_t RunQueues::assign(const Task& task) {
+  const uint32_t hart = select_hart(task);
+  expect(hart);
+  return hart;
+}
+
+// The most urgent one that waits anywhere (K7.1). Else, K6: the last task that may run on this hart
+// of the longest queue that has one; of several longest queues, the lowest hart's.
+Task* RunQueues::steal_for(uint32_t hart) const {
+  const auto may_run = [&](const Task* task) { return task->allowed[hart]; };
+  Task* urgent = nullptr;
   uint32_t above = empty(hart) ? 0 : queues_[hart].tasks.front()->priority;
   for (const Queue& q : queues_)
-    for (const Task* const task : q.tasks)
-      if (task->priority > above && task->allowed[hart])
+    for (Task* const task : q.tasks)
+      if (task->priority > above && may_run(task))
         urgent = task, above = task->priority;
       else if (task->priority <= above)
         break;
   if (urgent || !empty(hart)) return urgent;
   const Queue* longest = nullptr;
   for (const Queue& q : queues_)
-    if (!q.tasks.empty() && (!longest || q.tasks.size() > longest->tasks.size())) longest = &q;
-  if (!longest) return nullptr;
-  for (auto task = longest->tasks.rbegin(); task != longest->tasks.rend(); ++task)
-    if ((*task)->allowed[hart]) return *task;
+    if ((!longest || q.tasks.size() > longest->tasks.size()) &&
+        std::ranges::any_of(q.tasks, may_run))
+      longest = &q;
+  return longest ? *std::ranges::find_if(longest->tasks.rbegin(), longest->tasks.rend(), may_run)
+                 : nullptr;
+}
+
+std::optional<uint32_t> RunQueues::resting_for(const Task& task) const {
+  std::optional<uint32_t> best;
+  for (uint32_t h = 0; h < queues_.size(); ++h)
+    if (task.allowed[h] && queues_[h].rests() &&
+        (!best || distance(h, task.hart) < distance(*best, task.hart)))
+      best = h;
+  return best;
+}
+
+const Task* RunQueues::waits_in_vain() const {
+  for (const Queue& q : queues_)
+    for (std::size_t i = q.first_waiting(); i < q.tasks.size(); ++i)
+      if (resting_for(*q.tasks[i])) return q.tasks[i];
   return nullptr;
 }
 
-Work RunQueues::add(Flow& by, uint32_t hart, Task& task) {
+// K6.1: a task does not wait while a hart that may run it idles.
+std::vector<uint32_t> RunQueues::move_to_idle(uint32_t hart) {
+  std::vector<uint32_t> harts;
+  std::deque<Task*>& tasks = queues_[hart].tasks;
+  for (std::size_t i = queues_[hart].first_waiting(); i < tasks.size();) {
+    const std::optional<uint32_t> to = resting_for(*tasks[i]);
+    if (!to) {
+      ++i;
+      continue;
+    }
+    tasks[i]->hart = *to;
+    queues_[*to].tasks.push_back(tasks[i]);
+    tasks.erase(tasks.begin() + static_cast<std::ptrdiff_t>(i));
+    harts.push_back(*to);
+  }
+  return harts;
+}
+
+Work RunQueues::spread(Flow& by, uint32_t from, uint32_t hart) {
+  for (const uint32_t to : move_to_idle(hart))
+    if (to != from) co_await by.interrupt(to);
+  co_return 0;
+}
+
+Work RunQueues::add(Flow& by, uint32_t from, uint32_t hart, Task& task, Place place) {
   Queue& q = queues_[hart];
-  ++q.coming;
-  co_await locks_.lock(by, queue(hart));
+  co_await locks_.lock(by, line(hart));
   task.state = Task::State::ready;
   task.hart = hart;
-  q.insert(task, Place::behind);
+  q.insert(task, place);
   --q.coming;
-  co_return co_await locks_.unlock(by, queue(hart));
+  const std::vector<uint32_t> idle = move_to_idle(hart);
+  co_await locks_.unlock(by, line(hart));
+  for (const uint32_t to : idle)
+    if (to != from) co_await by.interrupt(to);
+  const Task* const runs = q.runs();
+  const bool looks = hart == from || task.hart != hart;
+  if (!looks && (!runs || runs->priority < task.priority)) co_await by.interrupt(hart);
+  co_return 0;
 }
 
-Work RunQueues::put_back(Task& task, Place place) {
+Work RunQueues::requeue(Flow& by, uint32_t from, Task& task, uint32_t policy, uint32_t priority) {
   const uint32_t hart = task.hart;
-  co_await locks_.lock(task, queue(hart));
-  queues_[hart].insert(task, place);
-  co_return co_await locks_.unlock(task, queue(hart));
-}
-
-Work RunQueues::take(Flow& by, uint32_t hart, const Task* which, Task*& taken) {
-  co_await locks_.lock(by, queue(hart));
-  std::deque<Task*>& tasks = queues_[hart].tasks;
-  const auto at = which ? std::ranges::find(tasks, which) : tasks.begin();
-  taken = at == tasks.end() ? nullptr : *at;
-  if (taken) tasks.erase(at);
-  co_return co_await locks_.unlock(by, queue(hart));
-}
-
-Work RunQueues::remove(Flow& by, Task& task) {
-  const uint32_t hart = task.hart;
-  co_await locks_.lock(by, queue(hart));
+  co_await locks_.lock(by, line(hart));
   const bool queued = std::erase(queues_[hart].tasks, &task);
-  co_await locks_.unlock(by, queue(hart));
+  task.policy = policy, task.priority = priority;
+  const uint32_t to = queued ? assign(task) : hart;
+  co_await locks_.unlock(by, line(hart));
+  if (queued) co_await add(by, from, to, task);
   co_return queued;
+}
+
+Task* RunQueues::choose(uint32_t hart) {
+  Queue& q = queues_[hart];
+  Task* task = steal_for(hart);
+  if (!task && !q.tasks.empty()) task = q.tasks.front();
+  if (task) std::erase(queues_[task->hart].tasks, task);
+  return q.chosen = task;
+}
+
+Work RunQueues::take(Flow& by, uint32_t hart) {
+  const uint32_t queue = queues_[hart].chosen->hart;
+  co_await locks_.lock(by, line(queue));
+  co_return co_await locks_.unlock(by, line(queue));
 }
 
 }  // namespace uncore

@@ -1,13 +1,17 @@
 // Tasks that can run: a queue for each hart, under a lock of its own (K5, K6).
 //
-// Interface: select_hart() for a task; add() it there; a hart takes the first of its own queue, or
-// the task that steal_from() names. set_current() says what a hart runs.
+// Interface: assign() a task to a hart and add() it there; a hart choose()s what it runs next and
+// take()s it off its queue; set_current() says what a hart runs, set_idle() that it runs nothing.
 //
-// Invariant: a task is on one queue at most, that of its `hart`, and on none while it is a hart's
-// current one; a queue is in the order of priorities (K7.1).
+// Invariant: a task that can run counts on one hart from the moment it is assigned: while it is
+// added, while it is on the queue of its `hart`, from the moment another hart has chosen it, and
+// while it is a hart's current one. No task waits behind another while a hart that may run it idles
+// (K6.1). A queue is in the order of priorities (K7.1).
 #pragma once
 
+#include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "os/kernel_locks.hh"
@@ -20,7 +24,14 @@ class RunQueues {
   RunQueues(std::size_t harts, const SpinLocks& locks) : queues_(harts), locks_(locks) {}
 
   Task* current(uint32_t hart) const { return queues_[hart].current; }
-  void set_current(uint32_t hart, Task* task) { queues_[hart].current = task; }
+  // Null: the hart looks for a task, or idles.
+  void set_current(uint32_t hart, Task* task) {
+    Queue& q = queues_[hart];
+    q.current = task, q.chosen = nullptr;
+    if (task) q.idles = false;
+  }
+  // An idle hart looks for tasks when it is interrupted.
+  void set_idle(uint32_t hart, bool idles) { queues_[hart].idles = idles; }
   bool empty(uint32_t hart) const { return queues_[hart].tasks.empty(); }
   // Is one on the queue of the hart that runs this task more urgent, or next to it in turn?
   bool outranks(const Task& task) const {
@@ -29,32 +40,55 @@ class RunQueues {
   bool takes_turns(const Task& task) const {
     return !empty(task.hart) && queues_[task.hart].tasks.front()->priority >= task.priority;
   }
-  // How many tasks run on the hart, or are to: queued, or being added.
-  std::size_t load(uint32_t hart) const;
-  uint32_t select_hart(const Task& task) const;
-  // The task that a hart takes from another's queue: without any of its own, or for a more urgent.
-  const Task* steal_for(uint32_t hart) const;
 
-  Work add(Flow& by, uint32_t hart, Task& task);
-  // Puts the task that runs on a hart behind the others of its priority on that hart's queue, or
-  // before them.
+  // Selects a hart for the task, which counts there from now on; it is to be added.
+  uint32_t assign(const Task& task);
+  // Counts a task on this hart, where it is to be added.
+  void expect(uint32_t hart) { ++queues_[hart].coming; }
+  // Puts the task on the hart's queue, behind the others of its priority or before them, and
+  // interrupts whichever hart is to look at its queue for that. `from`: the hart that does it.
   enum class Place : uint8_t { behind, before };
-  Work put_back(Task& task, Place place);
-  // Takes the first task of the hart's queue, or `which`. `taken` is null if it is there no longer.
-  Work take(Flow& by, uint32_t hart, const Task* which, Task*& taken);
-  // Takes a task off its hart's queue. 1: it was there.
-  Work remove(Flow& by, Task& task);
+  Work add(Flow& by, uint32_t from, uint32_t hart, Task& task, Place place = Place::behind);
+  // Chooses what the hart runs next; from now on it counts there. Null: nothing.
+  Task* choose(uint32_t hart);
+  // Takes the task that the hart has chosen off its queue.
+  Work take(Flow& by, uint32_t hart);
+  // Interrupts idle harts for what waits on this queue.
+  Work spread(Flow& by, uint32_t from, uint32_t hart);
+  // Gives a task that can run another policy and priority, and adds it anew, maybe to another
+  // queue. 1: it was on a queue; else a hart has chosen it, or somebody adds it.
+  Work requeue(Flow& by, uint32_t from, Task& task, uint32_t policy, uint32_t priority);
+
+  // A task that waits behind another while a hart that may run it idles; null: there is none, as
+  // K6.1 wants it.
+  const Task* waits_in_vain() const;
 
  private:
   struct Queue {
     std::deque<Task*> tasks;
-    Task* current = nullptr;  // null: the hart looks for a task, or idles
-    uint32_t coming = 0;      // tasks that are being added
+    Task* current = nullptr;
+    Task* chosen = nullptr;  // is taken off its queue, and runs next
+    uint32_t coming = 0;     // tasks that are being added
+    bool idles = true;
 
+    const Task* runs() const { return current ? current : chosen; }
+    bool rests() const { return idles && tasks.empty() && !coming; }
+    // The first of its tasks that waits behind another.
+    std::size_t first_waiting() const { return runs() ? 0 : 1; }
+    std::size_t load() const { return tasks.size() + coming + (runs() != nullptr); }
     void insert(Task& task, Place place);
     // How many tasks that are here have a priority from this one on.
     std::size_t from(uint32_t priority) const;
   };
+
+  static uint64_t line(uint32_t hart) { return kernel_lines::queue(hart); }
+  uint32_t select_hart(const Task& task) const;
+  // The task that a hart takes from another's queue: without any of its own, or for a more urgent.
+  Task* steal_for(uint32_t hart) const;
+  // The nearest hart that idles and may run the task.
+  std::optional<uint32_t> resting_for(const Task& task) const;
+  // Moves what waits on this queue to idle harts, and returns them.
+  std::vector<uint32_t> move_to_idle(uint32_t hart);
 
   std::vector<Queue> queues_;
   const SpinLocks& locks_;

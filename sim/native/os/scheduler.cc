@@ -47,6 +47,7 @@ void Scheduler::deschedule(Task& task, Task::State state) {
 // The hart sleeps until an interrupt, which may be pending already.
 void Scheduler::idle(uint32_t hart) {
   Thread& thread = *around_.harts[hart];
+  queues_.set_idle(hart, true);
   set_timer(hart);
   thread.in_kernel = false;
   if (!thread.hart.wakes()) thread.mode = Thread::Mode::idle;
@@ -54,36 +55,30 @@ void Scheduler::idle(uint32_t hart) {
 
 Work Scheduler::schedule(uint32_t hart) {
   Flow& flow = cpus_[hart].flow;
-  for (;;) {
-    const Task* const stolen = queues_.steal_for(hart);
-    if (queues_.empty(hart) && !stolen) break;
-    Task* next = nullptr;
-    co_await queues_.take(flow, stolen ? stolen->hart : hart, stolen, next);
-    if (!next) continue;  // another hart was quicker
+  while (Task* const next = queues_.choose(hart)) {
+    co_await queues_.spread(flow, hart, hart);
+    co_await queues_.take(flow, hart);
     co_await flow.spend(around_.process().costs.switching);
-    install(hart, *next);
-    co_return 0;
+    if (next->allowed[hart]) {
+      install(hart, *next);
+      co_return 0;
+    }
+    queues_.set_current(hart, nullptr);  // it may not run here any longer
+    co_await queues_.add(flow, hart, queues_.assign(*next), *next);
   }
   idle(hart);
   co_return 0;
 }
 
-Work Scheduler::enqueue(Flow& by, uint32_t from, uint32_t to, Task& task) {
-  co_await queues_.add(by, to, task);
-  const Task* const runs = current(to);
-  if (to != from && (!runs || runs->priority < task.priority)) co_await by.interrupt(to);
-  co_return 0;
-}
-
 Work Scheduler::start(Task& by, Task& task) {
-  co_return co_await enqueue(by, by.hart, queues_.select_hart(task), task);
+  co_return co_await queues_.add(by, by.hart, queues_.assign(task), task);
 }
 
 Work Scheduler::wake(Flow& by, uint32_t from, Task& task) {
   if (task.state != Task::State::sleeping) co_return 0;
   timers_.disarm(task.hart, task.until, task.tid);
   task.state = Task::State::ready;
-  co_return co_await enqueue(by, from, queues_.select_hart(task), task);
+  co_return co_await queues_.add(by, from, queues_.assign(task), task);
 }
 
 Work Scheduler::sleep(Task& task, Time until) {
@@ -98,14 +93,22 @@ Work Scheduler::sleep(Task& task, Time until) {
 
 Work Scheduler::yield(Task& task) {
   if (!queues_.takes_turns(task)) co_return 0;
-  co_return co_await give_way(task, RunQueues::Place::behind);
+  queues_.expect(task.hart);
+  co_return co_await leave(task, task.hart, RunQueues::Place::behind);
 }
 
-Work Scheduler::give_way(Task& task, RunQueues::Place place) {
-  co_await queues_.put_back(task, place);
+// The task is on no queue yet: no hart runs it before it has left this one.
+Work Scheduler::leave(Task& task, uint32_t to, RunQueues::Place place) {
+  const uint32_t from = task.hart;
   deschedule(task, Task::State::ready);
+  cpus_[from].flow.take_up(hand_over(from, to, task, place));
   co_await task.suspend();
   co_return 0;
+}
+
+Work Scheduler::hand_over(uint32_t from, uint32_t to, Task& task, RunQueues::Place place) {
+  co_await queues_.add(cpus_[from].flow, from, to, task, place);
+  co_return co_await schedule(from);
 }
 
 Work Scheduler::retire(Task& task) {
@@ -114,51 +117,47 @@ Work Scheduler::retire(Task& task) {
   co_return 0;
 }
 
-// A task that runs moves when it is interrupted; one that sleeps, when it is woken.
+// A task that runs moves when it is interrupted; one that sleeps, when it is woken; one that a hart
+// has chosen, when that hart has switched to it.
 Work Scheduler::move(Task& by, Task& task) {
-  if (task.allowed[task.hart]) co_return 0;
+  const bool leaves = !task.allowed[task.hart];
+  if (!leaves && task.state == Task::State::ready)
+    co_return co_await queues_.spread(by, by.hart, task.hart);
+  if (!leaves) co_return 0;
   if (&task == &by) co_return co_await migrate(by);
   if (task.state == Task::State::running) co_await by.interrupt(task.hart);
-  if (task.state != Task::State::ready) co_return 0;
-  const int64_t queued = co_await queues_.remove(by, task);
-  if (queued) co_await start(by, task);
+  if (task.state == Task::State::ready)
+    co_await queues_.requeue(by, by.hart, task, task.policy, task.priority);
   co_return 0;
 }
 
 // One that runs looks at its slice and at the queue when it is interrupted; the caller, at the end
 // of its call.
 Work Scheduler::change(Task& by, Task& task, uint32_t policy, uint32_t priority) {
-  const int64_t queued =
-      task.state == Task::State::ready ? co_await queues_.remove(by, task) : int64_t{0};
+  if (task.state == Task::State::ready) {
+    const int64_t queued = co_await queues_.requeue(by, by.hart, task, policy, priority);
+    if (queued) co_return 0;
+  }
   task.policy = policy, task.priority = priority;
-  if (queued) co_return co_await start(by, task);
   if (&task != &by && task.state == Task::State::running) co_await by.interrupt(task.hart);
   co_return 0;
 }
 
 Work Scheduler::migrate(Task& task) {
-  const uint32_t from = task.hart, to = queues_.select_hart(task);
-  deschedule(task, Task::State::ready);  // on no queue yet: no hart runs it before it has left
-  cpus_[from].flow.take_up(finish_migration(from, to, task));
-  co_await task.suspend();
-  co_return 0;
-}
-
-Work Scheduler::finish_migration(uint32_t from, uint32_t to, Task& task) {
-  co_await enqueue(cpus_[from].flow, from, to, task);
-  co_return co_await schedule(from);
+  co_return co_await leave(task, queues_.assign(task), RunQueues::Place::behind);
 }
 
 // K7: at the end of the task's slice the next task runs, or this one once more; at once, where a
-// more urgent one waits (K7.1). Where another hart idles, this task goes there.
+// more urgent one waits (K7.1).
 Work Scheduler::resume(Task& task) {
   if (!task.allowed[task.hart]) co_await migrate(task);
   const Cpu& cpu = cpus_[task.hart];
   if (cpu.slice_policy != task.policy) give_slice(task);
   const bool over = task.now() >= cpu.slice_ends;
   if (queues_.outranks(task) || (over && queues_.takes_turns(task))) {
-    if (queues_.load(queues_.select_hart(task)) == 0) co_return co_await migrate(task);
-    co_return co_await give_way(task, over ? RunQueues::Place::behind : RunQueues::Place::before);
+    queues_.expect(task.hart);
+    co_return co_await leave(task, task.hart,
+                             over ? RunQueues::Place::behind : RunQueues::Place::before);
   }
   if (over) give_slice(task);
   co_return 0;

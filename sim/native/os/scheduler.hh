@@ -28,6 +28,8 @@ class Scheduler {
   Flow& flow(uint32_t hart) { return current(hart) ? *current(hart) : cpus_[hart].flow; }
   void install(uint32_t hart, Task& task);
   Work schedule(uint32_t hart);
+  // An idle hart has been interrupted, and will look for a task.
+  void interrupted(uint32_t hart) { queues_.set_idle(hart, false); }
 
   Work start(Task& by, Task& task);
   Work wake(Flow& by, uint32_t from, Task& task);
@@ -42,6 +44,9 @@ class Scheduler {
   // Before the task goes back to the program: takes it to another hart, or lets the next task run,
   // where either is due.
   Work resume(Task& task);
+
+  // Does a task wait while a hart that may run it idles, against K6.1?
+  bool waits_in_vain() const { return queues_.waits_in_vain(); }
 
   // What harts do without a task is never done.
   void abandon() {
@@ -61,12 +66,10 @@ class Scheduler {
   void deschedule(Task& task, Task::State state);
   void give_slice(const Task& task);
   void idle(uint32_t hart);
-  Work enqueue(Flow& by, uint32_t from, uint32_t to, Task& task);
-  // Leaves the hart to the first of its queue.
-  Work give_way(Task& task, RunQueues::Place place);
+  // Takes the task off its hart, which hands it to a queue and then looks for another.
+  Work leave(Task& task, uint32_t to, RunQueues::Place place);
+  Work hand_over(uint32_t from, uint32_t to, Task& task, RunQueues::Place place);
   Work migrate(Task& task);
-  // The rest of a migration, done by the hart that the task has left.
-  Work finish_migration(uint32_t from, uint32_t to, Task& task);
 
   const LinuxSurroundings& around_;
   Timers& timers_;

@@ -62,6 +62,12 @@ class WaitQueue {
     std::erase_if(watchers_, [](const auto& other) { return other.expired(); });
     watchers_.push_back(watcher);
   }
+  std::vector<std::shared_ptr<Watcher>> watchers() const {
+    std::vector<std::shared_ptr<Watcher>> living;
+    for (const auto& watcher : watchers_)
+      if (auto lives = watcher.lock()) living.push_back(std::move(lives));
+    return living;
+  }
 
   bool empty() const { return tasks_.empty() && exclusive_.empty() && watchers_.empty(); }
   // Something has happened on hart `from`; watchers are told what, tasks look for themselves. The
