@@ -9,6 +9,8 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import pytest
+
 from uncore.program import go_table
 from uncore.program.elf import Segment
 from uncore.program.frames import Frame
@@ -106,3 +108,38 @@ def test_damaged_table_says_less_and_stops_nothing() -> None:
         spoilt = whole.data[:at] + b"\xff" + whole.data[at + 1 :]
         table = go_table.find((text, replace(whole, data=spoilt), data))
         assert table is None or isinstance(table.at(TEXT + 12), tuple)
+
+
+def functions_named(*places: int) -> tuple[Segment, ...]:
+    """Functions of two bytes each whose names, at these places of one long text, overlap."""
+    names = b"A" * 10_000 + b"\0"
+    many = len(places)
+    at = 72 + len(names)  # where the functions' table is
+    first = 8 * many + 4
+    heads = [struct.pack("<IiiIIIIIIiBBxB", 0, name, *[0] * 11) for name in places]
+    entries = [struct.pack("<II", 2 * n, first + n * len(heads[0])) for n in range(many)]
+    functions = b"".join(entries) + struct.pack("<I", 2 * many) + b"".join(heads)
+    header = b"\xf1\xff\xff\xff\0\0\2\x08" + struct.pack("<8Q", many, 1, 0, 72, *[at] * 4)
+    module = struct.pack("<Q168xQ136xQ", RODATA, TEXT, TREES)
+    return (
+        Segment(TEXT, 2 * many, 0, bytes(2 * many), 5),
+        Segment(RODATA, 0x20000, 0, header + names + functions, 4),
+        Segment(DATA, 0x1000, 0, module, 6),
+    )
+
+
+def test_names_that_overlap_far_more_than_a_linkers_are_no_table() -> None:
+    shared = go_table.find(functions_named(*[0] * 400))
+    assert shared and len(shared.functions) == 400
+    assert go_table.find(functions_named(*range(400))) is None
+
+
+def test_number_without_end_says_nothing() -> None:
+    text, whole, data = program()
+    pieces = whole.data.index(values((0, 8), (1, 16), (0, 300)))
+    spoilt = whole.data[:pieces] + b"\xff" * (len(whole.data) - pieces)
+    table = go_table.find((text, replace(whole, data=whole.data + b"\xff" * 300_000), data))
+    assert table and table.at(TEXT + 4)
+    ends = go_table.GoTable(spoilt, TEXT, TREES, (text,))
+    with pytest.raises(ValueError, match="a number without end"):
+        ends._number(pieces)

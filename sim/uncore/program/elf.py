@@ -5,8 +5,8 @@
 
 An ELF file is three tables of fixed structures.  They are read here in one pass each, because
 pyelftools, which reads DWARF for us, takes longer for one guest's symbols than a short run.
-Invariant: every address of an Elf that is read from, is inside its segments, and no size is taken
-from the file unchecked.
+Invariant: every address of an Elf that is read from, is inside its segments, no size is taken
+from the file unchecked, and what is copied of the file is at most COPIES times as long as it is.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from uncore.program import abi
 
 _WRITE_INSTEAD = "; write the path of an ELF that `uncore` has compiled, or of a C file"
 LARGEST_IMAGE = 1 << 30  # code and static data, of which only touched lines cost anything
+COPIES = 8  # tables, segments and names of a file that a linker has made overlap little
 LARGEST_CODE = 1 << 28  # of a program of Linux: it is decoded as a whole
 # Structures of the System V ABI; _EHDR from e_entry on.
 _EHDR = struct.Struct("<QQQI6H")  # entry phoff shoff flags ehsize phsize phnum shsize shnum names
@@ -113,11 +114,13 @@ def read(data: bytes, name: str) -> Elf:
 def section(data: bytes, name: str) -> bytes | None:
     """What a section holds; None where there is none of that name, or it is compressed."""
     _, _, start, *_, size, count, names = _EHDR.unpack_from(data, _ENTRY)
-    heads = list(_SHDR.iter_unpack(_part(data, start, count * size)))
-    strings = _contents(data, heads[names]) if heads else b""
-    found = (head for head in heads if _name(strings, head[0]) == name)
+    file = _File(data)
+    heads = list(_SHDR.iter_unpack(file.part(start, count * size)))
+    strings = file.contents(heads[names]) if heads else b""
+    wanted = name.encode() + b"\0"
+    found = (head for head in heads if strings.startswith(wanted, head[0]))
     head = next((head for head in found if not head[2] & _SHF_COMPRESSED), None)
-    return _contents(data, head) if head else None
+    return file.contents(head) if head else None
 
 
 def split(data: bytes, address: int, tail: bytes) -> bytes:
@@ -168,18 +171,19 @@ def _decode(data: bytes) -> Elf:
     _, phoff, shoff, _, _, phsize, phnum, shsize, shnum, names = header
     if phsize != _PHDR.size or (shnum and shsize != _SHDR.size):
         raise ValueError("its tables are not of the 64-bit kind")
-    heads = list(_SHDR.iter_unpack(_part(data, shoff, shnum * _SHDR.size)))
-    strings = _contents(data, heads[names]) if heads else b""
+    file = _File(data)
+    heads = list(_SHDR.iter_unpack(file.part(shoff, shnum * _SHDR.size)))
+    strings = file.contents(heads[names]) if heads else b""
     sections, symbols = {}, list[Symbol]()
     for head in heads:
         name, kind, _, address, _, size, link, *_ = head
-        if (text := _name(strings, name)).startswith(".uc."):
-            sections[text] = (address + moved, size)
+        if strings.startswith(b".uc.", name):
+            sections[file.name(strings, name)] = (address + moved, size)
         if kind == _SHT_SYMTAB:
-            symbols += _symbols(_contents(data, head), _contents(data, heads[link]), moved)
+            symbols += _symbols(file, file.contents(head), file.contents(heads[link]), moved)
     symbols.sort(key=lambda symbol: (symbol.address, symbol.size, symbol.name))
-    table = _part(data, phoff, phnum * _PHDR.size)
-    segments = tuple(_segments(table, data, moved))
+    table = file.part(phoff, phnum * _PHDR.size)
+    segments = tuple(_segments(file, table, moved))
     if any(kind == _PT_INTERP for kind, *_ in _PHDR.iter_unpack(table)):
         raise UserError("linked dynamically, and libraries are not loaded here; link with -static")
     linux = ".uc.boot" not in sections and any(
@@ -190,37 +194,54 @@ def _decode(data: bytes) -> Elf:
     return Elf(entry + moved, segments, sections, tuple(symbols), linux, headers, moved)
 
 
-def _part(data: bytes, offset: int, size: int) -> bytes:
-    if offset + size > len(data):
-        raise ValueError("the file ends before its contents")
-    return data[offset : offset + size]
+class _File:
+    """Copies parts of a file, as long as they are not far more than the file."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.left = COPIES * len(data)
+
+    def part(self, offset: int, size: int) -> bytes:
+        if offset + size > len(self.data):
+            raise ValueError("the file ends before its contents")
+        self._count(size)
+        return self.data[offset : offset + size]
+
+    def contents(self, head: Sequence[int]) -> bytes:
+        _, kind, _, _, offset, size, *_ = head
+        return b"" if kind == _SHT_NOBITS else self.part(offset, size)
+
+    def name(self, strings: bytes, at: int) -> str:
+        end = strings.index(b"\0", at)
+        self._count(end - at)
+        return strings[at:end].decode()
+
+    def _count(self, size: int) -> None:
+        self.left -= size
+        if self.left < 0:
+            raise UserError(
+                f"an ELF file whose parts overlap: they are more than {COPIES} times as long as the"
+                f" file{_WRITE_INSTEAD}"
+            )
 
 
-def _contents(data: bytes, head: Sequence[int]) -> bytes:
-    _, kind, _, _, offset, size, *_ = head
-    return b"" if kind == _SHT_NOBITS else _part(data, offset, size)
-
-
-def _name(strings: bytes, at: int) -> str:
-    return strings[at : strings.index(b"\0", at)].decode()
-
-
-def _segments(table: bytes, data: bytes, moved: int) -> Iterator[Segment]:
+def _segments(file: _File, table: bytes, moved: int) -> Iterator[Segment]:
     for kind, flags, offset, _, address, size, room, _ in _PHDR.iter_unpack(table):
         if kind == _PT_LOAD:
             if size > room:
                 raise ValueError("a segment holds more than it loads")
             rights = (flags >> 2 & 1) | flags & 2 | (flags & 1) << 2
-            yield Segment(address + moved, room, offset, _part(data, offset, size), rights)
+            yield Segment(address + moved, room, offset, file.part(offset, size), rights)
 
 
-def _symbols(table: bytes, strings: bytes, moved: int) -> Iterator[Symbol]:
+def _symbols(file: _File, table: bytes, strings: bytes, moved: int) -> Iterator[Symbol]:
     """Functions and objects that a programmer has named."""
+    names: dict[int, str] = {}  # by where they stand: local symbols share them
     for at, info, _, section, value, size in _SYM.iter_unpack(table):
         if info & 15 not in _NAMED or section == _SHN_UNDEF:
             continue
         if strings[at] and strings[at] not in _LOCAL:  # most are; so they are not decoded
-            name = _name(strings, at)
+            name = names.get(at) or names.setdefault(at, file.name(strings, at))
             if not name.startswith(_MACROS):
                 yield Symbol(value + moved, size, name)
 

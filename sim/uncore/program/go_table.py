@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from uncore.program import abi
-from uncore.program.elf import Segment, Symbol
+from uncore.program.elf import COPIES, Segment, Symbol
 from uncore.program.frames import Frame
 
 _MAGIC = b"\xf1\xff\xff\xff\0\0"
@@ -30,6 +30,7 @@ _TREE = 3
 _NONE = 0xFFFFFFFF
 _DAMAGED = (struct.error, IndexError, ValueError, OverflowError)
 _DEEPEST = 64  # calls inlined in each other
+_LONGEST_NUMBER = 5  # bytes of 32 bits
 
 
 def find(segments: Sequence[Segment]) -> GoTable | None:
@@ -83,11 +84,23 @@ class GoTable:
         """All of them, by address."""
         try:
             starts, described = self._entries
-            names = [self._name(_FUNCTION.unpack_from(self.data, at)[1]) for at in described]
+            names = self._names([_FUNCTION.unpack_from(self.data, at)[1] for at in described])
         except _DAMAGED:
             return ()
         spans = zip(starts, starts[1:], names, strict=False)
         return tuple(Symbol(start, end - start, name) for start, end, name in spans)
+
+    def _names(self, places: Sequence[int]) -> list[str]:
+        """The names that stand there; ValueError where they overlap far more than Go's do."""
+        known: dict[int, str] = {}
+        left = COPIES * len(self.data)
+        for at in places:
+            if at not in known:
+                known[at] = self._name(at)
+                left -= len(known[at])
+            if left < 0:
+                raise ValueError("names overlap")
+        return [known[at] for at in places]
 
     def at(self, pc: int) -> tuple[Frame, ...]:
         """The functions that the instruction is in, the innermost inlined one first."""
@@ -127,19 +140,21 @@ class GoTable:
                 return -1
             value += change >> 1 ^ -(change & 1)
             more, at = self._number(at)
+            if not more:
+                raise ValueError("a difference without instructions")
             here += more * step
             if pc < here:
                 return value
 
     def _number(self, at: int) -> tuple[int, int]:
         """Seven bits a byte, the lowest first; and where the next one is."""
-        value = shift = 0
-        while True:
-            byte = self.data[at]
-            value |= (byte & 127) << shift
-            shift, at = shift + 7, at + 1
+        value = 0
+        for n in range(_LONGEST_NUMBER):
+            byte = self.data[at + n]
+            value |= (byte & 127) << 7 * n
             if byte < 128:
-                return value, at
+                return value, at + n + 1
+        raise ValueError("a number without end")
 
     def _file(self, unit: int, number: int) -> str:
         _, _, _, units, files, *_ = self._parts

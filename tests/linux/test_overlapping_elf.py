@@ -1,0 +1,66 @@
+"""An ELF file may name the same bytes many times: copies stay in proportion to the file."""
+
+from __future__ import annotations
+
+import struct
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from uncore.errors import UserError
+from uncore.program import Program
+from uncore.program.elf import COPIES
+
+EXIT = struct.pack("<3I", 0x05D00893, 0x00000513, 0x00000073)  # li a7, 93; li a0, 0; ecall
+BASE, TEXT, SYMBOL = 0x10000, 0x1000, struct.Struct("<IBBHQQ")
+
+
+def section(kind: int, offset: int, size: int, link: int = 0) -> bytes:
+    return struct.pack("<IIQQQQIIQQ", 0, kind, 0, 0, offset, size, link, 0, 8, 24)
+
+
+def overlapping(loads: int = 1, tables: int = 1, names: tuple[int, ...] = (0,)) -> bytes:
+    """A program with segments that load the same bytes, tables of the same symbols, and symbols
+    whose names, at these places of one long text, overlap."""
+    text = EXIT.ljust(16, b"\0") + b"A" * 20_000 + b"\0"
+    symbols = b"".join(SYMBOL.pack(at, 0x12, 0, 1, BASE + TEXT, 12) for at in names)
+    strings_at, symbols_at = TEXT + 16, TEXT + len(text)
+    heads = [section(0, 0, 0), section(3, strings_at, len(text) - 16)]
+    heads += [section(2, symbols_at, len(symbols), 1)] * tables
+    heads_at = symbols_at + len(symbols)
+    code = struct.pack("<IIQQQQQQ", 1, 5, 0, BASE, BASE, TEXT + 16, TEXT + 16, 0x1000)
+    data = [
+        struct.pack("<IIQQQQQQ", 1, 6, TEXT, 0, 0x100000 + n * 0x10000, 20_000, 20_000, 0x1000)
+        for n in range(loads - 1)
+    ]
+    counts = (64, 56, loads, 64, len(heads), 1)
+    ident = b"\x7fELF" + bytes([2, 1, 1, 0]) + bytes(8)
+    head = ident + struct.pack("<HHIQQQI6H", 2, 243, 1, BASE + TEXT, 64, heads_at, 5, *counts)
+    return (head + code + b"".join(data)).ljust(TEXT, b"\0") + text + symbols + b"".join(heads)
+
+
+def read(data: bytes) -> Program:
+    return Program("overlapping", Path("overlapping"), data)
+
+
+def test_symbols_that_share_a_name_are_read() -> None:
+    assert len(read(overlapping(names=(1,) * 500)).symbols) == 500
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        overlapping(loads=50),
+        overlapping(tables=2000, names=(1,) * 100),
+        overlapping(names=tuple(range(500))),
+    ],
+    ids=["segments", "tables", "names"],
+)
+def test_parts_that_overlap_far_more_than_a_linkers_are_refused(data: bytes) -> None:
+    tracemalloc.start()
+    with pytest.raises(UserError, match=r"overlapping: an ELF file whose parts overlap"):
+        read(data)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 4 * COPIES * len(data)
