@@ -4,18 +4,24 @@
 
 #include "os/console_file.hh"
 #include "os/linux.hh"
+#include "os/tree_file.hh"
 #include "os/uapi.hh"
 
 namespace uncore {
 
 Files::Files(const std::vector<FileSpec>& files, std::string_view program)
     : tree(files, program), working(tree.find(FileTree::kWorkingDirectory)) {
-  for (const bool output : {false, true, true})
-    set(descriptors_.size(), std::make_shared<ConsoleFile>(output));
+  const InodeRef input = tree.find(kStandardInput);
+  if (input)
+    set(0, std::make_shared<TreeFile>(input, O_RDONLY));
+  else
+    set(0, std::make_shared<ConsoleFile>(false));
+  for (uint64_t output : {1, 2}) set(output, std::make_shared<ConsoleFile>(true));
 }
 
 Stat Stat::of(const Inode& inode) {
-  constexpr uint32_t kKinds[] = {0100000, 0040000, 0120000, 0020000, 0100000};  // by Inode::Kind
+  constexpr uint32_t kKinds[] = {0100000, 0040000, 0120000,
+                                 0020000, 0100000, 0140000};  // by Inode::Kind
   Stat s;
   s.number = inode.number;
   s.mode = kKinds[static_cast<std::size_t>(inode.kind)] | inode.mode;

@@ -14,6 +14,9 @@ namespace uncore {
 
 class Files {
  public:
+  // A file of the job, if it has one, that the program finds open as descriptor 0.
+  static constexpr std::string_view kStandardInput = "/dev/stdin";
+
   Files(const std::vector<FileSpec>& files, std::string_view program);
 
   FileTree tree;

@@ -61,10 +61,18 @@ def fields(job: Job, run: OfLinux) -> dict[str, Any]:
         "thread_ops": [task["operations"] for task in marked] or [1],
         "thread_ps": [(a - begin, b - begin) for a, b in spans] or [(0, end - begin)],
         "tables": {},
-        "failures": [f"exit status {run.exit_code}"] if run.exit_code else [],
+        "failures": failures(job, run.exit_code),
         "output": run.console[-MOST_OUTPUT:],
         **_missing(run),
     }
+
+
+def failures(job: Job, status: int) -> list[str]:
+    """Nothing, or that the program has ended with another status than it should."""
+    if status == job.expect_exit:
+        return []
+    wanted = f", expected {job.expect_exit}" if job.expect_exit else ""
+    return [f"exit status {status}{wanted}"]
 
 
 def _lives(tasks: list[Task], now: int) -> tuple[int, int]:

@@ -27,6 +27,7 @@ from uncore.job.schema import options
 T = TypeVar("T")
 Several: TypeAlias = T | list[T] | tuple[T, ...]  # a value, or those of an axis
 Folder = str | Path | Mapping[str, str | bytes]  # or names and contents
+Content = str | Path | bytes  # a file, or its bytes
 Word = TypeVar("Word", contravariant=True)
 Truth = TypeVar("Truth", contravariant=True)
 Number = TypeVar("Number", contravariant=True)
@@ -56,6 +57,8 @@ class Keywords(Protocol[Word, Truth, Number]):
         arguments: Iterable[str] = ...,
         system: Literal["machine", "free"] = ...,
         files: Folder = ...,
+        stdin: Content = ...,
+        expect_exit: int = ...,
         strict_calls: bool = ...,
         from_function: str = ...,
         to_function: str = ...,

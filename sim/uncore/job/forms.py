@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from uncore.job.option_values import axes, duration, pairs, places, share
-from uncore.program import read_folder
+from uncore.program import read_folder, read_input
 from uncore.topology.units import TIME
 
 OnOff = Literal["on", "off"]
@@ -94,6 +94,17 @@ def _files(_: str, folder: Any) -> tuple[tuple[str, bytes], ...]:
     return tuple(sorted(contents.items()))
 
 
+def _input(_: str, source: Any) -> bytes:
+    """Bytes as they are, or a file's; - is our own standard input."""
+    if isinstance(source, bytes):
+        return source
+    return read_input(Path(source)) if source else b""
+
+
+def _whole(flag: str, number: Any) -> int:
+    return int(number)
+
+
 def _seeds(flag: str, seeds: Sequence[int]) -> tuple[str, ...]:
     if not seeds:
         return (flag, "none")
@@ -123,4 +134,6 @@ WORDS = Form(
 FOLDER = Form(
     Path, _files, _files, lambda _, files: (), word=False
 )  # no command line holds contents
+INPUT = Form(Path, _input, _input, lambda _, content: (), word=False)
+NUMBER = Form(int, _whole, _whole)
 SEEDS = Form(str, take=lambda _, seeds: tuple(seeds), write=_seeds, word=False, always=True)

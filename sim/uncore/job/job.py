@@ -28,6 +28,8 @@ from uncore.job.forms import (
     DURATION,
     FLAG,
     FOLDER,
+    INPUT,
+    NUMBER,
     PAIRS,
     PLACES,
     SEEDS,
@@ -54,6 +56,7 @@ HOMES = {
 
 # The parameters that say how long a run is (workloads/include/loop.h).
 OPS, LASTS = "ops", "duration"
+MOST_EXIT = 255
 # Fields that a document leaves out where they are empty.
 UNCHANGED = ("free", "apart", "since", "lengths")
 Bytes = tuple[int, int]  # address of the first, how many
@@ -187,7 +190,24 @@ class Job:
         scope=Scope.LINUX,
         sparse=True,
     )
-
+    stdin: bytes = option(
+        "--stdin",
+        "file that the program reads as its standard input; - is what comes by a pipe",
+        default=b"",
+        form=INPUT,
+        group=Group.PROGRAM,
+        scope=Scope.LINUX,
+        sparse=True,
+    )
+    expect_exit: Annotated[int, Meta(ge=0, le=MOST_EXIT)] = option(
+        "--expect-exit",
+        "exit status of the program that is no failure",
+        default=0,
+        form=NUMBER,
+        group=Group.PROGRAM,
+        scope=Scope.LINUX,
+        sparse=True,
+    )
     strict_calls: bool = option(
         "--strict-calls",
         "end the run at a system call that is not there; else the program is told so (ENOSYS)",
@@ -235,12 +255,16 @@ class Job:
                 f"{without} has room for {most} threads; write at most {most}"
             )
         check_home(self.home, self.machine)
-        of_linux = (self.arguments, self.files, self.strict_calls, *self.functions.values())
-        if any(of_linux) and not self.program.linux:
+        given = (self.arguments, self.files, self.stdin, self.expect_exit, self.strict_calls)
+        if (any(given) or any(self.functions.values())) and not self.program.linux:
             raise UserError(
-                f"{self.program.name}: arguments, --files, --strict-calls, --from-function,"
-                " --to-function and --op are for programs of Linux, which have main(); a workload"
-                " has --set NAME=VALUE"
+                f"{self.program.name}: arguments, --files, --stdin, --expect-exit, --strict-calls,"
+                " --from-function, --to-function and --op are for programs of Linux, which have"
+                " main(); a workload has --set NAME=VALUE"
+            )
+        if not 0 <= self.expect_exit <= MOST_EXIT:
+            raise UserError(
+                f"--expect-exit {self.expect_exit}: expected an exit status, 0 to {MOST_EXIT}"
             )
         if self.to_function and not self.from_function:
             raise UserError("--to-function ends what --from-function NAME begins; give both")
@@ -303,6 +327,7 @@ class Job:
         machine = dataclasses.replace(self.machine, numbers=())
         fields["machine"] = machine
         fields["files"] = [(path, sha256(data).hexdigest()) for path, data in self.files]
+        fields["stdin"] = sha256(self.stdin).hexdigest()
         fields["program"] = {"name": self.program.name, "sha256": self.program.sha256}
         document: dict[str, Any] = msgspec.to_builtins(fields)
         if not self.machine.tables:  # a shipped protocol has a name
@@ -328,8 +353,8 @@ class Job:
         needed = {f.name for f in dataclasses.fields(cls) if f.default is dataclasses.MISSING}
         for name in sorted(needed - document.keys() | document.keys() - types.keys()):
             raise UserError(f"job.{name}: " + ("missing" if name in needed else "no job has this"))
-        if "files" in document:
-            raise UserError("job.files: a result does not hold them; give the run's own command")
+        for name in {"files", "stdin"} & document.keys():
+            raise UserError(f"job.{name}: a result does not hold it; give the run's own command")
         for name in document.keys() - {"program"}:
             try:
                 values[name] = msgspec.convert(document[name], types[name])

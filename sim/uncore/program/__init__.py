@@ -3,7 +3,7 @@
 find(name), load(path), compile(path), shipped()   -> Program            locate.py
 source_of(program)                                 its C file            locate.py
 compile_for_linux(path, sources, flags)            a program with main() locate.py
-read_folder(path)                                  files for it          folder.py
+read_folder(path), read_input(path)                files for it          folder.py
 Program                                            the value             program.py
 Parameter                                          its settings          parameter.py
 readback                                           records and tables    readback.py
@@ -13,7 +13,7 @@ abi                                                uncore_abi.h          abi.py
 """
 
 from uncore.program import abi, build, readback
-from uncore.program.folder import read_folder
+from uncore.program.folder import read_folder, read_input
 from uncore.program.locate import (
     LINUX_SUFFIXES,
     catalogue,
@@ -48,6 +48,7 @@ __all__ = [
     "is_for_linux",
     "load",
     "read_folder",
+    "read_input",
     "readback",
     "shipped",
     "source_of",

@@ -1,4 +1,6 @@
-"""A folder of files that a program of Linux finds: all of it, as it is now.
+"""What a program of Linux finds of this computer: a folder of files, its standard input.
+
+All of it is read, as it is now.
 
 A link is followed where it leads to a file or a folder below the same folder; one that leads out of
 it is refused, so that nothing else of this computer becomes part of a job.
@@ -7,6 +9,7 @@ it is refused, so that nothing else of this computer becomes part of a job.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,6 +32,21 @@ def read_folder(folder: Path) -> tuple[tuple[str, bytes], ...]:
         return tuple(_entry(path, path.relative_to(folder).as_posix()) for path in paths)
     except OSError as error:
         raise UserError(f"--files {folder}: {error.filename}: {error.strerror}") from None
+
+
+def read_input(path: Path) -> bytes:
+    """The bytes of a file or a pipe; of our own standard input, where the path is -."""
+    try:
+        if path == Path("-"):
+            content = sys.stdin.buffer.read(MOST + 1)
+        else:
+            with path.open("rb") as file:
+                content = file.read(MOST + 1)
+    except OSError as error:
+        raise UserError(f"--stdin {path}: {error.strerror}") from None
+    if len(content) > MOST:
+        raise UserError(f"--stdin {path}: more than {MOST >> 20} MiB, which is the most")
+    return content
 
 
 def _entry(path: Path, name: str) -> tuple[str, bytes]:

@@ -62,11 +62,12 @@ class OnLinux(_Declared):  # type: ignore[misc]
         return [word for o, value in values for word in o.written(value)] + self.built()
 
     def built(self) -> list[str]:
-        """Options that no job holds: how the program is compiled, and the folder that it finds."""
+        """Options that no job holds: how the program is compiled, and where it finds what."""
         words = [f"--source={path}" for path in self.source]
         words += [f"--include={path}" for path in self.include]
         words += [f"--cflags={self.cflags}"] if self.cflags else []
-        return words + ([f"--files={self.files}"] if self.files else [])
+        found = {"files": self.files, "stdin": self.stdin}
+        return words + [f"--{name}={path}" for name, path in found.items() if path]
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -79,8 +80,9 @@ class OnLinux(_Declared):  # type: ignore[misc]
     def check_unused(self, workload: str) -> None:
         if not untouched(replace(self, source=[], include=[], cflags="")):
             raise UserError(
-                f"{workload}: words behind --, --files, --os, --strict-calls, --strace,"
-                " --from-function, --to-function and --op are for programs"
+                f"{workload}: words behind --, --files, --stdin, --expect-exit, --os,"
+                " --strict-calls, --strace, --from-function, --to-function and --op are for"
+                " programs"
             )
 
     def sources(self, workload: str) -> Sources | None:
@@ -90,10 +92,20 @@ class OnLinux(_Declared):  # type: ignore[misc]
         if path.suffix not in LINUX_SUFFIXES or not is_for_linux(path, more):
             return None
         simulated = (self.files, self.system != "machine", self.strict_calls, self.strace)
-        if any((*simulated, self.from_function, self.to_function, self.op)):
+        if any(
+            (
+                *simulated,
+                self.stdin,
+                self.expect_exit,
+                self.from_function,
+                self.to_function,
+                self.op,
+            )
+        ):
             raise UserError(
                 "--host: a program has the files and the system of this computer, and marks of its"
-                " own: without --files, --os, --strict-calls, --strace, --from-function and --op"
+                " own: without --files, --stdin, --expect-exit, --os, --strict-calls, --strace,"
+                " --from-function and --op"
             )
         return Sources(path, tuple(self.source), self.flags)
 

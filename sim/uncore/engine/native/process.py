@@ -29,6 +29,7 @@ RETURNS = USER_END - PAGE  # where handlers of signals return to: li a7, 139; ec
 RETURN_CODE = struct.pack("<II", 0x08B00893, 0x00000073)
 ENVIRONMENT = ("PATH=/bin", "HOME=/files", "LANG=C")
 WHERE = "/files"  # --files DIR
+STANDARD_INPUT = "/dev/stdin"  # open as descriptor 0 (sim/native/os/files.hh)
 
 _AUXILIARY = {
     "phdr": 3, "phent": 4, "phnum": 5, "pagesz": 6, "base": 7, "flags": 8, "entry": 9, "uid": 11,
@@ -52,6 +53,8 @@ def process(job: Job, probes: Probes) -> spec.Process:
     harts = job.harts[: job.threads[0]]
     files = {_name(job): job.program.data}  # as /proc/self/exe says
     files |= {f"{WHERE}/{path}": data for path, data in job.files} | machine_files(job)
+    if job.stdin:
+        files[STANDARD_INPUT] = job.stdin
     return spec.Process(
         present=True,
         costs=costs,
