@@ -118,7 +118,8 @@ static int sockets(void) {
     struct name under = name_of("/tmp/none/x"), folder = name_of("/tmp");
     failed(call(N_bind, server, &under, 14)), failed(call(N_bind, server, &folder, 7));
     failed(call(N_bind, server, &nobody, 13)), failed(call(N_bind, client, &nobody, 13));
-    failed(call(N_connect, client, &nobody, 13)), failed(call(N_connect, of_another_type, &nobody, 13));
+    failed(call(N_connect, client, &nobody, 13)),
+        failed(call(N_connect, of_another_type, &nobody, 13));
     failed(call(N_openat, AT_FDCWD, nobody.path, 0)), failed(call(N_listen, server, 1));
     failed(call(N_connect, client, &nobody, 13)), call(N_close, client), call(N_close, server);
     failed(call(N_connect, of_another_type, &nobody, 13));
@@ -195,7 +196,8 @@ static int names(void) {
   failed(call(N_unlinkat, AT_FDCWD, "d", 0)), failed(call(N_unlinkat, AT_FDCWD, "d", 0x200));
   failed(call(N_unlinkat, AT_FDCWD, "f", 0x200)), failed(call(N_unlinkat, AT_FDCWD, "none", 0));
   failed(call(N_unlinkat, AT_FDCWD, ".", 0x200)), failed(call(N_unlinkat, AT_FDCWD, "d/..", 0x200));
-  failed(call(N_unlinkat, AT_FDCWD, "d/e/.", 0x200)), failed(call(N_unlinkat, AT_FDCWD, "/", 0x200));
+  failed(call(N_unlinkat, AT_FDCWD, "d/e/.", 0x200)),
+      failed(call(N_unlinkat, AT_FDCWD, "/", 0x200));
   failed(call(N_unlinkat, AT_FDCWD, "f/", 0)), failed(call(N_unlinkat, AT_FDCWD, "ld/", 0x200));
   failed(call(N_unlinkat, AT_FDCWD, "ld", 0x200)), failed(call(N_unlinkat, AT_FDCWD, "f", 1));
   failed(call(N_unlinkat, AT_FDCWD, "", 0)), failed(call(N_unlinkat, AT_FDCWD, "d/.", 0));
@@ -205,7 +207,8 @@ static int names(void) {
   failed(call(N_mkdirat, AT_FDCWD, "new/", 0700)), failed(call(N_mkdirat, AT_FDCWD, "", 0700));
   failed(call(N_mkdirat, AT_FDCWD, "/", 0700)), failed(call(N_mkdirat, AT_FDCWD, "loop/x", 0700));
   failed(call(N_symlinkat, "", AT_FDCWD, "s")), failed(call(N_symlinkat, "a", AT_FDCWD, "f"));
-  failed(call(N_symlinkat, "a", AT_FDCWD, "none/s")), failed(call(N_symlinkat, "a", AT_FDCWD, "s/"));
+  failed(call(N_symlinkat, "a", AT_FDCWD, "none/s")),
+      failed(call(N_symlinkat, "a", AT_FDCWD, "s/"));
   failed(call(N_linkat, AT_FDCWD, "d", AT_FDCWD, "h", 0));
   failed(call(N_linkat, AT_FDCWD, "f", AT_FDCWD, "g", 0));
   failed(call(N_linkat, AT_FDCWD, "f", AT_FDCWD, "h", 0));
@@ -214,8 +217,8 @@ static int names(void) {
   failed(call(N_linkat, AT_FDCWD, "f", AT_FDCWD, "i/", 0)), renamed("f", "h", 0);
   about("opened");
   static const long how[] = {0, 1, 2, 0x40, 0xc0, 0x200, 0x10000, 0x10040, 0x20000, 0x241};
-  static const char* const what[] = {"f",  "f/",      "d",      "d/",     "l",    "ld",
-                                     "ld/", "dangles", "loop", "none/x", "f/x",  "made",
+  static const char* const what[] = {"f",    "f/",      "d",    "d/",     "l",   "ld",
+                                     "ld/",  "dangles", "loop", "none/x", "f/x", "made",
                                      "new/", ".",       "/",    ""};
   for (u64 i = 0; i < sizeof what / sizeof *what; ++i) {
     about(what[i]);
@@ -227,9 +230,11 @@ static int names(void) {
   }
   about("other");
   failed(call(N_chdir, "f")), failed(call(N_chdir, "none")), failed(call(N_chdir, "loop"));
-  failed(call(N_readlinkat, AT_FDCWD, "f", bytes, 8)), told(call(N_readlinkat, AT_FDCWD, "l", bytes, 8));
+  failed(call(N_readlinkat, AT_FDCWD, "f", bytes, 8)),
+      told(call(N_readlinkat, AT_FDCWD, "l", bytes, 8));
   told(call(N_readlinkat, AT_FDCWD, "l", bytes, 0));
-  failed(call(N_getcwd, bytes, 3)), failed(call(N_faccessat, AT_FDCWD, "f", 8)), failed(call(N_faccessat, AT_FDCWD, "none", 0));
+  failed(call(N_getcwd, bytes, 3)), failed(call(N_faccessat, AT_FDCWD, "f", 8)),
+      failed(call(N_faccessat, AT_FDCWD, "none", 0));
   failed(call(N_openat, 999, "f", 0)), failed(call(N_openat, 999, "/", 0));
   for (u64 i = 0; i < 300; ++i) bytes[i] = 'a';
   bytes[300] = 0;
@@ -255,8 +260,10 @@ static int sizes(void) {
     failed(call(N_ftruncate, whom[i], 10)), failed(call(N_ftruncate, whom[i], -1));
     failed(call(N_ftruncate, whom[i], 1UL << 62));
   }
-  failed(call(N_truncate, "f", 5)), failed(call(N_truncate, "f", -1)), failed(call(N_truncate, "d", 5));
-  failed(call(N_truncate, "none", 5)), failed(call(N_truncate, "f/", 5)), failed(call(N_truncate, "none", -1));
+  failed(call(N_truncate, "f", 5)), failed(call(N_truncate, "f", -1)),
+      failed(call(N_truncate, "d", 5));
+  failed(call(N_truncate, "none", 5)), failed(call(N_truncate, "f/", 5)),
+      failed(call(N_truncate, "none", -1));
   about("lseek");
   for (u64 i = 0; i < 6; ++i)
     for (long from = 0; from < 7 && i != 2; ++from) failed(call(N_lseek, whom[i], -1, from));
@@ -269,21 +276,29 @@ static int sizes(void) {
     told(call(N_pwrite64, whom[i], bytes, 8, -1));
   }
   about("read, write");
-  told(call(N_read, in, bytes, 8)), told(call(N_write, in, bytes, 8)), told(call(N_write, reads, bytes, 8));
+  told(call(N_read, in, bytes, 8)), told(call(N_write, in, bytes, 8)),
+      told(call(N_write, reads, bytes, 8));
   told(call(N_read, ends[1], bytes, 8)), told(call(N_write, ends[0], bytes, 8));
-  told(call(N_read, ends[0], bytes, 8)), told(call(N_read, both, 1, 8)), told(call(N_write, both, 1, 8));
-  told(call(N_read, both, 1, 0)), told(call(N_write, both, 1, 0)), told(call(N_read, 999, bytes, 0));
+  told(call(N_read, ends[0], bytes, 8)), told(call(N_read, both, 1, 8)),
+      told(call(N_write, both, 1, 8));
+  told(call(N_read, both, 1, 0)), told(call(N_write, both, 1, 0)),
+      told(call(N_read, 999, bytes, 0));
   about("fallocate");
   for (u64 i = 0; i < 6; ++i) failed(call(N_fallocate, whom[i], 0, 0, 8));
-  failed(call(N_fallocate, both, 0, -1, 8)), failed(call(N_fallocate, both, 0, 0, 0)), failed(call(N_fallocate, both, 0, 8, -8));
+  failed(call(N_fallocate, both, 0, -1, 8)), failed(call(N_fallocate, both, 0, 0, 0)),
+      failed(call(N_fallocate, both, 0, 8, -8));
   about("vectors");
   const u64 parts[4] = {(u64)bytes, 8, 1, 8}, wrong[2] = {(u64)bytes, -1UL};
-  told(call(N_readv, both, parts, 0)), told(call(N_readv, both, parts, -1)), told(call(N_readv, both, parts, 1025));
-  told(call(N_readv, both, wrong, 1)), told(call(N_writev, both, parts, 2)), told(call(N_writev, both, 1, 1));
+  told(call(N_readv, both, parts, 0)), told(call(N_readv, both, parts, -1)),
+      told(call(N_readv, both, parts, 1025));
+  told(call(N_readv, both, wrong, 1)), told(call(N_writev, both, parts, 2)),
+      told(call(N_writev, both, 1, 1));
   about("flock, fcntl");
   failed(call(N_flock, both, 0)), failed(call(N_flock, both, 3)), failed(call(N_flock, 999, 2));
-  failed(call(N_fcntl, both, 99)), failed(call(N_fcntl, 999, 1)), failed(call(N_fcntl, both, 0, 99999));
-  failed(call(N_dup3, both, both, 0)), failed(call(N_dup3, 999, 5, 0)), failed(call(N_dup3, both, 99999, 0));
+  failed(call(N_fcntl, both, 99)), failed(call(N_fcntl, 999, 1)),
+      failed(call(N_fcntl, both, 0, 99999));
+  failed(call(N_dup3, both, both, 0)), failed(call(N_dup3, 999, 5, 0)),
+      failed(call(N_dup3, both, 99999, 0));
   failed(call(N_dup3, both, 50, 1)), failed(call(N_dup, 999)), failed(call(N_close, 999));
   say("\n");
   return 0;
@@ -314,9 +329,11 @@ static int futexes(void) {
   told(call(N_futex, words, 1, 0)), told(call(N_futex, words, 10, 1, 0, 0, 4));
   about("requeues");
   told(call(N_futex, words, 3, 1, 1, words + 1)), told(call(N_futex, words, 3, -1, 1, words + 1));
-  told(call(N_futex, words, 3, 1, -1, words + 1)), told(call(N_futex, words, 4, 1, 1, words + 1, 0));
+  told(call(N_futex, words, 3, 1, -1, words + 1)),
+      told(call(N_futex, words, 4, 1, 1, words + 1, 0));
   told(call(N_futex, words, 4, 1, 1, words + 1, 1)), told(call(N_futex, words, 4, 1, 1, words, 0));
-  told(call(N_futex, words, 4, 1, 1, (char*)words + 2, 0)), told(call(N_futex, words, 4, 1, 1, 4, 0));
+  told(call(N_futex, words, 4, 1, 1, (char*)words + 2, 0)),
+      told(call(N_futex, words, 4, 1, 1, 4, 0));
   told(call(N_futex, words, 4, 1, 1, 4, 1));
   about("wakes and changes");
   told(call(N_futex, words, 5, 1, 1, words + 1, 0)), told(call(N_futex, words, 5, 1, 1, 4, 0));
@@ -337,7 +354,9 @@ static const struct {
   u32 events, pad;
   u64 data;
 } readable = {1, 0, 0};
-static long watch(long outer, long inner) { return call(N_epoll_ctl, outer, ADD, inner, &readable); }
+static long watch(long outer, long inner) {
+  return call(N_epoll_ctl, outer, ADD, inner, &readable);
+}
 static void begin_anew(const char* subject) {
   about(subject);
   for (int i = 3; i < 1024; ++i) call(N_close, i);
@@ -392,10 +411,12 @@ static int nested(void) {
   call(N_pipe2, ends, NONBLOCK);
   told(watch(epolls[0], epolls[0])), told(watch(ends[0], epolls[0])), told(watch(epolls[0], 999));
   told(watch(999, epolls[0])), told(watch(epolls[0], call(N_openat, AT_FDCWD, "/", DIRECTORY)));
-  told(call(N_epoll_ctl, epolls[0], DEL, ends[0], 0)), told(call(N_epoll_ctl, epolls[0], 7, ends[0], &readable));
+  told(call(N_epoll_ctl, epolls[0], DEL, ends[0], 0)),
+      told(call(N_epoll_ctl, epolls[0], 7, ends[0], &readable));
   told(call(N_epoll_ctl, epolls[0], ADD, ends[0], 1)), told(watch(epolls[0], ends[0]));
   told(watch(epolls[0], ends[0])), told(call(N_epoll_ctl, epolls[0], 7, ends[0], &readable));
-  told(call(N_epoll_pwait, epolls[0], bytes, 0, 0)), told(call(N_epoll_pwait, ends[0], bytes, 1, 0));
+  told(call(N_epoll_pwait, epolls[0], bytes, 0, 0)),
+      told(call(N_epoll_pwait, ends[0], bytes, 1, 0));
   told(call(N_epoll_pwait, 999, bytes, 1, 0)), told(call(N_epoll_create1, 1));
   told(call(N_read, epolls[0], bytes, 8)), told(call(N_write, epolls[0], bytes, 8));
   say("\n");
@@ -407,7 +428,8 @@ int run(int count, char** word) {
     const char* word;
     int (*run)(void);
   } each[] = {
-      {"sockets", sockets}, {"names", names}, {"sizes", sizes}, {"futexes", futexes}, {"nested", nested},
+      {"sockets", sockets}, {"names", names},   {"sizes", sizes},
+      {"futexes", futexes}, {"nested", nested},
   };
   for (u64 i = 0; count > 1 && i < sizeof each / sizeof *each; ++i)
     if (same(word[1], each[i].word)) return each[i].run();

@@ -9,6 +9,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "binding/observe.hh"
@@ -142,9 +143,19 @@ Time latency(Engine& engine, const std::string& kind, int32_t source, int32_t ta
   return engine.fabric.latency(source, target, size);
 }
 
-bool step(Engine& engine, uint64_t events, Time span) {
+// The host's clock is looked at now and then, because a program may make an event dear.
+bool step(Engine& engine, uint64_t events, Time span, double host_s) {
+  using Clock = std::chrono::steady_clock;
+  constexpr uint64_t kEventsBetweenLooks = 32;
   const Arena::In in(&engine);
-  return engine.step(events, span);
+  const Time begun = engine.queue.now(), until = span < kNever - begun ? begun + span : kNever;
+  const auto late = Clock::now() + std::chrono::duration<double>(std::min(host_s, 1e6));
+  do {
+    const uint64_t some = std::min(events, kEventsBetweenLooks);
+    if (!engine.step(some, until - engine.queue.now())) return false;
+    events -= some;
+  } while (events > 0 && engine.queue.now() <= until && Clock::now() < late);
+  return true;
 }
 
 void use_host(Engine& engine, unsigned shares, unsigned threads, bool eager) {
@@ -221,8 +232,7 @@ void bind_process(nb::class_<Engine>& run) {
       .def("files", &files, nb::arg("most"),
            "Paths and bytes of files that the program has made or changed; None: more than `most`.")
       .def_prop_ro(
-          "waits_in_vain",
-          [](const Engine& e) { return e.os && e.os->scheduler.waits_in_vain(); },
+          "waits_in_vain", [](const Engine& e) { return e.os && e.os->scheduler.waits_in_vain(); },
           "Does a thread wait while a hart that may run it idles? Rule K6.1 says no.")
       .def("tasks", &tasks);
 }
@@ -252,9 +262,10 @@ void bind_engine(nb::module_& module) {
            new (self) Engine(from_python<MachineSpec>(machine), from_python<JobSpec>(job));
          },
          nb::arg("machine"), nb::arg("job"))
-      .def("step", &step, nb::arg("events"), nb::arg("span") = kNever,
+      .def("step", &step, nb::arg("events"), nb::arg("span") = kNever, nb::arg("host_s") = 1e6,
            nb::call_guard<nb::gil_scoped_release>(),
-           "Runs at most that many events, and about that many ps; False when the run has ended.")
+           "Runs at most that many events, about that many ps and seconds of this computer; False "
+           "when the run has ended.")
       .def("use_host", &use_host, nb::arg("shares"), nb::arg("threads"), nb::arg("eager") = false,
            "From now on threads of the host execute shares of the cores, where that pays or "
            "`eager`.")

@@ -35,6 +35,8 @@ class AddressSpace {
     std::shared_ptr<Inode> file{};
     uint64_t base = 0;
     uint32_t times = 1;
+    // A file of which pages become copies when they are touched, its first byte at `base`, too.
+    std::shared_ptr<Inode> source{};
   };
 
   // Rounds an address up, or down, to the beginning of a page.

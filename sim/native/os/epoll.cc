@@ -23,7 +23,8 @@ enum : uint32_t {
 };
 enum : uint64_t { EPOLL_CTL_ADD = 1, EPOLL_CTL_DEL = 2, EPOLL_CTL_MOD = 3 };
 constexpr unsigned kMostNests = 4;  // epolls below an epoll, one within the other (EP_MAX_NESTS)
-// Paths that lead from a file up through 1, 2, ... epolls (path_limits); of the shortest, any number.
+// Paths that lead from a file up through 1, 2, ... epolls (path_limits); of the shortest, any
+// number.
 constexpr std::array<unsigned, kMostNests + 1> kMostPaths = {~0u, 500, 100, 50, 10};
 
 struct EpollEvent {  // struct epoll_event
@@ -199,9 +200,7 @@ std::vector<EpollEvent> Epoll::take(const Task& t, std::size_t most) {
   return told;
 }
 
-EpollRef epoll_at(Linux& os, uint64_t descriptor) {
-  return os.files.at(descriptor).as<Epoll>();
-}
+EpollRef epoll_at(Linux& os, uint64_t descriptor) { return os.files.at(descriptor).as<Epoll>(); }
 
 // Adds or changes an item, and looks at its file at once.
 Work want(Linux& os, Task& t, EpollRef epoll, ItemRef item, EpollEvent event) {

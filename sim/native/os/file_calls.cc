@@ -29,10 +29,10 @@ Work each(Linux& os, Task& t, Transfer transfer) {
 
 // A file that has places, for the calls that say where.
 Work at_place(Linux& os, Task& t, OpenFileRef& file) {
+  if (static_cast<int64_t>(t.args[3]) < 0) co_return -EINVAL;
   file = os.files.at(t.args[0]);
   if (!file) co_return -EBADF;
-  if (!file->inode()) co_return -ESPIPE;
-  co_return static_cast<int64_t>(t.args[3]) < 0 ? -EINVAL : 0;
+  co_return file->inode() ? 0 : -ESPIPE;
 }
 
 }  // namespace
@@ -155,13 +155,22 @@ Work dup3(Linux& os, Task& t) {
 }
 
 Work lseek(Linux& os, Task& t) {
-  constexpr uint64_t kLastOrigin = 2;  // SEEK_SET, SEEK_CUR, SEEK_END
+  enum : uint64_t { SEEK_END_ = 2, SEEK_DATA_ = 3, SEEK_HOLE_ = 4 };
   const OpenFileRef file = os.files.at(t.args[0]);
   if (!file) co_return -EBADF;
+  if (t.args[2] > SEEK_HOLE_) co_return -EINVAL;
   if (!file->inode()) co_return -ESPIPE;
   if (!file->is_seekable()) co_return 0;
-  if (t.args[2] > kLastOrigin) co_return -EINVAL;
-  const uint64_t bases[] = {0, file->offset, file->inode()->data.size()};
+  const FileData& data = file->inode()->data;
+  if (t.args[2] > SEEK_END_) {
+    const bool hole = t.args[2] == SEEK_HOLE_;
+    if (t.args[1] >= data.size()) co_return -ENXIO;
+    const uint64_t found = hole ? data.next_hole(t.args[1]) : data.next_data(t.args[1]);
+    if (!hole && found == data.size()) co_return -ENXIO;
+    file->offset = found;
+    co_return static_cast<int64_t>(found);
+  }
+  const uint64_t bases[] = {0, file->offset, data.size()};
   const auto next = static_cast<int64_t>(bases[t.args[2]] + t.args[1]);
   if (next < 0) co_return -EINVAL;
   file->offset = static_cast<uint64_t>(next);
@@ -169,6 +178,7 @@ Work lseek(Linux& os, Task& t) {
 }
 
 Work ftruncate(Linux& os, Task& t) {
+  if (static_cast<int64_t>(t.args[1]) < 0) co_return -EINVAL;
   const OpenFileRef file = os.files.at(t.args[0]);
   if (!file) co_return -EBADF;
   if (!file->is_seekable() || (file->flags & O_ACCMODE) == O_RDONLY) co_return -EINVAL;
@@ -179,12 +189,15 @@ Work ftruncate(Linux& os, Task& t) {
 Work fallocate(Linux& os, Task& t) {
   constexpr uint64_t FALLOC_FL_KEEP_SIZE = 1;
   constexpr int64_t kNotSupported = 95;  // EOPNOTSUPP
+  constexpr uint32_t kKind = 0170000, kPipe = 0010000;
   const OpenFileRef file = os.files.at(t.args[0]);
-  if (!file || (file->flags & O_ACCMODE) == O_RDONLY) co_return -EBADF;
-  if (!file->is_seekable()) co_return -ENODEV;
-  if (t.args[1] & ~FALLOC_FL_KEEP_SIZE) co_return -kNotSupported;
+  if (!file) co_return -EBADF;
   if (static_cast<int64_t>(t.args[2]) < 0 || static_cast<int64_t>(t.args[3]) <= 0)
     co_return -EINVAL;
+  if (t.args[1] & ~FALLOC_FL_KEEP_SIZE) co_return -kNotSupported;
+  if ((file->flags & O_ACCMODE) == O_RDONLY) co_return -EBADF;
+  if ((file->stat().mode & kKind) == kPipe) co_return -ESPIPE;
+  if (!file->is_seekable()) co_return -ENODEV;
   const uint64_t end = t.args[2] + t.args[3];
   if (t.args[1] || end <= file->inode()->data.size()) co_return 0;
   co_return resize(os, t, *file->inode(), end);

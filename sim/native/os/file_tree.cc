@@ -20,7 +20,9 @@ std::pair<std::string_view, std::string_view> first_part(std::string_view path) 
 }
 
 FileTree::Found no_way(int64_t error) {
-  return {.error = error, .directory = {}, .name = {}, .node = {}};
+  FileTree::Found nothing;
+  nothing.error = error;
+  return nothing;
 }
 
 }  // namespace
@@ -106,31 +108,32 @@ void FileTree::place(std::string_view path, const InodeRef& node) {
         node);
 }
 
-FileTree::Found FileTree::walk(const InodeRef& from, std::string_view path, bool follow) const {
+FileTree::Found FileTree::walk(const InodeRef& from, std::string_view path, Last how) const {
   std::string left(path);
   InodeRef at = path.starts_with('/') ? root_ : from;
   for (unsigned links = 0;;) {
     const auto [name, rest] = first_part(left);
     const bool last = first_part(rest).first.empty(), slash = !rest.empty();
+    const bool follows = how == Last::followed || (slash && how == Last::found);
     if (!at->is_directory()) return no_way(-ENOTDIR);
     if (name.size() > kLongestName) return no_way(-ENAMETOOLONG);
     if (name.empty() || name == "." || name == "..") {
       const InodeRef above = name == ".." ? at->parent.lock() : at;
       at = above ? above : at;
-      if (last) return {.error = 0, .directory = at, .name = {}, .node = at};
+      if (last) return {.directory = at, .name = {}, .node = at, .last = std::string(name)};
       left = std::string(rest);
       continue;
     }
     const auto entry = at->entries.find(name);
     const InodeRef next = entry == at->entries.end() ? nullptr : entry->second;
-    if (next && next->kind == Inode::Kind::link && (!last || slash || follow)) {
+    if (next && next->kind == Inode::Kind::link && (!last || follows)) {
       if (++links > kMostLinks) return no_way(-ELOOP);
       if (next->target.starts_with('/')) at = root_;
       left = next->target + std::string(rest);
       continue;
     }
-    if (last && slash && next && !next->is_directory()) return no_way(-ENOTDIR);
-    if (last) return {.error = 0, .directory = at, .name = std::string(name), .node = next};
+    const std::string here(name);
+    if (last) return {.directory = at, .name = here, .node = next, .last = here, .slash = slash};
     if (!next) return no_way(-ENOENT);
     at = next;
     left = std::string(rest);
@@ -139,7 +142,7 @@ FileTree::Found FileTree::walk(const InodeRef& from, std::string_view path, bool
 
 std::string FileTree::path_of(const InodeRef& directory) const {
   std::string path;
-  for (InodeRef at = directory; at != root_;) {
+  for (InodeRef at = directory; at != root_ && path.size() <= kLongestPath;) {
     const InodeRef above = at->parent.lock();
     if (!above) return {};
     const auto named =
@@ -151,19 +154,21 @@ std::string FileTree::path_of(const InodeRef& directory) const {
   return path.empty() ? "/" : path;
 }
 
-void FileTree::collect(const Inode& directory, const std::string& path,
-                       std::vector<std::pair<std::string, InodeRef>>& all) {
-  for (const auto& [name, node] : directory.entries) {
-    const std::string here = path + "/" + name;
-    if (node->sealed) continue;
-    if (node->is_directory()) collect(*node, here, all);
-    if (node->kind == Inode::Kind::file && node->data.is_changed()) all.emplace_back(here, node);
-  }
-}
-
+// Directories that are left to look at are a list, because a program may nest them at will.
 std::vector<std::pair<std::string, InodeRef>> FileTree::changed() const {
-  std::vector<std::pair<std::string, InodeRef>> all;
-  collect(*root_, "", all);
+  std::vector<std::pair<std::string, InodeRef>> all, left = {{"", root_}};
+  while (!left.empty()) {
+    const auto [path, directory] = std::move(left.back());
+    left.pop_back();
+    if (path.size() > kLongestPath) continue;
+    for (const auto& [name, node] : directory->entries) {
+      if (node->sealed) continue;
+      const bool changed = node->kind == Inode::Kind::file && node->data.is_changed();
+      if (changed) all.emplace_back(path + "/" + name, node);
+      if (node->is_directory()) left.emplace_back(path + "/" + name, node);
+    }
+  }
+  std::ranges::sort(all, {}, &std::pair<std::string, InodeRef>::first);
   return all;
 }
 

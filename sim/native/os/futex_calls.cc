@@ -14,6 +14,9 @@ enum Operation : uint64_t {
   FUTEX_WAKE_BITSET = 10,
 };
 constexpr uint64_t FUTEX_PRIVATE_FLAG = 128, FUTEX_CLOCK_REALTIME = 256;
+constexpr uint64_t kOperation = ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
+
+uint32_t last_of(const Task& t) { return static_cast<uint32_t>(t.args[5]); }
 
 Work wait(Linux& os, Task& t, bool relative, uint32_t mask) {
   Time until = kNever;
@@ -46,26 +49,42 @@ Work wake_op(Linux& os, Task& t) {
   co_return co_await os.futexes.wake_op(t, what);
 }
 
+// Is there a word? One of this process alone need not be mapped, where nobody waits for it.
+Work reach(Linux& os, Task& t, uint64_t word) {
+  if (word % 4 != 0) co_return -EINVAL;
+  if (!UserMemory::is_range(word, 4)) co_return -EFAULT;
+  co_return t.args[1] & FUTEX_PRIVATE_FLAG ? 0 : co_await os.memory.reach(t, word, 4);
+}
+
+Work two_words(Linux& os, Task& t) {
+  const bool moves = (t.args[1] & kOperation) != FUTEX_WAKE_OP;
+  if (moves && (static_cast<int32_t>(t.args[2]) < 0 || static_cast<int32_t>(t.args[3]) < 0))
+    co_return -EINVAL;
+  const int64_t failed = co_await reach(os, t, t.args[4]);
+  if (failed < 0) co_return failed;
+  if (!moves) co_return co_await wake_op(os, t);
+  const bool compares = (t.args[1] & kOperation) == FUTEX_CMP_REQUEUE;
+  co_return co_await requeue(os, t, compares ? std::optional(last_of(t)) : std::nullopt);
+}
+
 }  // namespace
 
 Work futex(Linux& os, Task& t) {
-  if (t.args[0] % 4 != 0) co_return -EINVAL;
-  const auto last = static_cast<uint32_t>(t.args[5]);
-  switch (t.args[1] & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME)) {
+  const int64_t failed = co_await reach(os, t, t.args[0]);
+  if (failed < 0) co_return failed;
+  switch (t.args[1] & kOperation) {
     case FUTEX_WAIT:
       co_return co_await wait(os, t, true, Futexes::kAny);
     case FUTEX_WAIT_BITSET:
-      co_return co_await wait(os, t, false, last);
+      co_return co_await wait(os, t, false, last_of(t));
     case FUTEX_WAKE:
       co_return co_await os.futexes.wake(t, t.args[0], t.args[2]);
     case FUTEX_WAKE_BITSET:
-      co_return co_await os.futexes.wake(t, t.args[0], t.args[2], last);
+      co_return co_await os.futexes.wake(t, t.args[0], t.args[2], last_of(t));
     case FUTEX_REQUEUE:
-      co_return co_await requeue(os, t, std::nullopt);
     case FUTEX_CMP_REQUEUE:
-      co_return co_await requeue(os, t, last);
     case FUTEX_WAKE_OP:
-      co_return co_await wake_op(os, t);
+      co_return co_await two_words(os, t);
     default:
       co_return -ENOSYS;
   }

@@ -1,6 +1,7 @@
 #include "os/inode.hh"
 
 #include <algorithm>
+#include <vector>
 
 namespace uncore {
 
@@ -45,6 +46,20 @@ void FileData::write(uint64_t at, std::span<const uint8_t> from) {
   if (!from.empty()) size_ = std::max<uint64_t>(size_, at + from.size()), changed_ = true;
 }
 
+uint64_t FileData::next_data(uint64_t at) const {
+  if (holds(at / kPage)) return at;
+  const auto next = pages_.lower_bound(at / kPage);
+  return next == pages_.end() ? size_ : std::min(next->first * kPage, size_);
+}
+
+uint64_t FileData::next_hole(uint64_t at) const {
+  if (!holds(at / kPage)) return at;
+  uint64_t page = std::max(at / kPage, (given_.size() + kPage - 1) / kPage);
+  for (auto next = pages_.lower_bound(page); next != pages_.end() && next->first == page; ++next)
+    ++page;
+  return std::min(page * kPage, size_);
+}
+
 void FileData::resize(uint64_t size) {
   if (size < size_) {
     given_ = given_.substr(0, std::min<uint64_t>(size, given_.size()));
@@ -57,6 +72,19 @@ void FileData::resize(uint64_t size) {
   }
   changed_ |= size != size_;
   size_ = size;
+}
+
+Inode::~Inode() {
+  std::vector<InodeRef> left;
+  const auto take = [&](Inode& node) {
+    for (auto& [name, inner] : node.entries) left.push_back(std::move(inner));
+    node.entries.clear();
+  };
+  for (take(*this); !left.empty();) {
+    const InodeRef last = std::move(left.back());
+    left.pop_back();
+    if (last.use_count() == 1) take(*last);
+  }
 }
 
 }  // namespace uncore

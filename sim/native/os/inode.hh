@@ -36,6 +36,10 @@ class FileData {
 
   uint64_t size() const { return size_; }
   bool is_changed() const { return changed_; }
+  // The first byte from `at` on that is, or is not, in a page that holds something; the size at
+  // most.
+  uint64_t next_data(uint64_t at) const;
+  uint64_t next_hole(uint64_t at) const;
   // Reads as much as there is; returns how much.
   std::size_t read(uint64_t at, std::span<uint8_t> to) const;
   void write(uint64_t at, std::span<const uint8_t> from);
@@ -45,6 +49,9 @@ class FileData {
   using Page = std::array<uint8_t, kPage>;
 
   Page& page(uint64_t number);
+  bool holds(uint64_t number) const {
+    return number * kPage < given_.size() || pages_.contains(number);
+  }
 
   std::string_view given_;  // as far as nothing has cut it off
   uint64_t size_;
@@ -54,12 +61,15 @@ class FileData {
 };
 
 struct Inode : std::enable_shared_from_this<Inode> {
-  enum class Kind : uint8_t { file, directory, link, device, generated };
+  enum class Kind : uint8_t { file, directory, link, device, generated, socket };
   using Make = std::string (*)(const Linux&, const Task&);
 
   Inode(Kind of, uint32_t rights, uint64_t ino, const std::shared_ptr<uint64_t>& kept,
         std::string_view given = {})
       : kind(of), mode(rights), number(ino), data(given, kept) {}
+  ~Inode();  // one after the other, however deep directories are in it
+  Inode(const Inode&) = delete;
+  Inode& operator=(const Inode&) = delete;
 
   bool is_directory() const { return kind == Kind::directory; }
 

@@ -29,15 +29,6 @@ bool is_sound(uint64_t begin, uint64_t size) {
          begin <= Space::kEnd - size;
 }
 
-// Fills new pages from a file, before any thread has been told their address.
-Work fill(Linux& os, Task& t, const InodeRef& file, uint64_t begin, uint64_t size) {
-  const uint64_t offset = std::min<uint64_t>(t.args[5], file->data.size());
-  std::vector<uint8_t> part(std::min<uint64_t>(size, file->data.size() - offset));
-  os.memory.pull(file, offset, offset + part.size());
-  file->data.read(offset, part);
-  co_return co_await os.memory.copy_out(t, part, begin);
-}
-
 // Finds the range that mmap maps: at the address that the call names, if it can be there.
 Work find_range(Linux& os, Task& t, uint64_t& begin, uint64_t size) {
   const uint64_t flags = t.args[3];
@@ -85,7 +76,7 @@ struct Range {
 Work resize(Linux& os, Task& t, Range from, Range to) {
   Space& space = os.memory.space;
   Space::Area area = *space.area_at(from.begin);
-  area.end = to.end;
+  area.end = to.end, area.base += to.begin - from.begin;
   if (from.begin == to.begin) {
     const uint64_t kept = std::min(from.end, to.end);
     if (to.end < from.end) co_await os.memory.drop(t, kept, from.end);
@@ -107,7 +98,6 @@ Work share(Linux& os, Task& t, const InodeRef& file, uint64_t size) {
   constexpr uint64_t kRoom = uint64_t{64} << 20;
   Space& space = os.memory.space;
   const uint64_t offset = t.args[5], whole = std::max(offset + size, Space::up(file->data.size()));
-  if (offset % Space::kPage || offset > FileData::kMost) co_return -EINVAL;
   const std::optional<uint64_t> base = space.base_of(file);
   uint64_t begin = base ? *base + offset : t.args[0];
   if (t.args[3] & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
@@ -149,6 +139,7 @@ Work mmap(Linux& os, Task& t) {
   InodeRef file;
   bool shared = false;
   if (size == 0 || size > Space::kEnd) co_return size ? -ENOMEM : -EINVAL;
+  if (t.args[5] % Space::kPage || t.args[5] > FileData::kMost) co_return -EINVAL;
   int64_t failed = co_await file_to_map(os, t, file, shared);
   if (failed < 0) co_return failed;
   co_await os.locks.lock(t, kernel_lines::kSpace);
@@ -158,13 +149,12 @@ Work mmap(Linux& os, Task& t) {
     begin = static_cast<uint64_t>(failed);
   } else {
     failed = co_await find_range(os, t, begin, size);
-    if (failed == 0)
-      os.memory.space.map(begin, {begin + size, static_cast<unsigned>(t.args[2] & kAllRights)});
+    Space::Area area{begin + size, static_cast<unsigned>(t.args[2] & kAllRights)};
+    area.source = file, area.base = begin - t.args[5];
+    if (failed == 0) os.memory.space.map(begin, area);
   }
   co_await os.locks.unlock(t, kernel_lines::kSpace);
-  if (failed < 0) co_return failed;
-  if (file && !shared) co_await fill(os, t, file, begin, size);
-  co_return static_cast<int64_t>(begin);
+  co_return failed < 0 ? failed : static_cast<int64_t>(begin);
 }
 
 Work munmap(Linux& os, Task& t) {

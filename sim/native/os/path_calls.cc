@@ -30,9 +30,10 @@ enum : uint64_t {
   RENAME_EXCHANGE = 2,
 };
 using Found = FileTree::Found;
+using Last = FileTree::Last;
 
 // Walks from a directory's descriptor, or the working directory, along the path at `text`.
-Work walk(Linux& os, Task& t, uint64_t directory, uint64_t text, bool follow, Found& found) {
+Work walk(Linux& os, Task& t, uint64_t directory, uint64_t text, Last how, Found& found) {
   std::string path;
   const int64_t failed = co_await os.memory.copy_text(t, text, path);
   if (failed < 0) co_return failed;
@@ -44,28 +45,25 @@ Work walk(Linux& os, Task& t, uint64_t directory, uint64_t text, bool follow, Fo
     from = base->inode();
     if (!from) co_return -ENOTDIR;
   }
-  found = os.files.tree.walk(from, path, follow);
+  found = os.files.tree.walk(from, path, how);
   co_return found.error;
 }
 // The same, of what must be there.
-Work find(Linux& os, Task& t, uint64_t directory, uint64_t text, bool follow, Found& found) {
-  const int64_t failed = co_await walk(os, t, directory, text, follow, found);
-  co_return failed < 0 ? failed : found.node ? 0 : -ENOENT;
-}
-
-// May a name be made in, or taken from, the directory that was found?
-int64_t may_change(const Found& found) {
-  if (found.name.empty()) return -EEXIST;
-  return found.directory->sealed ? -EROFS : 0;
+Work find(Linux& os, Task& t, uint64_t directory, uint64_t text, Last how, Found& found) {
+  const int64_t failed = co_await walk(os, t, directory, text, how, found);
+  if (failed < 0) co_return failed;
+  if (!found.node) co_return -ENOENT;
+  co_return found.slash && !found.node->is_directory() ? -ENOTDIR : 0;
 }
 
 // A new node under a name that must be free.
 Work enter_new(Linux& os, Task& t, uint64_t directory, uint64_t text, InodeRef node) {
   Found found;
-  const int64_t failed = co_await walk(os, t, directory, text, false, found);
+  const int64_t failed = co_await walk(os, t, directory, text, Last::named, found);
   if (failed < 0) co_return failed;
   if (found.node) co_return -EEXIST;
-  if (const int64_t may = may_change(found); may < 0) co_return may;
+  if (found.slash && !node->is_directory()) co_return -ENOENT;
+  if (found.directory->sealed) co_return -EROFS;
   os.files.tree.enter(found.directory, found.name, node);
   co_return 0;
 }
@@ -81,13 +79,19 @@ InodeRef create(Linux& os, const Found& found, uint64_t mode) {
   return node;
 }
 
-// 0, or why a node that is there cannot be opened with these flags.
-int64_t may_open(const Inode& node, uint64_t flags) {
-  const bool writes = (flags & O_ACCMODE) != O_RDONLY;
+// 0, or why what was found cannot be opened with these flags, or made.
+int64_t may_open(const Found& found, uint64_t flags) {
+  if ((flags & O_CREAT) && found.slash) return -EISDIR;
+  if (!found.node && !(flags & O_CREAT)) return -ENOENT;
+  if (!found.node) return found.directory->sealed ? -EROFS : 0;
+  const Inode& node = *found.node;
+  const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC);
   if ((flags & O_CREAT) && (flags & O_EXCL)) return -EEXIST;
-  if ((flags & O_DIRECTORY) && !node.is_directory()) return -ENOTDIR;
+  if (node.is_directory() && (flags & O_CREAT)) return -EISDIR;
+  if (((flags & O_DIRECTORY) || found.slash) && !node.is_directory()) return -ENOTDIR;
   if (node.kind == Inode::Kind::link) return -ELOOP;
-  if (node.is_directory() && (writes || (flags & O_CREAT))) return -EISDIR;
+  if (node.is_directory() && writes) return -EISDIR;
+  if (node.kind == Inode::Kind::socket) return -ENXIO;
   return node.sealed && writes ? -EROFS : 0;
 }
 
@@ -113,15 +117,21 @@ bool is_within(const FileTree& tree, const InodeRef& inner, const InodeRef& oute
 
 // 0, or why what `from` names cannot take the place of what `to` names.
 int64_t may_replace(const FileTree& tree, const Found& from, const Found& to, uint64_t flags) {
-  if (from.name.empty() || to.name.empty()) return -EINVAL;
+  const bool exchanges = flags & RENAME_EXCHANGE, keeps = flags & RENAME_NOREPLACE;
+  if (from.name.empty()) return -EBUSY;
+  if (to.name.empty()) return keeps ? -EEXIST : -EBUSY;
+  if (!from.node || (exchanges && !to.node)) return -ENOENT;
+  if (keeps && to.node) return -EEXIST;
+  const bool moves_directory = from.node->is_directory();
+  const bool has_slash = from.slash || (to.slash && !exchanges);
+  if (!moves_directory && has_slash) return -ENOTDIR;
+  if (exchanges && to.slash && !to.node->is_directory()) return -ENOTDIR;
+  if (is_within(tree, to.directory, from.node)) return -EINVAL;
+  if (to.node && is_within(tree, from.directory, to.node)) return exchanges ? -EINVAL : -ENOTEMPTY;
+  if (from.node == to.node) return 0;
   if (from.directory->sealed || to.directory->sealed) return -EROFS;
-  if (flags & ~uint64_t{RENAME_NOREPLACE | RENAME_EXCHANGE}) return -EINVAL;
-  if (from.node->is_directory() && is_within(tree, to.directory, from.node)) return -EINVAL;
-  if (flags & RENAME_EXCHANGE) return to.node ? 0 : -ENOENT;
-  if (!to.node) return 0;
-  if (flags & RENAME_NOREPLACE) return -EEXIST;
-  if (from.node->is_directory() != to.node->is_directory())
-    return to.node->is_directory() ? -EISDIR : -ENOTDIR;
+  if (exchanges || !to.node) return 0;
+  if (moves_directory != to.node->is_directory()) return moves_directory ? -ENOTDIR : -EISDIR;
   return to.node->entries.empty() ? 0 : -ENOTEMPTY;
 }
 
@@ -129,23 +139,21 @@ int64_t may_replace(const FileTree& tree, const Found& from, const Found& to, ui
 
 Work openat(Linux& os, Task& t) {
   const uint64_t flags = t.args[2];
-  const bool follow = !(flags & O_NOFOLLOW) && !((flags & O_CREAT) && (flags & O_EXCL));
+  const bool keeps_link = (flags & O_NOFOLLOW) || ((flags & O_CREAT) && (flags & O_EXCL));
   Found found;
-  const int64_t failed = co_await walk(os, t, t.args[0], t.args[1], follow, found);
+  if ((flags & O_CREAT) && (flags & O_DIRECTORY)) co_return -EINVAL;
+  const Last how = keeps_link ? Last::found : Last::followed;
+  const int64_t failed = co_await walk(os, t, t.args[0], t.args[1], how, found);
   if (failed < 0) co_return failed;
   if ((flags & O_TMPFILE) == O_TMPFILE) {
     if (!found.node || !found.node->is_directory()) co_return found.node ? -ENOTDIR : -ENOENT;
     found.node = os.files.tree.make(Inode::Kind::file, masked(os, t.args[3]));
     found.node->links = 0;
-  } else if (found.node) {
-    if (const int64_t may = may_open(*found.node, flags); may < 0) co_return may;
   } else {
-    if (!(flags & O_CREAT)) co_return -ENOENT;
-    if (const int64_t may = may_change(found); may < 0) co_return may;
-    found.node = create(os, found, t.args[3]);
+    if (const int64_t may = may_open(found, flags); may < 0) co_return may;
+    if (!found.node) found.node = create(os, found, t.args[3]);
   }
-  const bool empties = (flags & O_TRUNC) && (flags & O_ACCMODE) != O_RDONLY;
-  if (empties && found.node->kind == Inode::Kind::file) resize(os, t, *found.node, 0);
+  if ((flags & O_TRUNC) && found.node->kind == Inode::Kind::file) resize(os, t, *found.node, 0);
   co_return os.files.open(opened(os, t, found.node, flags), os.limits.descriptors());
 }
 
@@ -165,7 +173,8 @@ Work newfstatat(Linux& os, Task& t) {
     co_return co_await fstat(os, t);
   }
   Found found;
-  failed = co_await find(os, t, t.args[0], t.args[1], !(t.args[3] & AT_SYMLINK_NOFOLLOW), found);
+  failed = co_await find(os, t, t.args[0], t.args[1],
+                         t.args[3] & AT_SYMLINK_NOFOLLOW ? Last::found : Last::followed, found);
   if (failed < 0) co_return failed;
   const Stat s = Stat::of(*found.node);
   co_return co_await os.memory.write(t, s, t.args[2]);
@@ -193,7 +202,7 @@ Work tell_file_system(Linux& os, Task& t, uint64_t to) {
 
 Work statfs(Linux& os, Task& t) {
   Found found;
-  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], true, found);
+  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], Last::followed, found);
   co_return failed < 0 ? failed : co_await tell_file_system(os, t, t.args[1]);
 }
 
@@ -205,8 +214,10 @@ Work fstatfs(Linux& os, Task& t) {
 Work statx(Linux&, Task&) { co_return -ENOSYS; }
 
 Work faccessat(Linux& os, Task& t) {
+  constexpr uint64_t kAnyAccess = 7;  // R_OK, W_OK, X_OK
   Found found;
-  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], true, found);
+  if (t.args[2] & ~kAnyAccess) co_return -EINVAL;
+  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], Last::followed, found);
   if (failed < 0) co_return failed;
   co_return (t.args[2] & W_OK) && found.node->sealed ? -EROFS : 0;
 }
@@ -214,7 +225,8 @@ Work faccessat2(Linux& os, Task& t) { co_return co_await faccessat(os, t); }
 
 Work readlinkat(Linux& os, Task& t) {
   Found found;
-  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], false, found);
+  if (static_cast<int32_t>(t.args[3]) <= 0) co_return -EINVAL;
+  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], Last::found, found);
   if (failed < 0) co_return failed;
   if (found.node->kind != Inode::Kind::link) co_return -EINVAL;
   const std::string& target = found.node->target;
@@ -228,13 +240,15 @@ Work symlinkat(Linux& os, Task& t) {
   const InodeRef link = os.files.tree.make(Inode::Kind::link, 0777);
   const int64_t failed = co_await os.memory.copy_text(t, t.args[0], link->target);
   if (failed < 0) co_return failed;
-  co_return link->target.empty() ? -ENOENT : co_await enter_new(os, t, t.args[1], t.args[2], link);
+  if (link->target.empty()) co_return -ENOENT;
+  co_return co_await enter_new(os, t, t.args[1], t.args[2], link);
 }
 
 Work linkat(Linux& os, Task& t) {
   Found found;
-  const bool follow = t.args[4] & AT_SYMLINK_FOLLOW;
-  int64_t failed = co_await find(os, t, t.args[0], t.args[1], follow, found);
+  const Last how = t.args[4] & AT_SYMLINK_FOLLOW ? Last::followed : Last::found;
+  if (t.args[4] & ~uint64_t{AT_SYMLINK_FOLLOW | AT_EMPTY_PATH}) co_return -EINVAL;
+  int64_t failed = co_await find(os, t, t.args[0], t.args[1], how, found);
   if (failed < 0) co_return failed;
   if (found.node->is_directory()) co_return -EPERM;
   if (found.node->sealed) co_return -EXDEV;
@@ -251,11 +265,15 @@ Work mkdirat(Linux& os, Task& t) {
 Work unlinkat(Linux& os, Task& t) {
   const bool directory = t.args[2] & AT_REMOVEDIR;
   Found found;
-  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], false, found);
+  if (t.args[2] & ~uint64_t{AT_REMOVEDIR}) co_return -EINVAL;
+  const int64_t failed = co_await walk(os, t, t.args[0], t.args[1], Last::named, found);
   if (failed < 0) co_return failed;
-  if (directory && !found.node->is_directory()) co_return -ENOTDIR;
+  if (found.name.empty() && directory)
+    co_return found.last.empty() ? -EBUSY : found.last == "." ? -EINVAL : -ENOTEMPTY;
+  if (found.name.empty()) co_return -EISDIR;
+  if (!found.node) co_return -ENOENT;
   if (!directory && found.node->is_directory()) co_return -EISDIR;
-  if (found.name.empty()) co_return -EINVAL;
+  if ((directory || found.slash) && !found.node->is_directory()) co_return -ENOTDIR;
   if (found.directory->sealed) co_return -EROFS;
   if (!found.node->entries.empty()) co_return -ENOTEMPTY;
   os.files.tree.remove(found.directory, found.name);
@@ -263,13 +281,15 @@ Work unlinkat(Linux& os, Task& t) {
 }
 
 Work renameat2(Linux& os, Task& t) {
+  constexpr uint64_t kBoth = RENAME_NOREPLACE | RENAME_EXCHANGE;
   Found from, to;
-  int64_t failed = co_await find(os, t, t.args[0], t.args[1], false, from);
-  if (failed == 0) failed = co_await walk(os, t, t.args[2], t.args[3], false, to);
+  if ((t.args[4] & ~kBoth) || (t.args[4] & kBoth) == kBoth) co_return -EINVAL;
+  int64_t failed = co_await walk(os, t, t.args[0], t.args[1], Last::named, from);
+  if (failed == 0) failed = co_await walk(os, t, t.args[2], t.args[3], Last::named, to);
   if (failed < 0) co_return failed;
   FileTree& tree = os.files.tree;
-  if (from.node == to.node) co_return 0;
   if (const int64_t may = may_replace(tree, from, to, t.args[4]); may < 0) co_return may;
+  if (from.node == to.node) co_return 0;
   ++from.node->links;
   if (to.node) ++to.node->links, tree.remove(to.directory, to.name);
   tree.remove(from.directory, from.name);
@@ -283,7 +303,7 @@ Work renameat2(Linux& os, Task& t) {
 
 Work chdir(Linux& os, Task& t) {
   Found found;
-  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], true, found);
+  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], Last::followed, found);
   if (failed < 0) co_return failed;
   if (!found.node->is_directory()) co_return -ENOTDIR;
   os.files.working = found.node;
@@ -302,6 +322,7 @@ Work getcwd(Linux& os, Task& t) {
   const std::string path = os.files.tree.path_of(os.files.working);
   const std::size_t size = path.size() + 1;
   if (path.empty()) co_return -ENOENT;
+  if (size > FileTree::kLongestPath) co_return -ENAMETOOLONG;
   if (t.args[1] < size) co_return -ERANGE;
   const auto* const bytes = reinterpret_cast<const uint8_t*>(path.c_str());
   const int64_t failed = co_await os.memory.copy_out(t, {bytes, size}, t.args[0]);
@@ -316,7 +337,7 @@ Work umask(Linux& os, Task& t) {
 
 Work fchmodat(Linux& os, Task& t) {
   Found found;
-  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], true, found);
+  const int64_t failed = co_await find(os, t, t.args[0], t.args[1], Last::followed, found);
   if (failed < 0) co_return failed;
   if (found.node->sealed) co_return -EROFS;
   found.node->mode = static_cast<uint32_t>(t.args[2] & 07777);
@@ -325,7 +346,8 @@ Work fchmodat(Linux& os, Task& t) {
 
 Work truncate(Linux& os, Task& t) {
   Found found;
-  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], true, found);
+  if (static_cast<int64_t>(t.args[1]) < 0) co_return -EINVAL;
+  const int64_t failed = co_await find(os, t, AT_FDCWD, t.args[0], Last::followed, found);
   if (failed < 0) co_return failed;
   if (found.node->sealed) co_return -EROFS;
   if (found.node->is_directory()) co_return -EISDIR;
@@ -336,8 +358,8 @@ Work truncate(Linux& os, Task& t) {
 Work utimensat(Linux&, Task&) { co_return 0; }
 
 Work getdents64(Linux& os, Task& t) {
-  constexpr uint8_t kTypes[] = {8, 4, 10, 2, 8};  // DT_REG, _DIR, _LNK, _CHR; by Inode::Kind
-  constexpr std::size_t kHead = 19;               // d_ino, d_off, d_reclen, d_type
+  constexpr uint8_t kTypes[] = {8, 4, 10, 2, 8, 12};  // DT_REG, _DIR, _LNK, _CHR, _SOCK; by kind
+  constexpr std::size_t kHead = 19;                   // d_ino, d_off, d_reclen, d_type
   const OpenFileRef file = os.files.at(t.args[0]);
   if (!file) co_return -EBADF;
   const InodeRef directory = file->inode();

@@ -19,8 +19,6 @@ Work mask_from(Linux& os, Task& t, uint64_t from, uint64_t size) {
 
 namespace {
 
-constexpr uint64_t kMostFiles = 1 << 16;
-
 struct PollFd {  // struct pollfd
   int32_t descriptor;
   uint16_t events, revents;
@@ -144,7 +142,7 @@ Work sigmask_of_select(Linux& os, Task& t) {
 }  // namespace
 
 Work ppoll(Linux& os, Task& t) {
-  if (t.args[1] > kMostFiles) co_return -EINVAL;
+  if (t.args[1] > os.limits.descriptors()) co_return -EINVAL;
   Time until = kNever;
   if (t.args[2]) {
     const int64_t failed = co_await read_time(os, t, t.args[2], kClockMonotonic, true, until);

@@ -59,31 +59,50 @@ Work Socket::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
   co_return co_await read_all(os, t, UserBuffers(1, to));
 }
 Work Socket::read_all(Linux& os, Task& t, UserBuffers to) {
-  constexpr int64_t kNotConnected = 107;  // ENOTCONN
-  if (!in) co_return -kNotConnected;
   Stream::Got got;
-  co_return co_await in->receive(os, t, *this, std::move(to), {.waits = !(flags & O_NONBLOCK)},
-                                 got);
+  co_return co_await receive(os, t, std::move(to), {.waits = !(flags & O_NONBLOCK)}, got);
+}
+Work Socket::receive(Linux& os, Task& t, UserBuffers to, Stream::How how, Stream::Got& got) {
+  constexpr uint32_t kStream = 1;
+  if (is_datagram()) inbox();
+  if (!in) co_return type == kStream && !is_internet() ? -EINVAL : -ENOTCONN;
+  if (is_datagram() && !how.waits && !in->has_some()) co_return -EAGAIN;
+  const std::shared_ptr<Stream> from = in;
+  co_return co_await from->receive(os, t, *this, std::move(to), how, got);
 }
 
 Work Socket::write(Linux& os, Task& t, UserBuffer from, uint64_t&) {
   co_return co_await write_all(os, t, UserBuffers(1, from));
 }
 Work Socket::write_all(Linux& os, Task& t, UserBuffers from) {
-  constexpr int64_t kNotConnected = 107;
-  const std::shared_ptr<Stream> to = out;
-  if (!to) co_return -kNotConnected;
-  co_return co_await to->send(os, t, *this, std::move(from), {.waits = !(flags & O_NONBLOCK)},
-                              name);
+  co_return co_await send(os, t, out, std::move(from), {.waits = !(flags & O_NONBLOCK)});
+}
+// Whoever sends datagrams to nobody gets no signal. A peer that has gone is forgotten.
+Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers from,
+                  Stream::How how) {
+  if (is_datagram()) how.signals = false;
+  const bool is_pipe = is_mute || (!to && is_internet() && !is_datagram());
+  if (is_pipe && how.signals)
+    co_await os.signals.send(t, t.hart, t, {.number = SIGPIPE, .code = SI_USER});
+  if (is_pipe) co_return -EPIPE;
+  if (!to) co_return is_internet() ? -EDESTADDRREQ : -ENOTCONN;
+  const int64_t sent = co_await to->send(os, t, *this, std::move(from), how, name);
+  if (sent != -EPIPE || !is_datagram() || !to->is_unread()) co_return sent;
+  if (to == out) out.reset(), peer.clear();
+  co_return -ECONNREFUSED;
 }
 
-// Who has not been accepted is told, too.
+// Who has not been accepted is told, too. Datagrams have no end.
 Work Socket::hang_up(Linux& os, Task& t) {
   const std::shared_ptr<Stream> from = in, to = out;
   const std::deque<SocketRef> left = std::exchange(coming, {});
+  if (to && from && from->has_some() && !is_datagram()) to->reset();
   if (from) co_await from->close_reading(os, t);
-  if (to && !(keeps_ends() && type == 2 && !peer.empty())) co_await to->close_writing(os, t);
-  for (const SocketRef& other : left) co_await other->hang_up(os, t);
+  if (to && !is_datagram()) co_await to->close_writing(os, t);
+  for (const SocketRef& other : left) {
+    if (other->out) other->out->reset();
+    co_await other->hang_up(os, t);
+  }
   co_return 0;
 }
 

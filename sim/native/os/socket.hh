@@ -47,6 +47,11 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
 
   // Connects two sockets; each has a stream to the other.
   static void pair(const SocketRef& a, const SocketRef& b);
+  bool is_datagram() const { return type == 2; }    // SOCK_DGRAM
+  bool is_internet() const { return family == 2; }  // AF_INET
+  // Sends to its peer, or to another's stream.
+  Work send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers from, Stream::How how);
+  Work receive(Linux& os, Task& t, UserBuffers to, Stream::How how, Stream::Got& got);
   bool keeps_ends() const;  // of what is sent at once: all but streams
   // Makes the stream in which datagrams arrive, where there is none yet.
   Stream& inbox();
@@ -56,6 +61,7 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   std::string name, peer;  // addresses, as the program gave them; empty: there is none
   std::shared_ptr<Stream> in, out;
   bool listens = false;
+  bool is_mute = false;          // shut down for writing
   std::size_t most = 0;          // how many may wait to be accepted
   std::deque<SocketRef> coming;  // they do
 };

@@ -1,5 +1,6 @@
 // Calls about sockets: pairs, and AF_UNIX and AF_INET within the program.
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "os/calls.hh"
@@ -8,8 +9,8 @@
 namespace uncore::calls {
 namespace {
 
-enum : uint16_t { kUnix = 1, kInternet = 2 };                   // AF_UNIX, AF_INET
-enum : uint32_t { kStream = 1, kDatagram = 2, kSequence = 5 };  // SOCK_STREAM, _DGRAM, _SEQPACKET
+enum : uint16_t { kUnix = 1, kInternet = 2 };                             // AF_UNIX, AF_INET
+enum : uint32_t { kStream = 1, kDatagram = 2, kRaw = 3, kSequence = 5 };  // SOCK_
 enum : uint64_t {
   kPeek = 2,
   kTruncated = 0x20,
@@ -17,38 +18,34 @@ enum : uint64_t {
   kWaitAll = 0x100,
   kNoSignal = 0x4000
 };  // MSG_
-enum : int64_t {
-  ENOTSOCK_ = 88,
-  EPROTONOSUPPORT_ = 93,
-  EOPNOTSUPP_ = 95,
-  EAFNOSUPPORT_ = 97,
-  EADDRINUSE_ = 98,
-  EADDRNOTAVAIL_ = 99,
-  ENETUNREACH_ = 101,
-  EISCONN_ = 106,
-  ENOTCONN_ = 107,
-  ECONNREFUSED_ = 111,
-  EDESTADDRREQ_ = 89,
-};
 constexpr std::size_t kLongestAddress = 128;  // struct sockaddr_storage
+constexpr std::size_t kLongestUnix = 110;     // struct sockaddr_un
 constexpr std::size_t kInternetBytes = 16;    // struct sockaddr_in
 constexpr uint64_t kFlags = O_NONBLOCK | O_CLOEXEC;
+constexpr uint64_t kOfSockets = 1, kLastOption = 83;  // SOL_SOCKET, SO_INQ
 
 SocketRef socket_at(Linux& os, uint64_t descriptor) { return os.files.at(descriptor).as<Socket>(); }
 int64_t no_socket(Linux& os, uint64_t descriptor) {
-  return os.files.at(descriptor) ? -ENOTSOCK_ : -EBADF;
+  return os.files.at(descriptor) ? -ENOTSOCK : -EBADF;
 }
 
-int64_t may_make(uint64_t family, uint64_t type) {
-  const uint64_t kind = type & ~kFlags;
-  if (family != kUnix && family != kInternet) return -EAFNOSUPPORT_;
-  const bool known = kind == kStream || kind == kDatagram || (family == kUnix && kind == kSequence);
-  return known ? 0 : -EPROTONOSUPPORT_;
+int64_t may_make(uint64_t family, uint64_t type, uint64_t protocol) {
+  constexpr uint64_t kTypes = 15, kTcp = 6, kUdp = 17;  // SOCK_TYPE_MASK, IPPROTO_TCP, _UDP
+  const uint64_t kind = type & kTypes;
+  if (type & ~(kTypes | kFlags)) return -EINVAL;
+  if (family != kUnix && family != kInternet) return -EAFNOSUPPORT;
+  if (family == kUnix && protocol > kUnix) return -EPROTONOSUPPORT;
+  if (family == kUnix) return kind == kSequence || (kind && kind <= kRaw) ? 0 : -ESOCKTNOSUPPORT;
+  if (!kind || kind > kRaw) return -ESOCKTNOSUPPORT;
+  const bool fits = protocol == 0 || protocol == (kind == kStream ? kTcp : kUdp);
+  return kind != kRaw && fits ? 0 : -EPROTONOSUPPORT;
 }
 
+// A raw one of AF_UNIX is one for datagrams.
 SocketRef make(uint64_t family, uint64_t type) {
-  return std::make_shared<Socket>(static_cast<uint16_t>(family),
-                                  static_cast<uint32_t>(type & ~kFlags), type & O_NONBLOCK);
+  const auto kind = static_cast<uint32_t>(type & ~kFlags);
+  return std::make_shared<Socket>(static_cast<uint16_t>(family), kind == kRaw ? kDatagram : kind,
+                                  type & O_NONBLOCK);
 }
 
 uint16_t family_of(const std::string& address) {
@@ -71,22 +68,44 @@ bool is_here(const std::string& address) {
 std::string prefix(const Socket& socket) {
   return std::to_string(socket.family) + '/' + std::to_string(socket.type) + '/';
 }
-// A UNIX name is its letters up to a zero; an abstract one begins with it.
+// A UNIX address is a path up to a zero, or an abstract name, which begins with one.
+bool is_path(const Socket& socket, const std::string& address) {
+  return socket.family == kUnix && address.size() > 2 && address[2] != '\0';
+}
+std::string path_of(const std::string& address) { return address.substr(2).c_str(); }
 std::string key(const Socket& socket, const std::string& address) {
   if (socket.family == kInternet) return prefix(socket) + std::to_string(port_of(address));
-  const std::string name = address.substr(2);
-  return prefix(socket) + (name.empty() || name[0] == '\0' ? name : name.c_str());
+  return prefix(socket) + address.substr(2);
+}
+// The key of a socket that is a file.
+std::string key(const Inode& node) { return "file " + std::to_string(node.number); }
+
+// The socket that has an address, for one that wants to reach it: 0, or why there is none.
+int64_t look_up(Linux& os, const Socket& by, const std::string& address, SocketRef& found) {
+  if (!is_path(by, address)) {
+    found = os.addresses.at(key(by, address));
+    return found ? 0 : -ECONNREFUSED;
+  }
+  const auto there =
+      os.files.tree.walk(os.files.working, path_of(address), FileTree::Last::followed);
+  if (there.error) return there.error;
+  if (!there.node) return -ENOENT;
+  found = os.addresses.at(key(*there.node));
+  if (!found) return -ECONNREFUSED;
+  return found->type == by.type ? 0 : -EPROTOTYPE;
 }
 
 // An address as a call gives it, of the socket's family.
 Work read_address(Linux& os, Task& t, const Socket& socket, uint64_t from, uint64_t size,
                   std::string& address) {
-  if (size < sizeof(uint16_t) || size > kLongestAddress) co_return -EINVAL;
+  const bool is_unix = socket.family == kUnix;
+  if (size < sizeof(uint16_t) || size > (is_unix ? kLongestUnix : kLongestAddress))
+    co_return -EINVAL;
   address.assign(size, '\0');
   const int64_t failed = co_await os.memory.copy_in(
       t, from, {reinterpret_cast<uint8_t*>(address.data()), address.size()});
   if (failed < 0) co_return failed;
-  if (family_of(address) != socket.family) co_return -EAFNOSUPPORT_;
+  if (family_of(address) != socket.family) co_return is_unix ? -EINVAL : -EAFNOSUPPORT;
   if (socket.family == kInternet && size < kInternetBytes) co_return -EINVAL;
   if (socket.family == kInternet) address.resize(kInternetBytes);
   co_return 0;
@@ -110,12 +129,33 @@ Work write_address(Linux& os, Task& t, const Socket& socket, std::string address
   co_return co_await os.memory.put(t, size_at, address.size(), 4);
 }
 
+// A socket that has a path is a file, which remains when the socket is closed.
+int64_t name_by_path(Linux& os, const SocketRef& socket, const std::string& address) {
+  FileTree& tree = os.files.tree;
+  const auto there = tree.walk(os.files.working, path_of(address), FileTree::Last::named);
+  if (there.error) return there.error;
+  if (there.node) return -EADDRINUSE;
+  if (there.slash) return -ENOENT;
+  if (there.directory->sealed) return -EROFS;
+  const InodeRef node = tree.make(Inode::Kind::socket, 0777 & ~os.files.mask);
+  tree.enter(there.directory, there.name, node);
+  os.addresses.take(key(*node), socket);
+  socket->name = address;
+  return 0;
+}
+
 int64_t name_it(Linux& os, const SocketRef& socket, std::string address) {
   if (!socket->name.empty()) return -EINVAL;
-  if (socket->family == kInternet && !is_here(address)) return -EADDRNOTAVAIL_;
+  if (is_path(*socket, address)) return name_by_path(os, socket, address);
+  if (socket->family == kUnix && address.size() == 2) {  // the system finds a name
+    char name[8];
+    std::snprintf(name, sizeof name, "%05x", os.addresses.free_port(prefix(*socket)));
+    address += std::string(1, '\0') + name;
+  }
+  if (socket->family == kInternet && !is_here(address)) return -EADDRNOTAVAIL;
   if (socket->family == kInternet && port_of(address) == 0)
     set_port(address, os.addresses.free_port(prefix(*socket)));
-  if (!os.addresses.take(key(*socket, address), socket)) return -EADDRINUSE_;
+  if (!os.addresses.take(key(*socket, address), socket)) return -EADDRINUSE;
   socket->name = address;
   return 0;
 }
@@ -130,18 +170,18 @@ void name_by_itself(Linux& os, const SocketRef& socket) {
 
 // A connection is there as soon as it is asked for: who listens finds its other end.
 Work reach(Linux& os, Task& t, SocketRef socket, std::string address) {
-  const SocketRef other = os.addresses.at(key(*socket, address));
-  if (socket->family == kInternet && !is_here(address)) co_return -ENETUNREACH_;
-  if (!other) co_return socket->family == kUnix ? -ENOENT : -ECONNREFUSED_;
+  SocketRef other;
+  if (socket->family == kInternet && !is_here(address)) co_return -ENETUNREACH;
+  if (const int64_t failed = look_up(os, *socket, address, other); failed < 0) co_return failed;
   name_by_itself(os, socket);
   if (socket->type == kDatagram) {
     socket->inbox(), other->inbox();
     socket->out = other->in, socket->peer = address;
     co_return 0;
   }
-  if (!other->listens) co_return -ECONNREFUSED_;
+  if (!other->listens) co_return -ECONNREFUSED;
   if (other->coming.size() > other->most)
-    co_return socket->family == kUnix ? -EAGAIN : -ECONNREFUSED_;
+    co_return socket->family == kUnix ? -EAGAIN : -ECONNREFUSED;
   const SocketRef end = make(other->family, other->type);
   Socket::pair(socket, end);
   end->name = other->name, end->peer = socket->name, socket->peer = other->name;
@@ -153,12 +193,15 @@ Work reach(Linux& os, Task& t, SocketRef socket, std::string address) {
 Work target(Linux& os, Task& t, const SocketRef& socket, uint64_t address, uint64_t size,
             std::shared_ptr<Stream>& to) {
   to = socket->out;
-  if (socket->type != kDatagram || !address) co_return to ? 0 : -ENOTCONN_;
+  if (!address) co_return 0;
+  const bool is_stream = socket->type == kStream && socket->family == kUnix;
+  if (is_stream) co_return to ? -EISCONN : -EOPNOTSUPP;
+  if (socket->type != kDatagram) co_return 0;
   std::string whom;
   const int64_t failed = co_await read_address(os, t, *socket, address, size, whom);
   if (failed < 0) co_return failed;
-  const SocketRef other = os.addresses.at(key(*socket, whom));
-  if (!other) co_return socket->family == kUnix ? -ENOENT : -ECONNREFUSED_;
+  SocketRef other;
+  if (const int64_t no = look_up(os, *socket, whom, other); no < 0) co_return no;
   name_by_itself(os, socket);
   other->inbox();
   to = other->in;
@@ -195,20 +238,16 @@ Work send(Linux& os, Task& t, UserBuffers parts, uint64_t flags, Address whom) {
   if (!socket) co_return no_socket(os, t.args[0]);
   std::shared_ptr<Stream> to;
   const int64_t failed = co_await target(os, t, socket, whom.at, whom.size, to);
-  if (failed < 0)
-    co_return failed == -ENOTCONN_ && socket->type == kDatagram ? -EDESTADDRREQ_ : failed;
-  co_return co_await to->send(os, t, *socket, std::move(parts), how(*socket, flags), socket->name);
+  if (failed < 0) co_return failed;
+  co_return co_await socket->send(os, t, to, std::move(parts), how(*socket, flags));
 }
 
 // `lost`: the datagram was longer than what there was room for.
 Work receive(Linux& os, Task& t, UserBuffers parts, uint64_t flags, Address from, bool& lost) {
   const SocketRef socket = socket_at(os, t.args[0]);
   if (!socket) co_return no_socket(os, t.args[0]);
-  if (socket->type == kDatagram) socket->inbox();
-  if (!socket->in) co_return -ENOTCONN_;
   Stream::Got got;
-  const int64_t size =
-      co_await socket->in->receive(os, t, *socket, std::move(parts), how(*socket, flags), got);
+  const int64_t size = co_await socket->receive(os, t, std::move(parts), how(*socket, flags), got);
   if (size < 0) co_return size;
   if (!socket->keeps_ends()) {  // a stream says nothing of its sender
     const int64_t failed = from.at && from.size ? co_await os.memory.put(t, from.size, 0, 4) : 0;
@@ -223,13 +262,13 @@ Work receive(Linux& os, Task& t, UserBuffers parts, uint64_t flags, Address from
 }  // namespace
 
 Work socket(Linux& os, Task& t) {
-  if (const int64_t may = may_make(t.args[0], t.args[1]); may < 0) co_return may;
+  if (const int64_t may = may_make(t.args[0], t.args[1], t.args[2]); may < 0) co_return may;
   co_return os.files.open(make(t.args[0], t.args[1]), os.limits.descriptors());
 }
 
 Work socketpair(Linux& os, Task& t) {
-  if (const int64_t may = may_make(t.args[0], t.args[1]); may < 0) co_return may;
-  if (t.args[0] != kUnix) co_return -EOPNOTSUPP_;
+  if (const int64_t may = may_make(t.args[0], t.args[1], t.args[2]); may < 0) co_return may;
+  if (t.args[0] != kUnix) co_return -EOPNOTSUPP;
   const SocketRef a = make(t.args[0], t.args[1]), b = make(t.args[0], t.args[1]);
   Socket::pair(a, b);
   co_return co_await give_pair(os, t, a, b, t.args[3]);
@@ -249,7 +288,7 @@ Work listen(Linux& os, Task& t) {
   constexpr uint64_t kMostComing = 4096;  // net.core.somaxconn
   const SocketRef socket = socket_at(os, t.args[0]);
   if (!socket) co_return no_socket(os, t.args[0]);
-  if (socket->type == kDatagram) co_return -EOPNOTSUPP_;
+  if (socket->type == kDatagram) co_return -EOPNOTSUPP;
   if (socket->out || (socket->family == kUnix && socket->name.empty())) co_return -EINVAL;
   name_by_itself(os, socket);
   socket->listens = true;
@@ -260,7 +299,8 @@ Work listen(Linux& os, Task& t) {
 Work accept4(Linux& os, Task& t) {
   const SocketRef socket = socket_at(os, t.args[0]);
   if (!socket) co_return no_socket(os, t.args[0]);
-  if (!socket->listens || (t.args[3] & ~kFlags)) co_return -EINVAL;
+  if (t.args[3] & ~kFlags) co_return -EINVAL;
+  if (!socket->listens) co_return socket->type == kDatagram ? -EOPNOTSUPP : -EINVAL;
   if (socket->coming.empty() && (socket->flags & O_NONBLOCK)) co_return -EAGAIN;
   if (socket->coming.empty()) {
     const WaitQueue::Member waits(socket->ready, t);
@@ -286,8 +326,8 @@ Work connect(Linux& os, Task& t) {
   if (!socket) co_return no_socket(os, t.args[0]);
   const int64_t failed = co_await read_address(os, t, *socket, t.args[1], t.args[2], address);
   if (failed < 0) co_return failed;
-  if (socket->listens) co_return -EINVAL;
-  if (socket->out && socket->type != kDatagram) co_return -EISCONN_;
+  if (socket->listens || address.size() == 2) co_return -EINVAL;
+  if (socket->out && socket->type != kDatagram) co_return -EISCONN;
   co_return co_await reach(os, t, socket, address);
 }
 
@@ -300,7 +340,7 @@ Work getsockname(Linux& os, Task& t) {
 Work getpeername(Linux& os, Task& t) {
   const SocketRef socket = socket_at(os, t.args[0]);
   if (!socket) co_return no_socket(os, t.args[0]);
-  if (!socket->out) co_return -ENOTCONN_;
+  if (!socket->out) co_return -ENOTCONN;
   co_return co_await write_address(os, t, *socket, socket->peer, t.args[1], t.args[2]);
 }
 
@@ -351,23 +391,29 @@ Work shutdown(Linux& os, Task& t) {
   if (!socket) co_return no_socket(os, t.args[0]);
   if (t.args[1] > kBoth) co_return -EINVAL;
   const std::shared_ptr<Stream> in = socket->in, out = socket->out;
-  if (!out) co_return -ENOTCONN_;
-  if (t.args[1] != kReading) co_await out->close_writing(os, t);
-  if (t.args[1] == kReading || t.args[1] == kBoth) co_await in->close_writing(os, t);
+  const bool reading = t.args[1] == kReading || t.args[1] == kBoth;
+  if (!out && socket->family == kInternet) co_return -ENOTCONN;
+  if (t.args[1] != kReading) socket->is_mute = true;
+  if (t.args[1] != kReading && out && !socket->is_datagram()) co_await out->close_writing(os, t);
+  if (reading && in) co_await in->close_writing(os, t);
   co_return 0;
 }
 
 // What options say changes nothing here; errors are told at once, so that none waits.
 Work setsockopt(Linux& os, Task& t) {
-  co_return socket_at(os, t.args[0]) ? 0 : no_socket(os, t.args[0]);
+  if (!socket_at(os, t.args[0])) co_return no_socket(os, t.args[0]);
+  if (t.args[1] != kOfSockets) co_return 0;
+  if (static_cast<uint32_t>(t.args[4]) < sizeof(int32_t)) co_return -EINVAL;
+  co_return t.args[2] <= kLastOption ? 0 : -ENOPROTOOPT;
 }
 Work getsockopt(Linux& os, Task& t) {
-  constexpr uint64_t kSocket = 1, kType = 3, kFamily = 39;  // SOL_SOCKET, SO_TYPE, SO_DOMAIN
+  constexpr uint64_t kType = 3, kFamily = 39;  // SO_TYPE, SO_DOMAIN
   const SocketRef socket = socket_at(os, t.args[0]);
   if (!socket) co_return no_socket(os, t.args[0]);
   uint64_t value = 0;
-  if (t.args[1] == kSocket && t.args[2] == kType) value = socket->type;
-  if (t.args[1] == kSocket && t.args[2] == kFamily) value = socket->family;
+  if (t.args[1] == kOfSockets && t.args[2] > kLastOption) co_return -ENOPROTOOPT;
+  if (t.args[1] == kOfSockets && t.args[2] == kType) value = socket->type;
+  if (t.args[1] == kOfSockets && t.args[2] == kFamily) value = socket->family;
   const int64_t failed = co_await os.memory.put(t, t.args[3], value, 4);
   if (failed < 0) co_return failed;
   co_return co_await os.memory.put(t, t.args[4], 4, 4);

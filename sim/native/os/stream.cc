@@ -81,6 +81,7 @@ Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, How how
       const int64_t failed = co_await os.signals.wait(t, kNever, ready);
       if (failed < 0) co_return done ? static_cast<int64_t>(done) : failed;
     }
+    if (!has_some() && done == 0 && std::exchange(reset_, false)) co_return -ECONNRESET;
     const int64_t size = co_await deliver(os, t, to, done, how.keeps, got);
     if (size < 0) co_return done ? static_cast<int64_t>(done) : size;
     if (size == 0) break;

@@ -40,6 +40,8 @@ class Stream {
   // Nobody reads any more; nobody writes any more. The other end is told.
   Work close_reading(Linux& os, Task& t);
   Work close_writing(Linux& os, Task& t);
+  // Whoever wrote has gone with bytes unread: the reader is told so once, behind what is there.
+  void reset() { reset_ = true; }
 
   bool is_unread() const { return unread_; }  // nobody reads any more
   bool is_ended() const { return ended_; }    // nobody writes any more
@@ -62,7 +64,7 @@ class Stream {
   const bool datagrams_;
   std::deque<Part> parts_;
   std::size_t bytes_ = 0;
-  bool unread_ = false, ended_ = false;
+  bool unread_ = false, ended_ = false, reset_ = false;
 };
 
 }  // namespace uncore

@@ -13,9 +13,11 @@
 #undef ESRCH
 #undef EINTR
 #undef EBADF
+#undef ENXIO
 #undef EAGAIN
 #undef ENOMEM
 #undef EFAULT
+#undef EBUSY
 #undef EEXIST
 #undef EXDEV
 #undef ENODEV
@@ -35,6 +37,21 @@
 #undef ENOTEMPTY
 #undef ELOOP
 #undef EMSGSIZE
+#undef ENOTSOCK
+#undef EDESTADDRREQ
+#undef EPROTOTYPE
+#undef ENOPROTOOPT
+#undef EPROTONOSUPPORT
+#undef ESOCKTNOSUPPORT
+#undef EOPNOTSUPP
+#undef EAFNOSUPPORT
+#undef EADDRINUSE
+#undef EADDRNOTAVAIL
+#undef ENETUNREACH
+#undef ECONNRESET
+#undef EISCONN
+#undef ENOTCONN
+#undef ECONNREFUSED
 #undef ETIMEDOUT
 
 namespace uncore {
@@ -44,10 +61,12 @@ enum : int64_t {
   ENOENT = 2,
   ESRCH = 3,
   EINTR = 4,
+  ENXIO = 6,
   EBADF = 9,
   EAGAIN = 11,
   ENOMEM = 12,
   EFAULT = 14,
+  EBUSY = 16,
   EEXIST = 17,
   EXDEV = 18,
   ENODEV = 19,
@@ -66,8 +85,23 @@ enum : int64_t {
   ENOSYS = 38,
   ENOTEMPTY = 39,
   ELOOP = 40,
+  ENOTSOCK = 88,
+  EDESTADDRREQ = 89,
   EMSGSIZE = 90,
+  EPROTOTYPE = 91,
+  ENOPROTOOPT = 92,
+  EPROTONOSUPPORT = 93,
+  ESOCKTNOSUPPORT = 94,
+  EOPNOTSUPP = 95,
+  EAFNOSUPPORT = 97,
+  EADDRINUSE = 98,
+  EADDRNOTAVAIL = 99,
+  ENETUNREACH = 101,
+  ECONNRESET = 104,
+  EISCONN = 106,
+  ENOTCONN = 107,
   ETIMEDOUT = 110,
+  ECONNREFUSED = 111,
   // Never seen by a program: EINTR where a handler without SA_RESTART runs, else the call again.
   ERESTARTSYS = 512,
 };

@@ -38,7 +38,10 @@ Work UserMemory::reach(Task& t, uint64_t address, uint64_t size) {
     }
     space.touch(page);
     around_.map.place_page(page >> kUnitShift, t.thread->core.agent);
-    if (area->file) show_file(page, *area, t.now());
+    const InodeRef& file = area->file ? area->file : area->source;
+    if (!file) continue;
+    if (area->source) pull(file, page - area->base, page - area->base + AddressSpace::kPage);
+    show_file(page, file, page - area->base, t.now());
   }
   co_return 0;
 }
@@ -86,7 +89,7 @@ Work UserMemory::copy_text(Task& t, uint64_t from, std::string& to) {
     if (letter == 0) co_return 0;
     to.push_back(static_cast<char>(letter));
   }
-  co_return -EINVAL;
+  co_return -ENAMETOOLONG;
 }
 
 Work UserMemory::put(Task& t, uint64_t to, uint64_t value, unsigned size) {
@@ -118,9 +121,9 @@ Work UserMemory::drop(Task& t, uint64_t begin, uint64_t end) {
   co_return 0;
 }
 
-void UserMemory::show_file(uint64_t page, const AddressSpace::Area& area, Time now) {
+void UserMemory::show_file(uint64_t page, const InodeRef& file, uint64_t from, Time now) {
   std::array<uint8_t, AddressSpace::kPage> bytes{};
-  area.file->data.read(page - area.base, bytes);
+  file->data.read(from, bytes);
   for (uint64_t at = 0; at < AddressSpace::kPage; at += kUnitBytes)
     around_.memory.write(page + at, kUnitBytes, &bytes[at], now);
 }
@@ -147,7 +150,7 @@ void UserMemory::push(const InodeRef& file, uint64_t begin, uint64_t end, Time n
   const uint64_t first = AddressSpace::down(*base + begin), last = AddressSpace::up(*base + end);
   for (const uint64_t page : space.touched_pages(first, last))
     if (const auto area = space.area_at(page); area && area->file == file)
-      show_file(page, *area, now);
+      show_file(page, file, page - area->base, now);
 }
 
 Work UserMemory::move(Task& t, uint64_t begin, uint64_t end, uint64_t to) {

@@ -72,7 +72,8 @@ class UserMemory {
 
  private:
   void forget_recent();
-  void show_file(uint64_t page, const AddressSpace::Area& area, Time now);
+  // Writes what the file has at `from` to a page.
+  void show_file(uint64_t page, const InodeRef& file, uint64_t from, Time now);
   void keep_file(uint64_t page, const AddressSpace::Area& area);
 
   const LinuxSurroundings& around_;

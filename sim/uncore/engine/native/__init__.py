@@ -57,6 +57,7 @@ ALONE = Host()
 
 # Between two looks at the keyboard: events, and ps, because an event may be a core that runs alone.
 SLICE, SPAN = 200_000, 10**8
+LOOK_S = 0.2  # of this computer's time, because a program may make events dear
 
 
 def missing() -> str:
@@ -85,7 +86,7 @@ def run(
 
 
 def to_its_end(engine: Run, tick: Watch) -> None:
-    while engine.step(SLICE, SPAN):
+    while engine.step(SLICE, SPAN, LOOK_S):
         tick(engine.operations, engine.now, engine.touched)
     tick(engine.operations, engine.now, engine.touched)
 
