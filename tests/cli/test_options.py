@@ -28,7 +28,8 @@ UNUSUAL = {
     "seeds": (4, 5),
     "within": 30_000,
 }
-OF_LINUX = {"arguments", "system", "files", "strict_calls"} | {"from_function", "to_function", "op"}
+OF_LINUX = {"arguments", "system", "files", "strict_calls", "stdin", "expect_exit"}
+OF_LINUX |= {"from_function", "to_function", "op"}
 
 
 def unusual() -> Job:
