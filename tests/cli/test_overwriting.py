@@ -60,7 +60,7 @@ WRITES = {
     "validate r7900x --report {}": "v.html",
     "willitscale epyc7601x2 console --plot {}": "w.png",
 }
-# Those that take a second at most, and whose files uncore knows again.
+# Commands that take a second at most, and whose files uncore knows again.
 QUICK = [
     words
     for words in WRITES

@@ -49,7 +49,7 @@ def in_background(folder: Path, text: str, *limits: str) -> subprocess.Completed
 def test_hanging_test_fails_with_its_name(tmp_path: Path) -> None:
     done = in_background(tmp_path, SLEEPS, "--timeout=1")
     assert done.returncode == 1
-    assert "Failed: Timeout" in done.stdout and "test_it.py::test_that_hangs\n" in done.stdout
+    assert "Failed: Timeout" in done.stdout and "test_it.py::test_that_hangs" in done.stdout
 
 
 def test_hanging_test_that_hears_no_alarm_ends_pytest_with_its_name(tmp_path: Path) -> None:

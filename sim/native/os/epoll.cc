@@ -76,7 +76,7 @@ class Epoll : public OpenFile, public std::enable_shared_from_this<Epoll> {
   ItemRef find(uint64_t descriptor, const OpenFileRef& file);
   ItemRef add(uint64_t descriptor, OpenFileRef file);
   void remove(const ItemRef& item);
-  std::vector<OpenFileRef> watched() const;  // as far as they are open
+  std::vector<OpenFileRef> watched() const;  // skips files that are closed
   // Puts the item on the list; its tasks are to be woken.
   void hear(const ItemRef& item) {
     if (std::ranges::find(heard_, item) == heard_.end()) heard_.push_back(item);

@@ -34,8 +34,8 @@ class FileTree {
   FileTree(const std::vector<FileSpec>& files, std::string_view program);
 
   const InodeRef& root() const { return root_; }
-  // What becomes of a link that is the last name: it is followed; it is found, but not with a slash
-  // behind it; it is found, because the call wants the name.
+  // Says what becomes of a link that is the last name: it is followed; it is found, but not with a
+  // slash behind it; it is found, because the call wants the name.
   enum class Last : uint8_t { followed, found, named };
   // From a directory along a path.
   Found walk(const InodeRef& from, std::string_view path, Last how) const;

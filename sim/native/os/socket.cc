@@ -92,7 +92,7 @@ Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers fr
   co_return -ECONNREFUSED;
 }
 
-// Who has not been accepted is told, too. Datagrams have no end.
+// Tells those, too, that have not been accepted. Datagrams have no end.
 Work Socket::hang_up(Linux& os, Task& t) {
   const std::shared_ptr<Stream> from = in, to = out;
   const std::deque<SocketRef> left = std::exchange(coming, {});

@@ -236,7 +236,7 @@ def _segments(file: _File, table: bytes, moved: int) -> Iterator[Segment]:
 
 def _symbols(file: _File, table: bytes, strings: bytes, moved: int) -> Iterator[Symbol]:
     """Functions and objects that a programmer has named."""
-    names: dict[int, str] = {}  # by where they stand: local symbols share them
+    names: dict[int, str] = {}  # by offset: local symbols share them
     for at, info, _, section, value, size in _SYM.iter_unpack(table):
         if info & 15 not in _NAMED or section == _SHN_UNDEF:
             continue

@@ -1,4 +1,4 @@
-"""What a program of Linux finds of this computer: a folder of files, its standard input.
+"""Reads what a program of Linux finds of this computer: a folder of files, its standard input.
 
 All of it is read, as it is now.
 

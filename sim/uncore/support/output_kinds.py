@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-MAKER = "uncore"  # what pictures and pages name as their maker
+MAKER = "uncore"  # the maker that pictures and pages name
 
 _PAGE = re.compile(rb'\A.{0,300}<meta name="generator" content="uncore">', re.DOTALL)
 
@@ -31,7 +31,7 @@ def _parquet(key: str) -> re.Pattern[bytes]:
 
 class OutputKind(NamedTuple):
     name: str
-    marks: Mapping[str, re.Pattern[bytes] | None]  # by the ending of the file's name; "": any
+    marks: Mapping[str, re.Pattern[bytes] | None]  # keyed by the ending of the name; "": any
 
     @property
     def endings(self) -> tuple[str, ...]:

@@ -91,17 +91,7 @@ class OnLinux(_Declared):  # type: ignore[misc]
         more = bool(self.source or self.flags)
         if path.suffix not in LINUX_SUFFIXES or not is_for_linux(path, more):
             return None
-        simulated = (self.files, self.system != "machine", self.strict_calls, self.strace)
-        if any(
-            (
-                *simulated,
-                self.stdin,
-                self.expect_exit,
-                self.from_function,
-                self.to_function,
-                self.op,
-            )
-        ):
+        if not untouched(replace(self, arguments=[], source=[], include=[], cflags="")):
             raise UserError(
                 "--host: a program has the files and the system of this computer, and marks of its"
                 " own: without --files, --stdin, --expect-exit, --os, --strict-calls, --strace,"

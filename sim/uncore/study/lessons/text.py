@@ -50,7 +50,7 @@ class Watch(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Exercise(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a program of the reader's must do in the run `yours`; {program} stands for it.
+    """States what a program of the reader's must do in the run `yours`; {program} stands for it.
 
     `keeps` are parameters of the program that it begins from: who lacks one does something else.
     """
