@@ -208,7 +208,7 @@ def workloads() -> Iterator[tuple[str, Case]]:
     parameters = (("ops", 8), ("lines", 12))
     yield "by-age-random", Case("ccx:2x3", "random", 6, by_age, parameters, tiny=True)
     twice = ("ccx.resolver.grants=600ns", "die.resolver.grants=300ns")
-    yield "by-age-twice", Case("three-level", "counter/atomic", 12, twice, (("ops", 10),))
+    yield "by-age-twice", Case("three-level", "counter/atomic", 12, twice, (("ops", 20),))
     few_ahead = (("ops", 12), ("lines", 6))
     for machine, harts in (("mesh:3x2", 6), ("x8275clx2", 4)):
         ahead = Case(machine, "random", harts, ("core.store_ahead=yes",), few_ahead, tiny=True)
