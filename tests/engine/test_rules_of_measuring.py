@@ -56,6 +56,21 @@ def test_looks_at_the_clock_between_few_operations_slow_them_down(name: str) -> 
     assert rates[1] > 1.5 * rates[0]
 
 
+@pytest.mark.parametrize("name", ENGINES)
+def test_operations_that_are_told_at_once_count_when_each_was_done(name: str) -> None:
+    """W2: harts in lockstep tell of their batches at the same times."""
+    runs = [
+        engine.load(name).run(
+            job("ring:4", "counter/contended", 4, duration=length),
+            frozenset(),
+            lambda *_: None,
+        )
+        for length in ("4us", "60us")
+    ]
+    short, long = (ops / ps for made in runs for ops, ps in [made["steady"]])
+    assert short == pytest.approx(long, rel=0.05)
+
+
 def made(**fields: Any) -> Point:
     absent = dict.fromkeys(("transfers", "lines", "invalidations", "links", "resolvers"), "no")
     absent |= dict.fromkeys(("instructions", "transactions", "events", "failed_scs"), "no")

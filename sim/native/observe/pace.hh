@@ -23,12 +23,12 @@ class Pace {
 
   void enters(Time clock) { entered_ = std::max(entered_, clock); }
   void leaves(Time clock) { left_ = std::min(left_, clock); }
-  void done(Time clock, uint64_t operations) {
-    while (std::max(last_, clock >> shift_) - std::min(first_, clock >> shift_) >= kSpans) widen();
-    const Time number = clock >> shift_;
-    first_ = std::min(first_, number);
-    last_ = std::max(last_, number);
-    add(spans_, number, {operations, clock});
+  // Operations that end at `clock`, each of which took so long: of many that a program tells at once
+  // the earlier ones ended earlier (W2).
+  void done(Time clock, uint64_t operations, Time each) {
+    const uint64_t parts = std::min(operations, kParts), part = operations / parts;
+    for (uint64_t later = parts; later-- > 1;) ended(clock - each * part * later, part);
+    ended(clock, operations - part * (parts - 1));
   }
 
   Time entered() const { return entered_; }  // by the last hart
@@ -42,8 +42,16 @@ class Pace {
 
  private:
   static constexpr std::size_t kSpans = 256;
+  static constexpr uint64_t kParts = 32;    // of operations that are told at once
   using Spans = std::array<Span, kSpans>;  // each at its number, modulo their count
 
+  void ended(Time clock, uint64_t operations) {
+    while (std::max(last_, clock >> shift_) - std::min(first_, clock >> shift_) >= kSpans) widen();
+    const Time number = clock >> shift_;
+    first_ = std::min(first_, number);
+    last_ = std::max(last_, number);
+    add(spans_, number, {operations, clock});
+  }
   static void add(Spans& spans, Time number, const Span& more) {
     Span& span = spans[number % kSpans];
     span.operations += more.operations;

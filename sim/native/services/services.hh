@@ -103,7 +103,7 @@ inline void Services::take(const Kept& of) {
   if (code == UC_MARK_ROI_OFF) pace_.leaves(clock);
   if (!marked.latency) return;
   latencies_.add(*marked.latency, marked.operations);
-  pace_.done(clock, marked.operations);
+  pace_.done(clock, marked.operations, *marked.latency);
 }
 
 }  // namespace uncore

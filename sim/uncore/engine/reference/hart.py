@@ -157,7 +157,7 @@ class Hart:
             counts.progressed(self.clock.now)
             counts.operated(max(1, value), None if self.began is None else now - self.began)
             if self.began is not None:
-                counts.pace.done.append((now, max(1, value)))
+                counts.pace.done(now, max(1, value), (now - self.began) // max(1, value))
                 self.began = now
         elif code == MARK["WARM_UP"]:
             self.measures.append(now)
