@@ -24,7 +24,7 @@ from uncore_lab.results.table import Table
 from uncore_lab.validate import lockhammer
 from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.curves import Drawing, pictures
-from uncore_lab.validate.lockhammer import NOTHING, SLEEPING, Ns, Spot
+from uncore_lab.validate.lockhammer import BARE_SEEDS, NOTHING, SLEEPING, Ns, Spot
 from uncore_lab.validate.section import Request, Section
 
 NEAR = 35.0  # per cent: what counts as near
@@ -52,9 +52,10 @@ PROSE = (
     "Threads meet at a barrier; each takes the lock, holds it, lets it go, stays away, again and"
     " again, and stops. A point is the elapsed time over the operations of all, in ns. Threads are"
     " placed in the order in which lockhammer pinned them. Measured: medians of nine runs;"
-    f" simulated: medians of {len(SEEDS)} seeds. At hold 0 and think 0 both are less the harness"
-    " (the primitive `empty`); elsewhere the loops that stand for hold and think last as long as"
-    " `empty` shows that they did. Errors at think 0 are of what is left without the hold, if"
+    f" simulated: medians of {len(SEEDS)} seeds, of bare locks {len(BARE_SEEDS)}. At hold 0"
+    " and think 0 both are less the harness (the primitive `empty`); elsewhere the loops that"
+    " stand for hold and think last as long as `empty` shows that they did. Errors at"
+    " think 0 are of what is left without the hold, if"
     f" holding excludes others. `near`: points within {NEAR:g} %; `knee`: the least number of"
     f" threads with nine tenths of the best throughput, simulated / measured. {SLEEPING} is a"
     " program of Linux (workloads/programs), for its waiters sleep; no bar counts it."
@@ -85,7 +86,7 @@ def measure(
     cores: int = 1,
     overrides: Mapping[str, str] = NOTHING,
     ops: int = 0,
-    seeds: tuple[int, ...] = SEEDS,
+    seeds: tuple[int, ...] = (),
 ) -> list[Point]:
     """These spots simulated, in their order, less the harness where it is subtracted."""
     runs = list(dict.fromkeys([*spots, *(spot.harness for spot in spots if spot.bare)]))
