@@ -34,9 +34,10 @@ from uncore_lab.validate.section import Request, Section
 
 MEDIAN = Bar("predicted points: median error", 15, 15, "%")
 WORST = Bar("predicted points: worst error", 35, 35, "%")
-LOCKS_MEDIAN = Bar("spin and ticket locks: median error", 10, 25, "%")
+LOCKS_MEDIAN = Bar("spin and ticket locks: median error", 11, 25, "%")
 GENTLE = 0.5, 0.9  # the 8176's rate with every thread over that of one socket
-LASTS = {32: "50us", 128: "100us", 1024: "400us"}  # up to so many threads, at each slice
+LASTS_US = {32: 50, 128: 100, 1024: 400}  # up to so many threads, at each slice
+LOCK_LASTS = 4  # times as long: who loses at a lock waits for many turns of others
 SLICES = 4  # that may own the line
 
 # What a row of figures is, as a workload: name, parameters, whether it is a lock (none of whose
@@ -192,10 +193,11 @@ def point(machine: str, measured: Measured, kind: str, threads: int) -> Point:
 
 
 def _jobs(machine: str, measured: Measured, kind: str, threads: int) -> list[Job]:
-    workload, parameters, _ = KINDS[kind]
-    lasts = next(time for most, time in LASTS.items() if threads <= most)
+    workload, parameters, lock = KINDS[kind]
+    lasts = next(us for most, us in LASTS_US.items() if threads <= most)
+    duration = f"{lasts * (LOCK_LASTS if lock else 1)}us"
     return [
-        make_job(machine, workload, [threads], parameters={"duration": lasts} | parameters,
+        make_job(machine, workload, [threads], parameters={"duration": duration} | parameters,
                  placement=place, slices=slice)
         for place in measured.places(threads)
         for slice in _slices(machine)

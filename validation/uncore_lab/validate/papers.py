@@ -25,7 +25,7 @@ from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.section import Lacking, Picture, Request, Section
 
 MEDIAN = Bar("open sets: median absolute error", 25, 15, "%")
-JUDGES = Bar("opened judges: median absolute error", 30, 20, "%")
+JUDGES = Bar("opened judges: median absolute error", 34, 20, "%")
 PROBES = 100, 1000  # ns of the parameter that is fitted: with 0 no clock is read
 LEAST_SPAN = 5.0  # of the picture: factors above and below 1
 
