@@ -32,11 +32,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from uncore.drawing.table import emit, print_json, say
 from uncore.errors import UserError, nearest
-from uncore_lab.results.table import save
+from uncore_lab.results.table import load, save
 from uncore_lab.validate import (
     blind,
     clocks,
@@ -84,7 +85,9 @@ def main(
         raise UserError("--renew: a file of results holds every machine; leave the names out")
     sections = _sections(names, request)
     if renew:
-        _save(sections, everything)
+        _save(sections)
+        if not request.matrices:  # the bars are of the figures that the project carries
+            _save_bars(sections)
     if json:
         print_json({section.name: section.rows for section in sections})
     elif everything and not request.machines:
@@ -124,13 +127,19 @@ def _sections(names: Sequence[str], request: Request) -> list[Section]:
     return sections
 
 
-def _save(sections: Sequence[Section], everything: bool) -> None:
-    """The bars are one file of all experiments."""
+def _save(sections: Sequence[Section]) -> None:
     for section in sections:
         for table in section.tables:
             save(table)
-    if everything:
-        save(summary.bars(sections))
+
+
+def _save_bars(sections: Sequence[Section]) -> None:
+    """Renews the rows of these experiments in the one file of all bars."""
+    renewed = {section.name for section in sections}
+    bars = summary.bars(sections)
+    rows = [row for row in load(bars.name) if row["experiment"] not in renewed] + [*bars.rows]
+    rows = [row for name in EXPERIMENTS for row in rows if row["experiment"] == name]
+    save(replace(bars, rows=rows))
 
 
 def show(section: Section) -> None:
