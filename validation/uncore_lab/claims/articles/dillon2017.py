@@ -58,8 +58,8 @@ def counter_xeon(counter: Curve) -> float:
 # work: a fault that meets nobody takes 5.7 us of a thread (5.6 M/s on 32).
 LISTS_RUN = partial(Run, machine="e52620v4x2", workload="kernel/page_fault", threads="32")
 LISTS = {
-    "percpu": LISTS_RUN(set={"queues": "percpu", "work": 33000}),
-    "shared": LISTS_RUN(set={"queues": "global", "work": 33000}),
+    "percpu": LISTS_RUN(set={"queues": "percpu", "work": 33000, "ops": 20}),
+    "shared": LISTS_RUN(set={"queues": "global", "work": 33000, "ops": 20}),
 }
 
 

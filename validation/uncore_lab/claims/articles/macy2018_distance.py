@@ -17,7 +17,7 @@ ON_EPYC = {
         machine="epyc7601x2",
         workload=f"lock/{lock}",
         threads="4,8,16,32,64",
-        set={"think": "600ns"},
+        set={"think": "600ns", "ops": 30},
     )
     for lock in LOCKS
 }
@@ -78,7 +78,7 @@ ON_XEON = {
         machine="x6130x2",
         workload=f"lock/{lock}",
         threads="4,8,16,20,32",
-        set={"think": "600ns"},
+        set={"think": "600ns", "ops": 30},
     )
     for lock in LOCKS
 }

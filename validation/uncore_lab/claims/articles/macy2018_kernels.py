@@ -88,8 +88,8 @@ def brk_threads(threads: Curve, processes: Curve) -> float:
 
 FAULT_RUN = partial(Run, machine="epyc7601x2", workload="kernel/page_fault", threads="64")
 FAULT = {
-    "numa": FAULT_RUN(set={"queues": "numa"}),
-    "shared": FAULT_RUN(set={"queues": "global"}),
+    "numa": FAULT_RUN(set={"queues": "numa", "ops": 40}),
+    "shared": FAULT_RUN(set={"queues": "global", "ops": 40}),
 }
 
 
@@ -180,7 +180,7 @@ def open_lowest(lowest: Curve) -> float:
             machine="epyc7601x2",
             workload="kernel/open",
             threads="64",
-            set={"rule": "any", "work": 1000},
+            set={"rule": "any", "ops": 1000, "work": 1000},
         )
     },
 )
@@ -238,8 +238,8 @@ UNIX_RUN = partial(
     Run, machine="epyc7601x2", workload="kernel/unix_socket", threads="1,2,4,8,16,32,64,128"
 )
 UNIX = {
-    "pair": UNIX_RUN(set={"link": "pair"}),
-    "one_lock": UNIX_RUN(set={"link": "global"}),
+    "pair": UNIX_RUN(set={"link": "pair", "ops": 40}),
+    "one_lock": UNIX_RUN(set={"link": "global", "ops": 40}),
 }
 
 

@@ -106,8 +106,8 @@ def netisr_inline(inline: Curve, near: Curve) -> float:
 
 INPCB_EPYC_RUN = partial(Run, machine="epyc7601x2", workload="kernel/inpcb", threads="128")
 INPCB_EPYC = {
-    "rwlock": INPCB_EPYC_RUN(set={"guard": "rwlock"}),
-    "epoch": INPCB_EPYC_RUN(set={"guard": "epoch"}),
+    "rwlock": INPCB_EPYC_RUN(set={"guard": "rwlock", "ops": 200}),
+    "epoch": INPCB_EPYC_RUN(set={"guard": "epoch", "ops": 200}),
 }
 
 
@@ -131,8 +131,8 @@ def inpcb_epyc(rwlock: Curve, epoch: Curve) -> float:
 
 INPCB_XEON_RUN = partial(Run, machine="x6130x2", workload="kernel/inpcb", threads="64")
 INPCB_XEON = {
-    "rwlock": INPCB_XEON_RUN(set={"guard": "rwlock"}),
-    "epoch": INPCB_XEON_RUN(set={"guard": "epoch"}),
+    "rwlock": INPCB_XEON_RUN(set={"guard": "rwlock", "ops": 200}),
+    "epoch": INPCB_XEON_RUN(set={"guard": "epoch", "ops": 200}),
 }
 
 
