@@ -147,10 +147,12 @@ def test_sides_of_a_comparison_have_common_seeds():
 def test_throughput_of_a_run_as_long_as_its_answer_needs_is_that_of_its_steady_state():
     job = replace(COUNTER.job().given({}), within=200_000, threads=(1, 2))
     (result,) = asking.execute([job])
-    (estimated,) = (each for each in result.estimated if each.threads == 2)
-    found = [curve.at(2).throughput for curve in Curve.of(result, {}).values()]
-    assert found == estimated.rates and len(found) > 1
-    assert rate(result.points[-1]) != found[-1]
+    curves = Curve.of(result, {})
+    points = [point for point in result.points if point.threads == 2 and point.seed in curves]
+    found = [curve.at(2).throughput for curve in curves.values()]
+    assert found == [rate(point) for point in points] and len(found) > 1
+    assert all(point.steady for point in points)
+    assert found[-1] != points[-1].ops / points[-1].elapsed_ps * 1e12
 
 
 def test_a_knee_is_the_least_thread_count_with_nine_tenths_of_the_best():

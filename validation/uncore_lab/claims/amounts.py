@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from msgspec import UnsetType
 
 from uncore.result import Point, Result
-from uncore.result.repeats import repeats
+from uncore.result.repeats import rate, repeats
 
 Seed = int | UnsetType  # of a point
 NS = {"ps": 1e-3, "ns": 1.0, "us": 1e3}  # other units are numbers as they stand
@@ -31,7 +31,11 @@ class Amounts:
 
     of: Point
     units: Mapping[str, str]  # of the program's tables
-    throughput: float  # operations a second, all threads
+
+    @property
+    def throughput(self) -> float:
+        """Operations a second, all threads."""
+        return rate(self.of)
 
     @property
     def time(self) -> float:
@@ -95,11 +99,7 @@ class Curve:
     def of(cls, result: Result, units: Mapping[str, str]) -> dict[Seed, Curve]:
         """The curve of each seed that every thread count was run with."""
         counts = [
-            {
-                point.seed: Amounts(point, units, rate)
-                for point, rate in zip(same.points, same.rates, strict=True)
-            }
-            for same in repeats(result)
+            {point.seed: Amounts(point, units) for point in same.points} for same in repeats(result)
         ]
         seeds = [seed for seed in counts[0] if all(seed in count for count in counts)]
         return {
