@@ -15,6 +15,15 @@ NO_FUNCTION = {
     "H1.5": "the hart library, which both engines have, does it",
     "S1": "harts never sleep here",
     "S2": "cores never run ahead here",
+    "W2.1": "the steady state is found in the spans that an engine gives (uncore.result.steady)",
+    "W2.2": "the same",
+    "W2.3": "the same",
+    "W3": "a point says it of itself (uncore.result.Point)",
+    "W4.1": "lengths are searched around engines (uncore.execution.enough)",
+    "W4.2": "the same",
+    "W4.3": "the same",
+    "W4.4": "the same",
+    "W4.5": "the same",
     "L8": "the reader of a log sorts it (uncore.result.log)",
     "D1": "a deviation that the tables have",
     "D2": "a deviation that follows from R7",
@@ -34,6 +43,7 @@ TWO_SIDES = {
     "R7.3": {"capacity", "writeback"},
     "R7.4": {"capacity", "writeback"},
     "I2": {"hart", "interrupts"},
+    "W1.1": {"hart", "core"},  # of a hart, of a core with several
 }
 
 

@@ -3,4 +3,6 @@
 // siblings, which numbers of machines were fitted to, take as long as their loop is predicted.
   .section .text.workload_begins, "axR", @progbits
   .balign 1024
-  .skip 0x2fc
+  .rept 0x2fc / 4
+  nop
+  .endr

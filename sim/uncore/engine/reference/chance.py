@@ -34,10 +34,6 @@ class Chance:
         """V3: how late a hart begins."""
         return seeded.start(self.job, hart)
 
-    def further(self) -> int:
-        """V10: how many lines further on a line lies than its address says."""
-        return seeded.further(self.job)
-
     def leaves(self, request: Message, then: int) -> int:
         """V4.1: when a core's request leaves that would have left at a time."""
         if request.kind == "Put":
@@ -71,3 +67,7 @@ class Chance:
         """V9: how long a hart stalls behind a write: one time in four."""
         longest = self.most.store
         return max(0, self.draw(4 * longest, STALL, hart, count) - 3 * longest)
+
+    def further(self) -> int:
+        """V10: how many lines further on a line lies than its address says."""
+        return seeded.further(self.job)

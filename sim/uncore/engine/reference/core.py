@@ -31,10 +31,6 @@ class Core:
         self.caches = Caches(self)
         self._executing = -1
 
-    def counts(self, at: int) -> bool:
-        """W1.1: whether a hart of it is measured then."""
-        return any(hart.counts(at) for hart in self.harts)
-
     def stop(self, line: int) -> int:
         return self.system.machine.core_stops[self.agent]
 
@@ -223,3 +219,7 @@ class Core:
             instruction = self.shared(self.costs.instruction)
             for hart in self.harts:
                 hart.isa.set_cost(instruction, self.costs.mispredict, self.costs.pause)
+
+    def counts(self, at: int) -> bool:
+        """W1.1: whether a hart of it is measured then."""
+        return any(hart.counts(at) for hart in self.harts)

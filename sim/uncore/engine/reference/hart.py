@@ -171,10 +171,6 @@ class Hart:
             self.isa.clock += min(value, LONGEST_DELAY) * NS
             self.delaying = True
 
-    def counts(self, at: int) -> bool:
-        """W1.1: whether it is measured then."""
-        return sum(change <= at for change in self.measures) % 2 == 0
-
     def end_delay(self) -> None:
         """H7: an interrupt that is to be taken ends it."""
         if self.delaying and self.isa.interruptible:
@@ -211,3 +207,7 @@ class Hart:
             self.mode = "running"
             self.core.share()
             self.wake.ring()
+
+    def counts(self, at: int) -> bool:
+        """W1.1: whether it is measured then."""
+        return sum(change <= at for change in self.measures) % 2 == 0
