@@ -36,7 +36,7 @@ def test_a_mutex_belongs_to_one_task_however_they_wait(locks: dict[str, str]) ->
 
 def moved(workload: str, **parameters: str) -> int:
     """Lines moved in a run."""
-    result = api.run("ccx:3x4", workload, [HARTS], parameters=parameters)
+    result = api.run("ccx:3x4", workload, [HARTS], parameters={"ops": "100"} | parameters)
     return sum((result.points[0].transfers or {}).values())
 
 

@@ -37,8 +37,8 @@ def memory() -> Memory:
 def test_records_are_read_as_the_guest_wrote_them(memory: Memory) -> None:
     base = memory.program.symbol("uc_record").address
     text = HEAP + 0x100
-    memory.write(base, 100, 5, 250, 0, 0)
-    memory.write(base + abi.CONSTANTS["UC_BLOCK"], 99, 6, 240, 2, text)
+    memory.write(base, 130, 10, 110, 5, 250, 0, 0)  # 100 of 130 operations are measured
+    memory.write(base + abi.CONSTANTS["UC_BLOCK"], 99, 0, 99, 6, 240, 2, text)
     memory.bytes |= dict(enumerate(b"lock/ticket.c:7: a long enough reason\0", text))
     assert readback.records(memory.program, memory.read, 2) == [
         Record(100, 5, 250, 0),

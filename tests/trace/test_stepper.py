@@ -416,7 +416,7 @@ def test_every_parting_is_marked_and_gone_to(pair):
 
 
 def test_runs_of_other_programs_show_lines_of_one_object(tmp_path):
-    locks = [job("bus:4", lock, 4, ops=3) for lock in ("lock/ticket", "lock/mcs")]
+    locks = [job("bus:4", lock, 4, ops=6) for lock in ("lock/ticket", "lock/mcs")]
     traces = [record(made, Window(around="measured")) for made in locks]
     (tmp_path / "w.html").write_text(page_of(traces, ""))
     with opened(tmp_path / "w.html") as shown:
