@@ -23,8 +23,8 @@ class Pace {
 
   void enters(Time clock) { entered_ = std::max(entered_, clock); }
   void leaves(Time clock) { left_ = std::min(left_, clock); }
-  // Operations that end at `clock`, each of which took so long: of many that a program tells at once
-  // the earlier ones ended earlier (W2).
+  // Operations that end at `clock`, each of which took so long: of many that a program tells at
+  // once the earlier ones ended earlier (W2).
   void done(Time clock, uint64_t operations, Time each) {
     const uint64_t parts = std::min(operations, kParts), part = operations / parts;
     for (uint64_t later = parts; later-- > 1;) ended(clock - each * part * later, part);
@@ -42,7 +42,7 @@ class Pace {
 
  private:
   static constexpr std::size_t kSpans = 256;
-  static constexpr uint64_t kParts = 32;    // of operations that are told at once
+  static constexpr uint64_t kParts = 32;   // of operations that are told at once
   using Spans = std::array<Span, kSpans>;  // each at its number, modulo their count
 
   void ended(Time clock, uint64_t operations) {
