@@ -31,8 +31,8 @@ NO_FUNCTION = {
 }
 # Rules of which two sides have a part each.
 TWO_SIDES = {
-    "T2.3": {"time", "interrupts"},  # of a line, of a register
-    "C1": {"client", "caches"},  # of every client, of a core
+    "T2.3": {"time", "interrupts"},  # a line does, a register does
+    "C1": {"client", "caches"},  # every client does a part, a core the other
     "C3.1": {"client", "caches"},
     "C9.2": {"contended", "entry"},  # what is heard, what is said
     "R3": {"children", "writeback"},  # whom to ask, on whose account
@@ -43,7 +43,7 @@ TWO_SIDES = {
     "R7.3": {"capacity", "writeback"},
     "R7.4": {"capacity", "writeback"},
     "I2": {"hart", "interrupts"},
-    "W1.1": {"hart", "core"},  # of a hart, of a core with several
+    "W1.1": {"hart", "core"},  # a hart is measured, or one of a core is
 }
 
 
