@@ -42,7 +42,7 @@ class Pace {
 
  private:
   static constexpr std::size_t kSpans = 256;
-  static constexpr uint64_t kParts = 32;   // of operations that are told at once
+  static constexpr uint64_t kParts = 32;   // equal parts of operations told at once
   using Spans = std::array<Span, kSpans>;  // each at its number, modulo their count
 
   void ended(Time clock, uint64_t operations) {

@@ -8,7 +8,7 @@ from typing import Any
 from uncore.engine.reference.interrupts import NEVER
 
 SPANS = 256  # at most, of 2**n ps each, as short as that allows
-PARTS = 32  # of operations that a program tells at once
+PARTS = 32  # equal parts, at most, of operations told at once
 
 
 class Pace:
