@@ -23,6 +23,7 @@ SEALS = {
     "2026-11-21": "4127a96aa9d003aa",
     "2026-11-22": "6208d1b572fc8354",
     "2026-11-26": "b181c0d23378e945",
+    "2026-11-28": "33f7d1771af0c521",
 }  # of days that are over
 AGAIN = (1.0, 2.0, 3.0)
 FIGURES = MACHINES.parent
@@ -175,11 +176,9 @@ def test_what_was_measured_since_stands_beside_what_was_predicted() -> None:
     assert (row["predicted_ns"], row["measured_ns"], row["inside"]) == (46.0, 55.3, False)
     assert row["error_pct"] == pytest.approx(-16.8, abs=0.1)
     held = {(r["date"], r["since"]) for r in blind.run(Request(("epyc7702x2",))).rows}
-    assert held == {
-        ("2026-11-21", "2026-11-22, held back"),
-        ("2026-11-26", None),
-        ("2026-11-28", None),
-    }
+    first, *sealed_anew = (e.date for e in entries() if e.machine == "epyc7702x2")
+    assert held == {(first, "2026-11-22, held back"), *((day, None) for day in sealed_anew)}
+    assert first == "2026-11-21" and sealed_anew
 
 
 def test_observing_and_recording_are_two_steps(capsys: pytest.CaptureFixture[str]) -> None:
