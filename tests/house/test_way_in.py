@@ -52,6 +52,7 @@ def test_rows_name_suites_that_are_there_and_leave_none_out() -> None:
         ("tests/linux/calls.c", ["linux"]),
         ("tests/isa/test_gone.py", []),
         ("CHANGELOG.md", []),
+        ("new/cli/file.py", []),
     ],
 )
 def test_suites_of_a_path_are_those_of_its_longest_row(path: str, expected: list[str]) -> None:
@@ -82,7 +83,8 @@ def test_change_is_what_differs_from_the_main_branch_committed_or_not(tmp_path: 
         if file == "committed":
             git("add", file)
             git("commit", "-m", "second")
-    assert touched.changed(tmp_path) == ["committed", "edited", "new"]
+    git("mv", "kept", "moved")
+    assert touched.changed(tmp_path) == ["committed", "edited", "kept", "moved", "new"]
 
 
 @pytest.mark.parametrize(("style", "status"), [([True, True], 0), ([True, False], 1)])
