@@ -61,7 +61,7 @@ COLUMNS = [
         "machines",
         left=True,
         key=True,
-        about="the group of machines walked; all: together",
+        about="a group, as --machine names it (2+1: cores below two joins); all: together",
     ),
     Column("number", "count", about="machines in the group"),
     Column("states", "states", _number, about="different states reached"),
