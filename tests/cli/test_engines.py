@@ -17,15 +17,15 @@ from uncore.support import paths
 def test_report_says_version_python_platform_compiler_engines_and_cores(uncore, monkeypatch):
     monkeypatch.setenv("TOY_MISSING", "install toys")
     run = uncore("engines", "--report")
-    said = dict(line.split(": ", 1) for line in run.out.splitlines())
-    assert run.status == 0 and said == json.loads(uncore("engines", "--report", "--json").out)
-    assert said["uncore"].startswith(f"{__version__}, copy ")
-    assert platform.python_version() in said["python"]
-    assert platform.release() in said["platform"] and platform.machine() in said["platform"]
-    assert "GCC" in said["compiler"] or "clang" in said["compiler"]
-    assert {f"engine {name}" for name in engine.names()} < said.keys()
-    assert said["engine native"] == "ready" and said["engine toy"] == "install toys"
-    assert said["host cores"] == f"{len(os.sched_getaffinity(0))} of {os.cpu_count()} may be used"
+    lines = dict(line.split(": ", 1) for line in run.out.splitlines())
+    assert run.status == 0 and lines == json.loads(uncore("engines", "--report", "--json").out)
+    assert lines["uncore"].startswith(f"{__version__}, copy ")
+    assert platform.python_version() in lines["python"]
+    assert platform.release() in lines["platform"] and platform.machine() in lines["platform"]
+    assert "GCC" in lines["compiler"] or "clang" in lines["compiler"]
+    assert {f"engine {name}" for name in engine.names()} < lines.keys()
+    assert lines["engine native"] == "ready" and lines["engine toy"] == "install toys"
+    assert lines["host cores"] == f"{len(os.sched_getaffinity(0))} of {os.cpu_count()} may be used"
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def files(word: str) -> list[str]:
 
 
 def suites(paths: Iterable[str]) -> list[str]:
-    """Those that are still there, none that lies in another."""
-    wanted = {*ALWAYS, *(word for path in paths for word in of_path(path))}
-    there = {word for word in wanted if (TESTS / word).exists()}
+    """Leaves out files that are gone, and those whose folder runs whole."""
+    named = {*ALWAYS, *(word for path in paths for word in of_path(path))}
+    there = {word for word in named if (TESTS / word).exists()}
     return sorted(word for word in there if word.partition("/")[0] not in there - {word})

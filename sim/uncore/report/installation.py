@@ -15,7 +15,7 @@ from uncore.drawing.table import print_json
 from uncore.engine import copy
 from uncore.support.printable import plain
 
-DIGITS = 12  # of the hash: enough to tell copies apart
+DIGITS = 12  # suffice to tell copies by their hash
 
 
 def facts() -> dict[str, str]:
