@@ -38,6 +38,15 @@ MISTAKES = {
     "a parameter without a value": ((*RUN, "--set", "hold"), "expected NAME=VALUE"),
     "a parameter given twice": ((*RUN, "--set", "hold=1ns", "--set", "hold=2ns"), "twice"),
     "a parameter that does not exist": ((*RUN, "--set", "hodl=1ns"), "hold"),
+    "machines of proofs that do not exist": (
+        ("check", "msi", "--machine", "two-lines,2-core"),
+        "'2-core'; write some of 2-cores, 3-cores, 2+1-cores, few-pointers, far-atomics, two-lines,"
+        " random (--all has more). Did you mean '2-cores'?",
+    ),
+    "machines of proofs where nothing is proved": (
+        ("check", "msi", "--machine", "2-cores", "--print"),
+        "neither --print nor --mutants",
+    ),
     "an unknown kind of result file": ((*RUN, "--output", "r.xml"), ".json, .parquet"),
     "a result that is not there": (("run", "--again", "gone.json"), "gone.json"),
     "other words beside --again": (

@@ -9,7 +9,7 @@ import pytest
 from uncore.engine.outcome import tables as carried_tables
 from uncore.protocol import check
 from uncore.protocol.check import Proof
-from uncore.protocol.tables import carried, load, pack, shipped_in
+from uncore.protocol.tables import carried, load, shipped_in
 from uncore.report import proofs
 from uncore.report.message_chart import chart
 
@@ -19,9 +19,7 @@ MOSI = Path(__file__).parents[1] / "support/protocols/mosi"  # over a join that 
 @pytest.fixture(scope="module")
 def violated() -> list[Proof]:
     tables = load(str(MOSI))
-    systems = [s for s in check.plan(tables, False) if s.group == "2+1 cores, two levels"]
-    found = [check.walk(tables, pack(tables), system, 0) for system in systems]
-    return [proof for proof in found if proof.violation]
+    return [p for p in check.proofs(tables, groups=["2+1-cores"]) if p.violation]
 
 
 def test_the_shipped_tables_that_it_falls_back_on_are_known() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import pytest
 
 from uncore import _native
+from uncore.cli.app import main
 from uncore.protocol import check, coverage, mutate
 from uncore.protocol.mutate import with_cell
 from uncore.protocol.systems import Level, System
@@ -50,6 +52,27 @@ def test_protocols_with_other_owners_hold_too(protocol: str) -> None:
     for system in (THREE, JOINED):
         result = walk(load(protocol), system)
         assert (result["violation"], result["complete"]) == ("", True)
+
+
+def test_groups_of_machines_are_parts_of_the_plan_with_its_seeds() -> None:
+    tables = load("msi")
+    whole = check.plan(tables)
+    groups = {system.group for system in whole.values()}
+    parts = [check.plan(tables, groups=[group]) for group in groups]
+    assert len(groups) > 5 and sum(map(len, parts)) == len(whole)
+    assert all(part.items() <= whole.items() for part in parts)
+
+
+def test_check_proves_the_machines_that_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["check", "msi", "--machine", "2-cores, two-lines"])
+    out = capsys.readouterr().out
+    assert ended.value.code == 0 and "no proof has met" not in out
+    assert re.findall(r"^msi +(\S+) +(\d+)", out, re.MULTILINE) == [
+        ("2-cores", "18"),
+        ("two-lines", "1"),
+        ("all", "19"),
+    ]
 
 
 # What is broken, and what must be found.

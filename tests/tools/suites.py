@@ -1,9 +1,12 @@
-"""Every check of the project, with its seconds: `python -m tests.tools.suites [--all] [SUITE...]`.
+"""Every check of the project, with its seconds: `python -m tests.tools.suites [WORD...]`.
 
 Style and types come first, because they are quick, and beside them the native module is built with
 sanitizers.  Then processes of pytest share the suites (pytest-xdist), and the plugin below prints
 what each folder of tests/ took; then they share the suites that execute native code, with
 sanitizers (sanitized.py).  So no processor waits for the other's part.
+
+`--quick` is for the time between two edits: style, types and the suites that what has changed
+touches (touched.py), without sanitizers and tests marked `long` or `bulk`.
 
 Exit status: 0 when all passed, else 1.
 """
@@ -18,7 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.tools import sanitized
+from tests.tools import sanitized, touched
 
 TOP = Path(__file__).resolve().parents[2]
 TOOL = [sys.executable, "-m"]
@@ -96,7 +99,30 @@ class Seconds:
             terminalreporter.write_line(f"{suite:<16} {seconds:7.1f} s   {counts}")
 
 
+def quick(words: Sequence[str]) -> int:
+    if words:
+        said = " ".join(words)
+        print(
+            f"scripts/test --quick {said}: expected no more words; write scripts/test {said}",
+            file=sys.stderr,
+        )
+        return 2
+    try:
+        suites = touched.suites(touched.changed())
+    except touched.NoMainBranch as error:
+        print(error, file=sys.stderr)
+        return 2
+    passed = style()
+    print(f"suites: {' '.join(suites)}", flush=True)
+    tests = [f"tests/{suite}" for suite in suites]
+    words = [*sanitized.ON_ALL_CORES, *sanitized.QUICK, "-q", *tests]
+    passed.append(pytest.main(words, plugins=[Seconds()]) == 0)
+    return 0 if all(passed) else 1
+
+
 def main(words: Sequence[str]) -> int:
+    if "--quick" in words:
+        return quick([word for word in words if word != "--quick"])
     limits = [*sanitized.ON_ALL_CORES, *([] if "--all" in words else QUICK)]
     suites = [f"tests/{word}" for word in words if word != "--all"]
     if suites:

@@ -1,6 +1,7 @@
 """Every proof on a protocol's tables, and what came of it (`uncore check`).
 
-    proofs(tables, everything) -> Iterator[Proof]
+    plan(tables, everything, groups) -> the machines by their numbers, of all groups or of some
+    proofs(tables, everything, groups) -> Iterator[Proof]
     cells_met(proofs) -> cells of the tables that some proof has reached
 
 Two kinds. Walks visit every state that one line can reach in a small machine; random trials run a
@@ -11,7 +12,7 @@ between them and the tables but a network that keeps no order.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -19,7 +20,7 @@ import msgspec
 from uncore import _native
 from uncore.protocol import systems
 from uncore.protocol.impossible import worded
-from uncore.protocol.systems import System
+from uncore.protocol.systems import RANDOM, System
 from uncore.protocol.tables import Tables, pack
 
 OPERATIONS = 1_000_000  # of the machines drawn together; those chosen by hand get as many each
@@ -44,16 +45,21 @@ class Proof(msgspec.Struct, frozen=True):
     trace: list[str]
 
 
-def plan(tables: Tables, everything: bool) -> list[System]:
+def plan(
+    tables: Tables, everything: bool = False, groups: Container[str] = ()
+) -> dict[int, System]:
     drawn = systems.trials(tables, seed=1, count=TRIALS)
-    return [*systems.walks(tables, everything), *systems.narrow(tables), *drawn]
+    every = [*systems.walks(tables, everything), *systems.narrow(tables), *drawn]
+    return {n: system for n, system in enumerate(every) if not groups or system.group in groups}
 
 
-def proofs(tables: Tables, everything: bool = False) -> Iterator[Proof]:
+def proofs(
+    tables: Tables, everything: bool = False, groups: Container[str] = ()
+) -> Iterator[Proof]:
     """Runs them one after the other; a trial's seed is its number."""
     cells = pack(tables)
-    for number, system in enumerate(plan(tables, everything)):
-        yield (trial if system.group == "random" else walk)(tables, cells, system, number)
+    for number, system in plan(tables, everything, groups).items():
+        yield (trial if system.group == RANDOM else walk)(tables, cells, system, number)
 
 
 def walk(tables: Tables, cells: list[int], system: System, _: int) -> Proof:

@@ -20,7 +20,7 @@ from typing import Any
 
 from uncore import _native
 from uncore.protocol.coverage import expected, place
-from uncore.protocol.systems import Level, System, joins, narrow, trials
+from uncore.protocol.systems import RANDOM, Level, System, joins, narrow, trials
 from uncore.protocol.table_shapes import Cell, Table
 from uncore.protocol.tables import Tables, pack
 
@@ -150,7 +150,7 @@ def killed_by(mutant: Mutant) -> str:
 def proof(cells: list[int], system: System) -> dict[str, Any]:
     """The walk, or the random trial, of one machine."""
     result: dict[str, Any]
-    if system.group == "random":
+    if system.group == RANDOM:
         result = _native.check.trial(cells, system.tree(), 3, 30_000, 1)
     else:
         result = _native.check.walk(cells, system.tree(), system.states)

@@ -24,10 +24,9 @@ REPLY, UNBLOCK, DATA = (
     ("completion", "response"),
     ("none", "inclusive", "victim"),
 )
-PAIR, TRIPLE, FAR = "2 cores", "3 cores", "2 cores, far atomics"
-JOINED = "2+1 cores, two levels"
-FEW = "3 cores, one pointer"
-TWO_LINES = "2 cores, 2 lines"
+# Groups, by names that `uncore check --machine` takes.
+PAIR, TRIPLE, JOINED = "2-cores", "3-cores", "2+1-cores"
+FAR, FEW, TWO_LINES, RANDOM = "far-atomics", "few-pointers", "two-lines", "random"
 
 
 @dataclass(frozen=True)
@@ -168,7 +167,7 @@ def deeper(tables: Tables) -> list[System]:
     """Walks that take minutes; the largest are cut off and say how deep they came."""
     home = Level("shadow-tags", "direct", "completion")
     few = replace(home, knows="directory")
-    chosen = [System("4 cores", ((4,),), (root,), states=4_000_000) for root in (home, few)]
+    chosen = [System("4-cores", ((4,),), (root,), states=4_000_000) for root in (home, few)]
     for root in (Level("directory", "via", "response", "inclusive"), Level("snoop", data="victim")):
         chosen.append(System(TWO_LINES, ((2,),), (root,), lines=2))
     for join in joins(tables):
@@ -181,14 +180,12 @@ def deeper(tables: Tables) -> list[System]:
                 (join, Level("snoop", "via", data="victim")),
                 states=4_000_000,
             ),
-            System("2+2 cores, two levels", ((2, 2), (2,)), (join, home), states=4_000_000),
+            System("2+2-cores", ((2, 2), (2,)), (join, home), states=4_000_000),
             *(
                 System(JOINED, ((2, 1), (2,)), (join, home), True, owned, 4_000_000)
                 for owned in (False, True) * join.operates
             ),
-            System(
-                "2+1 cores, three levels", ((2, 1), (2,), (1,)), (join, join, few), states=4_000_000
-            ),
+            System("three-levels", ((2, 1), (2,), (1,)), (join, join, few), states=4_000_000),
         ]
     return chosen
 
@@ -199,9 +196,9 @@ def narrow(tables: Tables) -> Iterator[System]:
     tops = (Level("shadow-tags", "direct"), Level("snoop"))
     for shape, join, root in product(shapes, joins(tables), tops):
         far = len(shape[0]) > 3 and join.operates
-        yield System("random", shape, (join, join, root), far, far and root.knows == "snoop")
+        yield System(RANDOM, shape, (join, join, root), far, far and root.knows == "snoop")
     for join, root in product(joins(tables), few_pointers()):
-        yield System("random", ((1, 1, 1), (3,)), (join, root))
+        yield System(RANDOM, ((1, 1, 1), (3,)), (join, root))
 
 
 def trials(tables: Tables, seed: int, count: int) -> Iterator[System]:
@@ -221,4 +218,4 @@ def trials(tables: Tables, seed: int, count: int) -> Iterator[System]:
         levels = [replace(draw.choice(joins(tables)), grants=draw.choice((0, 3)))] * (depth - 1)
         far = number % 2 == 1 and all(level.operates for level in levels)
         owned = far and number % 4 == 3
-        yield System("random", tuple(fanout), (*levels, draw.choice(roots())), far, owned)
+        yield System(RANDOM, tuple(fanout), (*levels, draw.choice(roots())), far, owned)

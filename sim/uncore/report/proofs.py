@@ -16,12 +16,14 @@ from uncore.drawing.table import Column, emit, say
 from uncore.protocol import coverage
 from uncore.protocol.check import Proof, cells_met, of
 from uncore.protocol.mutate import Score
+from uncore.protocol.systems import RANDOM
 from uncore.protocol.tables import Tables, shipped_in
 from uncore.report.message_chart import chart
 
 
-def show(loaded: Sequence[Tables], proofs: Sequence[Proof]) -> None:
-    """A row for each group of machines; then the counterexamples and the cells nobody met."""
+def show(loaded: Sequence[Tables], proofs: Sequence[Proof], whole: bool = True) -> None:
+    """A row for each group of machines; then the counterexamples, and cells that nobody met where
+    the proofs are the whole plan."""
     rows = [row for tables in loaded for row in summary(tables, of(proofs, tables))]
     emit(rows, False, COLUMNS)
     for tables in loaded:
@@ -29,7 +31,7 @@ def show(loaded: Sequence[Tables], proofs: Sequence[Proof]) -> None:
         if lent := shipped_in(tables):
             say(f"{tables.name}: {', '.join(lent)} {'are' if len(lent) > 1 else 'is'} as shipped")
         missed = coverage.expected(tables) - cells_met(of(proofs, tables))
-        if missed and not any(proof.violation for proof in of(proofs, tables)):
+        if whole and missed and not any(proof.violation for proof in of(proofs, tables)):
             names = ", ".join(coverage.place(tables, cell) for cell in sorted(missed))
             say(f"{tables.name}: no proof has met {names}")
 
@@ -38,7 +40,7 @@ def _violations(violated: Sequence[Proof]) -> None:
     """The shortest counterexample as a chart; the other machines by what went wrong there."""
     if not violated:
         return
-    shortest = min(violated, key=lambda proof: (proof.group == "random", len(proof.trace)))
+    shortest = min(violated, key=lambda proof: (proof.group == RANDOM, len(proof.trace)))
     print(f"{shortest.protocol}, {shortest.system}\n{shortest.violation}:")
     print("\n".join(f"  {line}" for line in chart(shortest.trace)))
     others = Counter(proof.violation for proof in violated if proof is not shortest)
@@ -59,7 +61,7 @@ COLUMNS = [
         "machines",
         left=True,
         key=True,
-        about="the group of machines walked; all: together",
+        about="a group, as --machine names it (2+1: cores below two joins); all: together",
     ),
     Column("number", "count", about="machines in the group"),
     Column("states", "states", _number, about="different states reached"),

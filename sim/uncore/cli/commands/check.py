@@ -11,6 +11,7 @@ from uncore.cli.options import Json
 from uncore.cli.status import FAILED, OK
 from uncore.drawing.progress import progress
 from uncore.drawing.table import print_json
+from uncore.errors import UserError, nearest
 from uncore.protocol import check as proving
 from uncore.protocol import mutate, render
 from uncore.protocol.check import Proof
@@ -28,32 +29,53 @@ def check(
     print_: Annotated[
         bool, Parameter(name="--print", negative="", help="print the tables instead, with reasons")
     ] = False,
+    machine: Annotated[
+        str, Parameter(help="these groups of machines alone: 2-cores, or several: 2-cores,random")
+    ] = "",
     json: Json = False,
 ) -> int:
+    if machine and (print_ or mutants):
+        raise UserError(f"--machine {machine}: it goes with neither --print nor --mutants")
     if print_:
         print(render.document(protocols or PROTOCOLS), end="")
         return OK
     if mutants:
         return _break([load(name) for name in protocols or PROTOCOLS], json)
-    return _prove([load(name) for name in protocols or _usual(all_)], all_, json)
+    loaded = [load(name) for name in protocols or _usual(all_)]
+    return _prove(loaded, all_, _groups(machine, loaded, all_), json)
 
 
 def _usual(everything: bool) -> Sequence[str]:
     return PROTOCOLS if everything else PROTOCOLS[:2]
 
 
-def _prove(protocols: Sequence[Tables], everything: bool, json: bool) -> int:
-    total = sum(len(proving.plan(tables, everything)) for tables in protocols)
+def _groups(machine: str, protocols: Sequence[Tables], everything: bool) -> list[str]:
+    """The groups that the user names, or none: all."""
+    names = [name.strip() for name in machine.split(",")] if machine else []
+    plans = (proving.plan(tables, everything) for tables in protocols)
+    known = dict.fromkeys(system.group for plan in plans for system in plan.values())
+    for name in names:
+        if name not in known:
+            raise UserError(
+                f"--machine {machine}: no machines are called '{name}'; write some of"
+                f" {', '.join(known)}{'' if everything else ' (--all has more)'}."
+                f"{nearest(name, known)}"
+            )
+    return names
+
+
+def _prove(protocols: Sequence[Tables], everything: bool, groups: Sequence[str], json: bool) -> int:
+    total = sum(len(proving.plan(tables, everything, groups)) for tables in protocols)
     proven: list[Proof] = []
     with progress(total, "proving", "machines") as advance:
         for tables in protocols:
-            for proof in proving.proofs(tables, everything):
+            for proof in proving.proofs(tables, everything, groups):
                 proven.append(proof)
                 advance(1)
     if json:
         print_json(proven)
     else:
-        proofs.show(protocols, proven)
+        proofs.show(protocols, proven, whole=not groups)
     return FAILED if any(proof.violation for proof in proven) else OK
 
 

@@ -34,6 +34,7 @@ from uncore.job import Job
 from uncore.job.option_values import check_outputs
 from uncore.report import agreement as agreement_report
 from uncore.report import crosscheck as crosscheck_report
+from uncore.report import installation
 from uncore.study.compare import agreement
 from uncore.study.compare import crosscheck as crossing
 from uncore.study.compare import outside as comparison
@@ -46,7 +47,16 @@ Output = Annotated[
 DEFAULT = ("native", "reference", "sst")  # engines that crosscheck compares
 
 
-def engines(*, json: Json = False) -> int:
+def engines(
+    *,
+    report: Annotated[
+        bool, Parameter(negative="", help="print what a report of a mistake needs, to paste")
+    ] = False,
+    json: Json = False,
+) -> int:
+    if report:
+        installation.show(json)
+        return OK
     rows = [
         {
             "engine": name,

@@ -1,0 +1,83 @@
+"""Suites that a change touches, for `scripts/test --quick`.
+
+    changed() -> paths that differ from the main branch, those that git does not track yet too
+    suites(paths) -> what of tests/ to run for them, in the words of `scripts/test`
+
+touched.toml has the rule.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+TESTS = TOP / "tests"
+MAIN = ("origin/main", "main")  # the first that is there
+ALWAYS = ("docs", "house", "layers")  # seconds
+TABLE = Path(__file__).with_suffix(".toml")
+ROWS: dict[str, str] = tomllib.loads(TABLE.read_text())
+
+
+class NoMainBranch(Exception):
+    """Git knows no branch to compare with."""
+
+    def __str__(self) -> str:
+        return (
+            f"scripts/test --quick: read the branches of {TOP}, expected {' or '.join(MAIN)} to"
+            " compare with; write `git fetch origin main`, or name suites: `scripts/test cli`"
+        )
+
+
+def changed(top: Path = TOP) -> list[str]:
+    differ = _git(top, "diff", "--name-only", "--no-renames", "-z", _begun(top))
+    new = _git(top, "ls-files", "--others", "--exclude-standard", "-z")
+    return sorted({path for path in (differ + new).split("\0") if path})
+
+
+def _begun(top: Path) -> str:
+    """The commit of the main branch on which the change is made."""
+    for branch in MAIN:
+        try:
+            return _git(top, "merge-base", branch, "HEAD").strip()
+        except subprocess.CalledProcessError:
+            continue
+    raise NoMainBranch
+
+
+def _git(top: Path, *words: str) -> str:
+    return subprocess.run(
+        ["git", *words], cwd=top, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def row(path: str) -> str | None:
+    """The longest that the path begins with."""
+    return max((begin for begin in ROWS if path.startswith(begin)), key=len, default=None)
+
+
+def of_path(path: str) -> list[str]:
+    begin = row(path)
+    if begin is not None:
+        return [file for word in ROWS[begin].split() for file in files(word)]
+    if not path.startswith("tests/"):
+        return []  # tests/house asks for a row
+    _, suite, *rest = path.split("/")
+    return ["/".join([suite, *rest]) if rest and rest[-1].startswith("test_") else suite]
+
+
+def files(word: str) -> list[str]:
+    """A suite, or the tests that `cli/run` and `engine/rules_of_*` name."""
+    suite, _, test = word.partition("/")
+    if not test:
+        return [suite]
+    return [f"{suite}/{file.name}" for file in (TESTS / suite).glob(f"test_{test}.py")]
+
+
+def suites(paths: Iterable[str]) -> list[str]:
+    """Leaves out files that are gone, and those whose folder runs whole."""
+    named = {*ALWAYS, *(word for path in paths for word in of_path(path))}
+    there = {word for word in named if (TESTS / word).exists()}
+    return sorted(word for word in there if word.partition("/")[0] not in there - {word})
