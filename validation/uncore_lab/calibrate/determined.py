@@ -1,4 +1,4 @@
-"""What the data of a fit cannot determine.
+"""Finds the numbers that the data of a fit cannot determine.
 
     uncertainties(fitted) -> {key: relative standard deviation}
     undetermined(fitted) -> sentences
@@ -20,9 +20,9 @@ from uncore_lab.calibrate.fit import Fitted
 from uncore_lab.fitting.numbers import highest
 from uncore_lab.fitting.solve import REACH, Vector
 
-ERROR = 0.01  # of a class median
+ERROR = 0.01  # relative error assumed of a measured class median
 UNCERTAIN = 0.3  # relative standard deviation past which a number is not determined
-NEAR = 0.05  # of a logarithm: at its limit
+NEAR = 0.05  # a step this close to its limit, as a logarithm, counts as at the limit
 FAR = 3.0  # times the file's number; relatives lend each other numbers within a half (predict/)
 NAMED = 0.3  # least part of a direction that is worth naming
 

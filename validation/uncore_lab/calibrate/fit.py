@@ -28,9 +28,12 @@ COARSE, FINE = 8, 60  # rounds of a pair
 FEW = 3  # evaluations
 ALIKE = 1.02  # choices whose error differs by less are not told apart
 HOMES = 1.25  # homes (or orders) whose structure differs by less: the first is as good
-GRAIN = 0.002  # of a class: nor by less than this, as rounds are few and clocks have a resolution
-FAINT = 0.03  # of residuals by logarithms: a tenfold number would move no class by a tenth
-RANGE = re.compile(r"(\S+): ([a-z]*)(\d+) to \2(\d+)")  # of an unknown that is a key
+# absolute slack of a class's relative error: rounds are few and clocks have a resolution
+GRAIN = 0.002
+# residual per unit of a logarithm: below, ten times the number moves no class by a tenth
+FAINT = 0.03
+# an unknown that is a key with a range of values
+RANGE = re.compile(r"(\S+): ([a-z]*)(\d+) to \2(\d+)")
 
 Advance = Callable[[int], None]
 
@@ -79,7 +82,9 @@ def solve(
 def _most_alike(
     problem: Problem, rough: Sequence[tuple[Choice, Vector]], slice_: str, advance: Advance
 ) -> tuple[Choice, Vector]:
-    """By the structure inside the classes, where there is something to choose."""
+    """Picks the choice whose pairs differ from their class's median most as the measured ones do.
+    Returns the only candidate without simulating it.
+    """
     placements = _placements(problem, slice_)
     if len(rough) == len(placements) == 1:
         return rough[0]
@@ -117,7 +122,7 @@ def _placements(problem: Problem, slice_: str) -> list[tuple[str, str]]:
 
 
 def turns(machine: Machine, home: str, slice_: str) -> int:
-    """How often `solve` tells that it advanced, at most."""
+    """The largest number of times that `solve` calls `advance`."""
     return 2 * len(choices(machine, home, slice_)) + 1
 
 

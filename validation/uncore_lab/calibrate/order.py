@@ -1,4 +1,4 @@
-"""Which core sits at which stop: found from what each adds to a handoff inside its shared cache.
+"""Finds which core sits at which stop, from what each core adds to a handoff in its shared cache.
 
     find(machine, ns) -> Order, or None where nothing tells
     renamed(map, order) -> the map with its members renamed
@@ -73,7 +73,9 @@ def _ways(machine: Machine, members: int) -> NDArray[np.float64]:
 
 
 def map_of(name: str, machine: Machine) -> str:
-    """As its file draws the level whose slices share lines; empty: it does not."""
+    """The `map` that the machine file gives the level whose slices share lines; empty if it has
+    none.
+    """
     node = read(name)[0].items.get(sliced(machine))
     for key in ("join", "map"):
         node = node.items.get(key) if isinstance(node, Branch) else None

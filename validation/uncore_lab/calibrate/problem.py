@@ -1,4 +1,4 @@
-"""What a calibration minimises.
+"""The least-squares problem that a calibration solves.
 
     Problem.of(machine, matrix path, keys) -> Problem
     problem.solve(choice, rounds, ...) -> Solution      how: uncore_lab/fitting/solve.py
@@ -50,7 +50,9 @@ LATENCIES = ("latency", "inject", "dx", "dy", "diagonal", "bridge")
 
 @dataclass(frozen=True)
 class Choice:
-    """What was not recorded of the measurement: where its line was homed, which slice owned it."""
+    """Facts that the measurement did not record: where its line was homed, and which slice owned
+    it.
+    """
 
     home: str
     slice: str = "hash"
@@ -73,7 +75,7 @@ def _line(setting: str) -> str:
 
 @dataclass(frozen=True)
 class Problem:
-    name: str  # of the machine, or its file
+    name: str  # name of the machine, or the path of its file
     machine: Machine  # as it stands
     frees: dict[str, Free]
     measured: Matrix
@@ -133,8 +135,10 @@ class Problem:
         return str(order_.owner), f"{sliced(self.machine)}.join.map={renamed(drawn, order_)}"
 
     def structure(self, steps: Vector, choice: Choice, rounds: int) -> Vector:
-        """How pairs differ from the median of their class, simulated less measured: for any numbers
-        that are roughly right, because a median that is off takes its pairs with it."""
+        """Differences of pairs from the median of their class, simulated less measured. They hold
+        for any numbers that are roughly right, because a median that is off takes its pairs with
+        it.
+        """
         simulated, off = self.simulated(steps, choice, rounds), []
         for pairs in self.masks(choice).values():
             real, ours = self.measured[pairs], simulated[pairs]
@@ -144,8 +148,9 @@ class Problem:
 
 
 def unknown(machine: Machine) -> list[str]:
-    """What its file calls fitted or predicted; in a file that has none, what joins cost, and an
-    atomic."""
+    """Keys of the numbers to fit: those that the file calls fitted or predicted, or, in a file
+    without any, the costs of joins and of an atomic.
+    """
     numbers = [n for n in machine.numbers if not n.source.startswith("as ")]
     declared = [n.key for n in numbers if is_unknown(n)]
     return declared or [n.key for n in numbers if n.key == "core.atomic" or _of_join(n.key)]

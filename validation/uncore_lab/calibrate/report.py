@@ -1,4 +1,4 @@
-"""What `uncore calibrate` prints."""
+"""The report that `uncore calibrate` prints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each member adds to a handoff where one slice owns the line: L(i, j) = part(i) + part(j).
+"""Splits handoffs where one slice owns the line into parts of cores: L(i, j) = part(i) + part(j).
 
     parts_of(machine, ns) -> {"ccx0": Parts(ns of each of its members, r2), ...}
     sliced(machine) -> the level where that is: the innermost one whose resolver has several slices

@@ -1,4 +1,4 @@
-"""What was measured on a real machine: the figures the project carries, and a user's own matrix.
+"""Measurements of a real machine: the figures the project carries, and a user's own matrix.
 
 `machines/ID.toml` holds a machine's class medians, the parts its cores add inside one L3
 where that was measured, and what had to be chosen because nobody recorded it (where the line was
@@ -69,7 +69,7 @@ class Hardware(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     classes: dict[str, Class]
     slice: str = "hash"
     at_home: list[str] = []  # parts that are at the home, like "socket1": classes have sides
-    unmatched: str = ""  # what the simulation does not show, and why
+    unmatched: str = ""  # classes that the simulation does not reproduce, and why
     lends_nothing: str = ""  # why other machines cannot be told by this one
     structure: float | None = None  # least share of the pairs' spread that must be explained
     parts: dict[str, list[float]] = {}
@@ -125,7 +125,7 @@ def carried(table: str = HANDOFFS) -> list[str]:
 
 
 def well_measured() -> list[str]:
-    """Those that bounds hold on, and that say something of other machines."""
+    """Machines whose measurements are good enough to hold bounds on and to predict others from."""
     read_ = ((name, read(name)) for name in carried())
     return [
         name
@@ -223,7 +223,7 @@ def _write_between(ns: Matrix, machine: Machine, level: str, rows: list[list[flo
 
 
 def _write_parts(ns: Matrix, machine: Machine, known: dict[str, list[float]]) -> None:
-    """Where one slice owns the line: the sum of two members' parts."""
+    """Fills in the pairs of a cache whose line one slice owns: the sum of both members' parts."""
     levels = level_of_pairs(machine)
     for name, parts in known.items():
         level = name.rstrip("0123456789")

@@ -1,4 +1,4 @@
-"""How the rows of a user's matrix are numbered: an operating system's order, recognised.
+"""Recognises how the rows of a user's matrix are numbered: in which operating system's order.
 
     recognised(rows, machine) -> Numbering      of as many CPUs as harts, or as cores (SMT off)
     check(numbering, rows, machine, path)       refuses a matrix whose siblings are not nearest
@@ -22,16 +22,17 @@ from uncore.topology.cpus import hart_of_cpu
 from uncore.topology.machine import Machine
 
 Matrix = NDArray[np.float64]
-BETTER = 0.5  # of what levels leave unexplained: another order must leave less to be taken
+# take another order only if it leaves less than this share of the variance that levels leave
+BETTER = 0.5
 NEAREST = 1.1  # times the nearest other CPU: a sibling is no farther
-ODD = 0.1  # of the CPUs: so many may have a sibling that is not nearest
+ODD = 0.1  # share of the CPUs that may have a sibling which is not their nearest
 STATED = "as its file says"
 
 
 @dataclass(frozen=True)
 class Numbering:
     name: str
-    harts: Sequence[int | None]  # of each row; None: a CPU that the machine does not have
+    harts: Sequence[int | None]  # hart of each row; None: a CPU that the machine does not have
 
 
 def recognised(rows: Matrix, machine: Machine) -> Numbering:

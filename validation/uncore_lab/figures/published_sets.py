@@ -32,7 +32,7 @@ Words = Mapping[str, str | int | bool]
 NOTHING: Words = {}
 Figure = float | tuple[float, float]  # a range stands for its middle
 
-# What is compared, from the operations of a run and its time.
+# Quantities that are compared, computed from the operations of a run and its time.
 Quantity = Literal[
     "rate",  # millions of operations a second, all threads
     "each",  # of one thread, on average
@@ -61,7 +61,7 @@ class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     points: list[str] = []  # names of the figures; else the numbers of threads
     relative: bool = False  # to the first figure
     fit: str = ""  # parameter, a time, chosen so that the first figure is met
-    used: str = ""  # what of the machine was chosen by these figures
+    used: str = ""  # numbers of the machine that were chosen by these figures
 
     def __post_init__(self) -> None:
         size = len(self.values)
@@ -85,7 +85,9 @@ class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.threads[at] if isinstance(self.threads, list) else self.threads
 
     def kind(self, at: int) -> str:
-        """What a figure is good for."""
+        """The use of the figure at this index: "used" chose a number, "fit" and "base" set the
+        curve's scale, and the rest are "predicted".
+        """
         if self.used:
             return "used"
         if at == 0 and (self.fit or self.relative):
@@ -180,7 +182,7 @@ def judges_of(sets: Iterable[str]) -> list[str]:
 
 
 def digest(name: str) -> str:
-    """Of a set's file and of the machine that only the sets have."""
+    """SHA-256 of a set's file and of the machine file that only the sets have."""
     machine = read(name).own_machine
     files = [BENCH / f"{name}.toml", *([machine] if machine else [])]
     return sha256(b"".join(path.read_bytes() for path in files)).hexdigest()

@@ -41,7 +41,7 @@ class Sample:
 
 
 def medians(ns: Matrix, masks: dict[str, Mask]) -> dict[str, float]:
-    """Of each class that has a known pair."""
+    """The median of each class that has a known pair."""
     by_class = {name: ns[mask & ~np.isnan(ns)] for name, mask in masks.items()}
     return {name: float(np.median(pairs)) for name, pairs in by_class.items() if pairs.size}
 

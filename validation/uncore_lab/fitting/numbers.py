@@ -35,7 +35,7 @@ UNITS = (NS, CORE, UNCORE)
 PURE = re.compile(r"\d*\.?\d+")  # a number without a unit
 AMOUNT = re.compile(r"([\d.]+)([^+]*)")
 MOST_RATIO = 10
-DIGITS = 4  # of an amount that is written
+DIGITS = 4  # significant digits of an amount that is written
 
 # One thing that is described in two ways: where the memory nodes of an IO die are its quadrants,
 # the paths into and out of a quadrant are the halves of a crossbar.
@@ -50,10 +50,11 @@ class Free:
     value: float  # ns, or a ratio
     unit: str  # its file's: "ns", "core", "uncore" or "ratio"
     slot: str  # what it is: the same in every machine that has such a part
-    count: float  # how many such this number is made of
-    descent: Descent  # of the part it belongs to
+    count: float  # count of such parts that this number is made of
+    descent: Descent  # descent of the part that the number belongs to
     followers: tuple[tuple[str, float], ...]  # each at a ratio
-    heirs: tuple[tuple[str, float], ...] = ()  # of kinds of parts that have as many cycles
+    # keys of kinds of parts with as many cycles, each with its ratio to this number
+    heirs: tuple[tuple[str, float], ...] = ()
     year: int | None = None  # its machine's, where the file states one
 
     def settings(self, value: float) -> list[str]:
@@ -141,7 +142,7 @@ class _Reader:
         )
 
     def _table(self, level: str, kind: str, path: list[str]) -> Table:
-        """Where the last of the keys is."""
+        """Returns the innermost table of the path: the one that holds its last key."""
         table = self.top.level(level, kind)
         for part in path[:-1]:
             inner = table.table(part)
@@ -167,7 +168,7 @@ def _unit(text: str, domain: str) -> str:
     if not amount.strip().endswith("cy"):
         return NS
     clock = named.strip() or domain
-    if "." in clock:  # of a kind of cores, which no relative has
+    if "." in clock:  # names the clock of a kind of cores, which no relative has
         return NS
     return CORE if clock == "core" else UNCORE
 

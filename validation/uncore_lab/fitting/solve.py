@@ -26,22 +26,23 @@ from uncore_lab.figures.hardware import Mask, Matrix
 
 Vector = NDArray[np.float64]
 
-STEP = 0.03  # of a logarithm
+STEP = 0.03  # stride of a numerical derivative, as a logarithm
 PAIRS = 0.3  # weight of a class's pairs together, beside its median
-HIDDEN = 0.3  # of a derivative over a wider stride: less, and steps hide it
+HIDDEN = 0.3  # a derivative this much smaller than one over a wider stride is hidden by steps
 REACH = float(np.log(20))  # no number becomes more, or less than the reciprocal, of what it was
 ENOUGH = 12  # evaluations, derivatives not counted
 
 
 @dataclass(frozen=True)
 class Target:
-    """What was measured, class by class; a class of a thousand pairs weighs what one of ten does.
+    """Measured values to fit, class by class. A class of a thousand pairs weighs as much as one of
+    ten.
 
     The median is not moved by outliers; pairs know which core is nearer to a home or a slice.
     """
 
     measured: Matrix
-    masks: Mapping[str, Mask]  # of each class the pairs that count; none where nothing is known
+    masks: Mapping[str, Mask]  # class -> the pairs that count; empty where nothing is known
     medians: float = 1.0
     pairs: float = PAIRS
 
@@ -65,15 +66,16 @@ def present(masks: Mapping[str, Mask], *matrices: Matrix) -> dict[str, Mask]:
 @dataclass(frozen=True)
 class Part:
     keys: Sequence[Hashable]
-    residuals: Callable[[Vector], Vector]  # of the logarithms of these numbers' factors
-    highest: Sequence[float] = ()  # of these, where a number has a limit; derivatives go beyond
+    residuals: Callable[[Vector], Vector]  # argument: the logarithms of the factors of `keys`
+    # limit of each of `keys` as a logarithm; derivatives may go beyond
+    highest: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
 class Solution:
     keys: Sequence[Hashable]
     steps: Vector  # logarithms of factors
-    jacobian: Vector  # of the residuals by the steps
+    jacobian: Vector  # derivatives of the residuals by the steps
     residuals: Vector
     prior: float
 
@@ -87,8 +89,9 @@ class Solution:
         return error * np.sqrt(np.diag(np.linalg.inv(normal)))
 
     def directions(self, columns: Sequence[int]) -> tuple[Vector, Vector]:
-        """Of these numbers: how much residuals change in each of the jacobian's own directions
-        (its singular values), and the directions, a row each."""
+        """Singular values and right singular vectors of the jacobian restricted to these columns.
+        The vectors are rows; a small value marks a combination that the data do not determine.
+        """
         own = self.jacobian[:, columns]
         squares, directions = np.linalg.eigh(own.T @ own)
         return np.sqrt(np.maximum(squares, 0)), directions.T

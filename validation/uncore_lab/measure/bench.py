@@ -1,4 +1,4 @@
-"""Where the measuring programs run: on processors of this computer.
+"""Runs the measuring programs on processors of this computer.
 
     Bench.play(program, cpus, parameters, tick) -> Point
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from uncore.host.computer import Computer
 
 Core = tuple[int, ...]  # its processors
-Parts = Mapping[Core, int]  # which part each core is in; -1: in none
+Parts = Mapping[Core, int]  # part that each core is in; -1: in none
 NONE = -1
 RESERVED = ("core", "system", "thread")
 
@@ -58,7 +58,7 @@ class _Finder:
 
 
 def _within(fine: Parts, coarse: Parts) -> bool:
-    """Whether each part of the one lies in a part of the other."""
+    """True if each part of `fine` lies in one part of `coarse`."""
     around: dict[int, int] = {}
     return all(
         around.setdefault(part, coarse[core]) == coarse[core]
@@ -125,7 +125,7 @@ def _add_group(found: _Finder, name: str, parts: Parts) -> None:
 
 
 def _kept(found: _Finder, needs: Collection[str], last: Parts, second: Parts) -> Levels:
-    """Those that divide something; of shared caches also those that do not."""
+    """Keeps the levels that divide something, and all levels of shared caches."""
     names: list[str] = []
     kept: list[Parts] = []
     caches = {"last": "", "second": ""}

@@ -29,7 +29,7 @@ class Shared:
     """Shared caches that are alike."""
 
     level: str
-    kind: str  # of the parts that have it; "": of all, or of most
+    kind: str  # kind of the parts that have it; "": all, or most
     where: str
     cache: Cache
 
@@ -117,7 +117,7 @@ def _renumbered(
 
 
 def _threads(computer: Computer, kinds: Sequence[Kind], cores: Sequence[Placed]) -> list[int]:
-    """Of each core; siblings that are offline count."""
+    """Hardware threads of each core. Siblings that are offline count."""
     most = {core: max(map(len, kind.cores)) for kind in kinds for core in kind.cores}
     return [most[core] if computer.offline else len(core) for _, core in cores]
 
@@ -203,7 +203,7 @@ def _harts(computer: Computer, cores: Sequence[Placed], threads: Sequence[int]) 
 
 
 def _counts(cores: Sequence[Placed], depths: int) -> Iterator[list[int]]:
-    """Of each level, members a parent, parent by parent."""
+    """Numbers of members of each parent, one list for each level."""
     for depth in range(depths + 1):
         parents = dict.fromkeys(key[:depth] for key, _ in cores)
         members = {key[: depth + 1] for key, _ in cores}
@@ -234,7 +234,8 @@ def _nodes(
         of_group = [_cpus(cores, group) for group in groups]
         if parts and parts <= set(of_group):
             poor = {frozenset(n.cpus) for n in with_cpus if not n.memory and not untold}
-            rich = (parts - poor) or parts  # whose memory is somewhere, if not with them
+            # parts not known to lack memory; all parts if every one does
+            rich = (parts - poor) or parts
             return level, tuple(i for i, cpus in enumerate(of_group) if cpus not in rich), notes
     if len(with_cpus) > 1:
         notes.append(f"{_told(with_cpus)} match no level: described as one memory")

@@ -23,7 +23,9 @@ Element = ElementTree.Element
 
 LARGEST = 1 << 26  # bytes of a file
 MOST_OBJECTS, DEEPEST = 1 << 17, 64
-MOST_WORDS = 1 << 11  # of a set: 65,536 processors
+# words of a set, each 32 processors: 65,536 processors || digits of a number, so that it is no
+# larger than hwloc's own
+MOST_WORDS = 1 << 11
 MOST_DIGITS = 18  # of a number, which so is no larger than hwloc's own
 CACHES = {"L1Cache": 1, "L2Cache": 2, "L3Cache": 3}
 

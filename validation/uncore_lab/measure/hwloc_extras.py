@@ -1,4 +1,5 @@
-"""What hwloc's XML tells beside objects: clocks of kinds, groups, distances, and what has no place.
+"""Reads hwloc's XML beside objects: clocks of kinds, groups, distances, and what cannot be
+described.
 
 clocks(root) -> MHz of processors       groups(root)        distances(root, nodes)
 notes(root, line)                       what a machine file cannot say
@@ -30,7 +31,9 @@ def clocks(root: Element, cpus: Callable[[Element], set[int]]) -> dict[int, floa
 
 
 def groups(root: Element, processors: Callable[[Element], Sequence[int]]) -> Iterator[Group]:
-    """Of each sort by its subtype, and by how many of that sort are around it."""
+    """Groups of one subtype form one sort; their number of enclosing groups of that sort is their
+    level.
+    """
 
     def walk(element: Element, around: tuple[str, ...]) -> Iterator[Group]:
         if element.get("type") == "Group":
@@ -73,7 +76,7 @@ def _numbers(matrix: Element, tag: str) -> list[int]:
 
 
 def notes(root: Element, line: int) -> Iterator[str]:
-    """What is there and described otherwise, or not at all."""
+    """Sentences on objects that the machine file leaves out or describes in another way."""
     objects = list(root.iter("object"))
     for kind in ("L4Cache", "L5Cache"):
         if sizes := [o.get("cache_size", "0") for o in objects if o.get("type") == kind]:

@@ -76,7 +76,7 @@ def describe(computer: Computer) -> str:
 
 
 def _tells(computer: Computer) -> bool:
-    """Whether it knows of its memory nodes: one without a size stands for none known."""
+    """True if the computer reports its memory nodes. One node without a size stands for none."""
     return len(computer.nodes) > 1 or any(node.memory for node in computer.nodes)
 
 
@@ -167,7 +167,9 @@ def _folded(note: str) -> str:
 
 
 def _untold(computer: Computer) -> Iterator[str]:
-    """What a machine's file needs of caches and the computer does not tell."""
+    """Sentences on facts of caches and memory that a machine file needs and the computer does not
+    report.
+    """
     if not _tells(computer):
         yield "no memory node is told"
     if not computer.shared(1):

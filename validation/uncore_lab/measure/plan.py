@@ -1,4 +1,4 @@
-"""What is measured, on which processors, how often.
+"""The plan of a measurement: programs, their processors, and repetitions.
 
     take(bench, computer, effort, ...) -> sections of a Measurement, one after the other
 
@@ -29,16 +29,16 @@ Tick = Callable[[], None]
 
 
 class Effort(Struct, frozen=True):
-    """How much of everything."""
+    """Effort of a measurement: numbers of samples, rounds and runs."""
 
-    samples: int  # of each pair, as in the public collections
+    samples: int  # samples of each pair, as in the public collections
     rounds: int
     again: int  # pairs measured twice
-    runs: int  # of each workload at each count
+    runs: int  # runs of each workload at each count
     run_ns: float  # that one run should take
     wakes: int
     calls: int
-    threads: tuple[int, ...] = ()  # of atomics and locks; none: `counts`
+    threads: tuple[int, ...] = ()  # counts of threads of atomics and locks; none: `counts`
 
 
 FULL = Effort(samples=300, rounds=1000, again=16, runs=5, run_ns=2e8, wakes=500, calls=5000)
@@ -46,7 +46,7 @@ QUICK = Effort(samples=30, rounds=300, again=4, runs=2, run_ns=2e7, wakes=100, c
 
 
 def parts(computer: Computer, effort: Effort) -> int:
-    """How many ticks the whole plan gives."""
+    """Number of ticks that the whole plan gives."""
     cpus = len(computer.cpus)
     pairs = cpus * (cpus - 1) // 2
     runs = len(CONTENDED) * len(effort.threads or counts(computer)) * effort.runs

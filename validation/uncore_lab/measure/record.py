@@ -40,7 +40,7 @@ class Again(Part, frozen=True, kw_only=True):
 
 
 class Handoffs(Part, frozen=True, kw_only=True):
-    """What handing one line over costs, for every pair: latency/pingpong."""
+    """Cost of handing one line over, for every pair: latency/pingpong."""
 
     cpus: Annotated[list[int], Meta(description="processors of the rows and columns, ascending")]
     samples: Annotated[int, Meta(description="of each pair")]

@@ -1,4 +1,4 @@
-"""What a machine file says of a computer that no family is like: joins, shared caches, memory.
+"""Tables of a machine file for a computer that no family is like: joins, shared caches, memory.
 
     tables(computer, layout) -> Tables      TOML of each, and notes for the head
 
@@ -35,8 +35,9 @@ width   = {{ value = "32B/cy", source = "estimate" }}"""
 
 # One crossing of each level's join.
 LATENCIES = {"cluster": "20cy", "ccx": "40cy", "die": "40ns", "socket": "40ns", "system": "60ns"}
-OTHER, WITHIN = "40ns", "8cy"  # of levels around the last cache, and of memory nodes within it
-LAST_CACHE = {8: "40cy", 1 << 30: "60cy"}  # by the cores that share it, at most
+OTHER, WITHIN = "40ns", "8cy"  # levels around the last cache, and memory nodes within it
+# latency of the last cache, by the largest number of cores that share it
+LAST_CACHE = {8: "40cy", 1 << 30: "60cy"}
 LOCAL = 90  # ns of a read of a node's own memory, where distances are relative to it
 NEAR_MEMORY = "60ns"  # memory in the package, or DRAM, as the cache of another
 MOST_PAIRS = 64  # members that are wired each to each

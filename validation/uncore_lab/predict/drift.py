@@ -23,7 +23,8 @@ from uncore_lab.figures import hardware as figures
 from uncore_lab.predict.forecast import predicted
 from uncore_lab.predict.ledger import LEDGER, Entry, entries
 
-LIMIT = 0.03  # of a class median: what a change of the model may move without being noticed
+# relative move of a class median that a change of the model may cause without a new record
+LIMIT = 0.03
 MOVED = LEDGER / "moved.toml"
 RECORD = "seal a new day with the reason: uncore predict --record {} --reason TEXT"
 

@@ -1,4 +1,4 @@
-"""What a machine that nobody measured will show: its class medians, each with an interval.
+"""Predicts the class medians of a machine that nobody measured, each with an interval.
 
     forecast(name, hardware, known) -> Forecast
     predicted(name, home) -> Forecast, home         from all that is known but of itself
@@ -29,11 +29,12 @@ from uncore_lab.predict.mixture import Mixture
 from uncore_lab.predict.observe import Observation, observations
 from uncore_lab.predict.relatives import Loan, lend
 
-SHARE = 0.8  # of the true values that an interval should hold
+SHARE = 0.8  # share of the true values that an interval should hold
 HANDS = 0.04  # the same model in two hands differs by 0.5 to 14 %
 DRAWS = 32
 SEEDS = usual_seeds("native", DRAWS)  # one each, which also draws the slice of the line (V10)
-MOVES = 0.02  # of a class median: less, and guesses do not matter to it
+# a guess that moves a class median by less than this, relatively, does not matter to it
+MOVES = 0.02
 
 Settings = Callable[[float], list[str]]
 
@@ -46,7 +47,8 @@ class Class:
     belief: Mixture
     lent: bool  # False: a guess of the machine's file moves it
     blind: bool  # False: so does a number that was fitted to its own figures, and nobody lends
-    copied: str = ""  # whose number it is, where lending does no better (copied.py)
+    # name of the machine whose number is copied where lending does no better (copied.py)
+    copied: str = ""
 
     @property
     def ns(self) -> float:
@@ -103,7 +105,9 @@ def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> For
 
 
 def predicted(name: str, home: str = "") -> tuple[Forecast, str]:
-    """By the classes of its levels; and where the line is homed, if memory has several nodes."""
+    """Forecasts the classes of the machine's levels from all other machines. Also returns the home
+    of the line, empty if memory is one node.
+    """
     machine = topology.load(name)
     several = len(machine.memories) > 1
     hardware = by_level(machine, home or ("node0" if several else ""))

@@ -39,8 +39,9 @@ GUESSED = ("estimate", "teaching", "unstated")  # beginnings of sources
 ASIDE = ("chance", "os", "interrupt", "messages")  # tables that decide no handoff between two cores
 TIME = re.compile(r"[\d.]+\s*(ps|ns|us|cy(@\w+)?)")
 CLOCK = re.compile(r"[\d.]+\s*[GM]Hz")
-KINDS = {"core": "cores", "memory": "memory"}  # by the first part of a key
-INNER = {"join": "wires", "resolver": "resolvers", "data": "caches"}  # by the last but one
+KINDS = {"core": "cores", "memory": "memory"}  # first part of a key -> kind of guess
+# part before the last of a key -> kind of guess
+INNER = {"join": "wires", "resolver": "resolvers", "data": "caches"}
 CLOCKS, HOPS = "clocks", "hops"
 OF_A_HOP = ("dx", "dy", "diagonal", "bridge")  # and the latency of wires that have stops:
 STOPS = ("ring", "two-rings", "mesh", "torus", "bus")
@@ -53,10 +54,10 @@ STATED, ASSUMED = "the interval that its file states", "assumed: none of its kin
 @dataclass(frozen=True)
 class Guess:
     key: str
-    text: str  # as the file has it
+    text: str  # the value as the file writes it
     source: str
     factor: Mixture  # the true number over the file's
-    basis: str  # of the factor's deviation
+    basis: str  # rule from which the factor's deviation is taken
     moved: tuple[tuple[str, str], ...]  # keys and texts of the number and its followers
     fitted: bool  # to the machine's own figures, with no estimate of before on record
 
@@ -132,7 +133,7 @@ def _place(number: Number) -> tuple[str, int, str]:
     return number.file, number.line, number.key
 
 
-# ---- How far it may be off -----------------------------------------------------------------------
+# ---- Deviation of a guess ------------------------------------------------------------------------
 
 
 def _stated(number: Number) -> tuple[Mixture, str]:

@@ -1,4 +1,4 @@
-"""What each measured machine says of its own numbers: the observations that predictions rest on.
+"""Fits each measured machine's own numbers: the observations that predictions rest on.
 
     fitted(name) -> {key: ns}        the machine's unknown numbers, from its own figures alone
     write(names)                     renews observed.toml
@@ -39,9 +39,10 @@ HEAD = """\
 # Written by `uncore predict --observe`; change figures/ or topologies/ instead.
 """
 
-ERROR = 0.02  # of a class median, as far as the model's form can reach it
+ERROR = 0.02  # relative error of a class median, as far as the model's form can reach it
 DETERMINED = 0.3  # standard deviation of a logarithm
-STRIDE = 0.1  # of a logarithm: where steps of an atomic's length (C4.1) hide how a number counts
+# stride of a derivative, as a logarithm: wider than the steps of an atomic's length (C4.1)
+STRIDE = 0.1
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,8 @@ class Observation:
     descent: Descent
     values: Mapping[str, float]
     year: int | None = None  # its file's
-    key: str = ""  # of the machine file, and
-    fitted: float = 0.0  # what it is there: ns, or a ratio
+    key: str = ""  # key in the machine file
+    fitted: float = 0.0  # fitted value of that key: ns, or a ratio
 
 
 # ---- Fitting one machine -------------------------------------------------------------------------

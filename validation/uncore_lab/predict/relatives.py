@@ -43,13 +43,14 @@ YEARS = Path(__file__).with_name("years.toml")
 FARTHEST = 3  # words that two descents may differ in and still be told apart by it
 NEAR = 1  # words' difference of near relatives: one family, or one generation of it
 LINE = 2  # leading words of a descent that make a line of parts
-BETTER = 0.7  # of the file's unit's spread: another unit must be so much better to be taken
+BETTER = 0.7  # take another unit only if its spread is below this share of the written unit's
 FEW = 3  # pairs: on fewer no unit is judged
 BORROWED = 2  # machines' worth of being like all other lines, in every line
 NORMAL = 0.6745 * sqrt(2)  # median of the absolute difference of two, in standard deviations
 MEAN = 2 / sqrt(pi)  # mean of the absolute difference of two, in standard deviations
 LEAST = 0.02  # no loan is surer
-STRANGER = 0.35  # where nothing was measured: a guess, right within a factor of 1.6 in four of five
+# deviation of a number without any measured relative: right within a factor of 1.6 in four of five
+STRANGER = 0.35
 
 Pair = tuple[Observation, Observation]
 
@@ -63,7 +64,7 @@ class Loan:
     amount: float  # median, in `unit`
     unit: str
     machines: tuple[str, ...]  # that lend it
-    shared: Descent  # what they have in common with the borrower
+    shared: Descent  # words of descent that lenders and borrower have in common
 
     @property
     def value(self) -> float:
@@ -83,7 +84,7 @@ class Loan:
 
 @dataclass(frozen=True)
 class Spread:
-    """How much a kind of number differs between near relatives, in each unit."""
+    """Standard deviations of a kind of number between near relatives, one for each unit."""
 
     slot: str
     pairs: int
@@ -172,7 +173,7 @@ def _years() -> dict[str, int]:
     return msgspec.convert(tomllib.loads(YEARS.read_text()), dict[str, int])
 
 
-# ---- How far relatives differ --------------------------------------------------------------------
+# ---- Spread among relatives ----------------------------------------------------------------------
 
 
 def spreads(known: Sequence[Observation]) -> list[Spread]:
@@ -190,8 +191,10 @@ def spread(slot: str, known: Sequence[Observation]) -> Spread:
 
 
 def _deviation(free: Free, unit: str, away: int, known: Sequence[Observation]) -> float:
-    """Of one machine's logarithm, among machines so far apart: what is usual of lines at that
-    distance, times how much more than usual its own line differs there and nearer."""
+    """Standard deviation of the logarithm of one machine's number among machines this many words
+    apart: the deviation usual at that distance, times the ratio by which the number's own line
+    exceeds the usual there and nearer.
+    """
     usual = _usual(known)
     pairs = [
         pair
@@ -207,7 +210,7 @@ def _deviation(free: Free, unit: str, away: int, known: Sequence[Observation]) -
 
 
 def _usual(known: Sequence[Observation]) -> list[float]:
-    """By distance, the mean of what lines differ by there; never less than nearer."""
+    """Mean deviation of lines at each distance; never less than at a shorter distance."""
     found: list[float] = []
     for away in range(FARTHEST + 1):
         lines = [

@@ -25,7 +25,7 @@ from uncore.support.paths import CHECKOUT
 
 FOLDER = (CHECKOUT or Path()) / "validation/results"
 DIGITS, TOLERANCE = 5, 2e-4  # significant ones; the last of them may differ from host to host
-HUNDREDTH = 0.011  # of errors in per cent, which are on file with two decimals
+HUNDREDTH = 0.011  # absolute tolerance of errors in per cent, which are on file with two decimals
 
 Line = dict[str, str]
 Key = tuple[str, ...]
@@ -70,7 +70,9 @@ def save(table: Table) -> None:
 
 
 def moved(table: Table, *, whole: bool = False) -> list[str]:
-    """Of a whole table also the rows on file that are computed no more."""
+    """Sentences on figures that differ from those on file. If the table is `whole`, rows on file
+    that are no longer computed count too.
+    """
     filed = {tuple(line[key] for key in table.keys): line for line in load(table.name)}
     computed = table.lines
     words = [word for key, line in computed.items() for word in _moved(filed.get(key), key, line)]

@@ -19,7 +19,7 @@ from uncore_lab.validate.families import Family, Trial, numbers_of, read, standi
 from uncore_lab.validate.lockhammer import PRIMITIVES
 
 STEPS = 1.3, 1.12, 1.05  # factors, up and down
-BETTER = 0.995  # of the sum, or a step is not taken
+BETTER = 0.995  # take a step only if it brings the sum below this share
 
 
 def solve(family: Family, cores: int, seeds: tuple[int, ...]) -> Trial:

@@ -45,7 +45,9 @@ KEYS = (
     "unmatched",
     "lends_nothing",
 )  # in the file's order
-ADDITIVE = 0.5  # of the variance inside a shared cache: from here on parts are worth carrying
+# share of the variance inside a shared cache that parts must explain to be carried || label of the
+# pairs that only the system holds
+ADDITIVE = 0.5
 ABOVE = {"socket": "xsocket", "die": "pkg"}  # what the pairs that only the system holds are called
 WIDTH = 8  # numbers a line
 
@@ -94,7 +96,7 @@ def _classes(machine: Machine, measured: Matrix, known: Mapping[str, str]) -> It
 
 
 def _label(machine: Machine, name: str) -> str:
-    """As the collections call it: siblings are smt, what shares a cache is l3."""
+    """The label that the collections use: siblings are smt, cores of one shared cache are l3."""
     level, dash, side = name.partition("-")
     names = {"core": "smt", "socket": "pkg", shared_cache(machine): "l3"}
     names["system"] = next((n for lv, n in ABOVE.items() if lv in machine.levels), "die")
@@ -102,8 +104,9 @@ def _label(machine: Machine, name: str) -> str:
 
 
 def _parts(machine: Machine, measured: Matrix) -> Iterator[str]:
-    """Where cores differ in kind, their pairs are classes of their own, whose medians sums of parts
-    would move."""
+    """Carries parts only where all cores are of one kind: pairs of different kinds are classes of
+    their own, and sums of parts would move their medians.
+    """
     if machine.kinds:
         return
     found = {name: p.ns for name, p in parts_of(machine, measured).items() if p.r2 >= ADDITIVE}

@@ -1,4 +1,4 @@
-"""What locks cost, simulated beside measured.
+"""Errors of the costs of locks: simulated beside measured.
 
     python -m uncore_lab.upkeep.lock_errors MACHINE [PRIMITIVE [THREADS]] [--with KEY=VALUE ...]
                                       [--hold NS] [--think NS] [--ops N] [--cores N] [--seeds N]
@@ -47,7 +47,7 @@ def given(words: argparse.Namespace) -> Overrides:
 
 
 def named(text: str, known: Sequence[str] | Mapping[str, object]) -> list[str]:
-    """Those that begin with one of the words."""
+    """The primitives that begin with one of the words."""
     found = [one for one in known if text == "all" or one.startswith(tuple(text.split(",")))]
     if not found:
         raise UncoreError(f"{text}: expected the beginning of one of {', '.join(known)}, or all")

@@ -1,4 +1,4 @@
-"""Which core sits at which stop of the shipped machines: written into their files.
+"""Writes into the files of the shipped machines which core sits at which stop.
 
     python -m uncore_lab.upkeep.stops MACHINE... --matrices DIR [--write]
 

@@ -134,7 +134,7 @@ def _save(sections: Sequence[Section], everything: bool) -> None:
 
 
 def show(section: Section) -> None:
-    """As people read it."""
+    """Formats the sections as text."""
     emit(section.rows, False, section.columns, section.title)
     for line in section.lines:
         say(line)

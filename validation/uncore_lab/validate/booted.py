@@ -28,7 +28,7 @@ from uncore_lab.validate.scaling import knee, shape_error
 from uncore_lab.validate.series import CONTENDED, THREADS, Measured, curves_of
 
 SYSTEM = "linux"
-ALIKE = {"getppid1": "getuid1"}  # of the same path: a call that shares nothing
+ALIKE = {"getppid1": "getuid1"}  # programs with the same path through the kernel
 _LINE = re.compile(r"^(\w+) (process|thread) (\d+) (\d+)\s*$", re.MULTILINE)
 EXAMPLE = "open1 process 16 3360000"
 

@@ -1,4 +1,5 @@
-"""Which clock a number follows: nanoseconds, core cycles, or cycles of the part's own clock.
+"""Finds the clock that a number follows: nanoseconds, core cycles, or cycles of the part's own
+clock.
 
     run(request) -> Section
 

@@ -39,8 +39,8 @@ GENTLE = 0.5, 0.9  # the 8176's rate with every thread over that of one socket
 LASTS = {32: "50us", 128: "100us", 1024: "400us"}  # up to so many threads, at each slice
 SLICES = 4  # that may own the line
 
-# What a row of figures is, as a workload: name, parameters, whether it is a lock (none of whose
-# points was used in a fit, and whose bar is their own).
+# The workload of a row of figures: name, parameters, and True for a lock. No point of a lock was
+# used in a fit, and locks have a bar of their own.
 KINDS: dict[str, tuple[str, dict[str, str], bool]] = {
     "add": ("counter/contended", {"by": "add"}, False),
     "cas": ("counter/contended", {"by": "cas"}, False),
@@ -80,12 +80,10 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     threads: list[int]
     millions: dict[str, list[float]]
     placement: str = "compact"
-    sets: list[
-        int
-    ] = []  # where it is not known which cores took part: the first ones of those tried
+    sets: list[int] = []  # first of the cores to try, where it is not known which cores took part
 
     def places(self, threads: int) -> list[str]:
-        """Where the threads may have been."""
+        """Sets of cores on which the threads may have been measured."""
         lists = [",".join(map(str, range(first, first + threads))) for first in self.sets]
         return lists or [self.placement]
 
@@ -224,7 +222,9 @@ def _point(
 
 
 def _fairness(points: Sequence[result.Point]) -> float:
-    """Of one placement: the fewest operations of a thread over the most, all slices together."""
+    """Fairness of one placement: the fewest operations of a thread over the most, all slices
+    together.
+    """
     threads: list[int] = [
         sum(ops) for ops in zip(*(point.thread_ops for point in points), strict=True)
     ]

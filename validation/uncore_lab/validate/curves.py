@@ -17,7 +17,7 @@ from uncore_lab.validate.section import Picture
 
 
 class Drawing(NamedTuple):
-    """Which column of a table is what in its pictures."""
+    """Roles of a table's columns in its pictures."""
 
     pictures: Sequence[str]  # a picture for each combination of these
     panel: str  # a panel of it for each

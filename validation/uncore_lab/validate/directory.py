@@ -49,7 +49,9 @@ PROSE = (
 
 
 class Case(NamedTuple):
-    """What the holder did, whether it sits in the reader's socket, and the home's node."""
+    """One measured case: the holder's state, whether it is in the reader's socket, and the home's
+    node.
+    """
 
     state: str
     near: bool

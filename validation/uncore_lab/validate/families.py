@@ -1,4 +1,5 @@
-"""What a family's machines share, tried: matrices, loads of held lines and bare locks together.
+"""Tries the numbers that a family's machines share: matrices, loads of held lines and locks
+together.
 
     read(name) -> Family                 a table of figures/families.toml
     standing(family) -> Overrides        the numbers that loads and locks choose, as they are
@@ -36,9 +37,11 @@ from uncore_lab.validate.lockhammer import PRIMITIVES, Spot
 
 Overrides = dict[str, str]
 
-WEIGHTS = {"handoffs": 1.0, "loads": 1.0, "locks": 3.0}  # as there are points, about
-MOST = 0.5  # of a logarithm: what one point may add; two siblings alone are met by no numbers
-FARTHEST = log(1 + directory.WORST.bound / 100)  # of a load: a trial beyond is none
+# relative weights, about as the numbers of points
+WEIGHTS = {"handoffs": 1.0, "loads": 1.0, "locks": 3.0}
+MOST = 0.5  # limit of what one point adds, as a logarithm: two siblings alone are met by no numbers
+# error of a load, as a logarithm, beyond which a trial is rejected
+FARTHEST = log(1 + directory.WORST.bound / 100)
 
 
 class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -115,7 +118,7 @@ def _mean(logarithms: Sequence[float]) -> float:
 
 
 def _shared(fit: joint.Fit, found: Mapping[joint.Place, float]) -> Iterator[tuple[str, str]]:
-    """What the matrices determine of the family's files, and what follows it."""
+    """The numbers of the family's files that matrices determine, and their followers."""
     numbers, steps = fit.numbers, fit.own(found)
     for key, place, step in zip(fit.frees, fit.places, steps, strict=True):
         if Path(place[0]).parent.name == "families":
@@ -126,7 +129,7 @@ def _shared(fit: joint.Fit, found: Mapping[joint.Place, float]) -> Iterator[tupl
 
 
 def _medians(fit: joint.Fit, steps: Sequence[float]) -> Iterator[float]:
-    """Of each class, simulated over measured."""
+    """The ratio of simulated to measured for each class."""
     for measured, simulated in joint.scored_with(fit, steps).medians.values():
         yield simulated / measured
 

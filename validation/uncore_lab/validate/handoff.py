@@ -71,7 +71,7 @@ class Compared:
     machine: Machine
     hardware: Hardware
     measured: Matrix
-    each: Sequence[Matrix]  # of the seeds, simulated
+    each: Sequence[Matrix]  # simulated matrices, one for each seed
     score: Score
 
     @property
@@ -81,7 +81,9 @@ class Compared:
 
     @property
     def nulls(self) -> Nulls | None:
-        """What models without a model get; of a user's own matrix nothing is known."""
+        """Errors of the baselines without a model. None for a user's own matrix, of which nothing
+        is known.
+        """
         return None if self.hardware.quality == figures.OWN else null_errors(self.machine.id)
 
     @property
@@ -164,7 +166,7 @@ def run(request: Request) -> Section:
 
 
 def tables(machines: Sequence[Compared]) -> list[Table]:
-    """Of a user's own machine there are none."""
+    """Tables to put on file; a user's own machine has none."""
     filed = [Table("handoffs", ("machine", "class"), [row for m in machines for row in m.classes])]
     if all(machine.score.pairs_from == MATRIX for machine in machines):
         filed.append(Table("pairs", ("machine",), [machine.pairs for machine in machines]))
@@ -253,7 +255,7 @@ def _order(score: Score) -> str:
 
 OFF = 15.0  # per cent, at the ends of the scale of errors
 LEFT = ("machine", "quality", "structured", "home", "slice")
-HEADS = {  # of a score: head, and what it is; errors are relative to the measured figure
+HEADS = {  # columns of a score: head and description; errors are relative to the measured figure
     "machine": ("machine", "as `uncore list` names it"),
     "quality": ("quality", "of the measurement: A is best"),
     "classes": ("classes", "distance classes compared"),
@@ -273,7 +275,7 @@ HEADS = {  # of a score: head, and what it is; errors are relative to the measur
     "same_cycles_err_pct": ("same cycles %", "error if they kept their cycles"),
     "relative_err_pct": ("relative %", "error if the nearest relative were taken as it is"),
 }
-PAIRS = (  # of a score, on file
+PAIRS = (  # columns of a score on file
     *("machine", "quality", "free_numbers", "class_mean_err_pct", "class_worst_err_pct"),
     *("pair_mean_err_pct", "pair_err_const_pct", "structured", "structured_err_pct"),
     *("structured_const_pct", "slice_r2", "home", "slice"),

@@ -76,7 +76,7 @@ def lent(family: Family, others: Sequence[Family]) -> Overrides:
 
 
 def _lent(key: str, text: str, family: Family, others: Sequence[Family]) -> str:
-    """As it is, where no other family has such a number."""
+    """The number lent by the other families; unchanged where none has it."""
     if not others:
         return text
     unit = _free(family, key).unit

@@ -34,7 +34,7 @@ from uncore_lab.validate.section import Request, Section
 
 PROBES = 1.0, 2.0  # scales of the two runs that find the third
 WORKS = 2_000, 40_000  # instructions, likewise
-CALLS = 30  # of each hart in a storm
+CALLS = 30  # calls of each hart in a storm
 GRID, HARTS = "mesh:8x8", (4, 8, 16, 32, 64)  # of broadcasts
 ALIKE, RATIO, LINEAR, SUBLINEAR = 10, 40, 0.99, 0.7  # bounds: %, %, R2, exponent
 
@@ -268,7 +268,7 @@ def broadcasts(cores: int) -> tuple[list[Row], list[str]]:
 
 
 def _number(value: Any) -> float:
-    """Of a run of the native engine, which knows them all."""
+    """A value of a run of the native engine, which provides all of them."""
     assert value is not None
     return float(value)
 

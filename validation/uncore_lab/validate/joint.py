@@ -28,7 +28,7 @@ from uncore_lab.validate.score import Score, free_numbers, score
 
 Place = tuple[str, int]  # file and line of a number: what machines share
 
-ROUNDS = 25  # of a pair: enough, because a handoff repeats itself
+ROUNDS = 25  # rounds of a pair: few suffice, because a handoff repeats itself
 TURNS = 10  # evaluations, derivatives not counted
 
 
@@ -40,7 +40,7 @@ class Fit:
     hardware: Hardware
     measured: Matrix
     frees: dict[str, Free]
-    masks: Mapping[str, Mask]  # what is looked at
+    masks: Mapping[str, Mask]  # the pairs that are compared, by class
     overrides: tuple[str, ...] = ()  # KEY=VALUE of numbers that others choose
 
     @property

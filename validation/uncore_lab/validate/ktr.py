@@ -42,7 +42,7 @@ class Source:
     workload: str
     values: Mapping[str, str]
     table: str
-    cells: tuple[tuple[int, int], tuple[int, int]]  # of CPU 0 and CPU 1
+    cells: tuple[tuple[int, int], tuple[int, int]]  # cells of CPU 0 and of CPU 1
 
 
 _MESSAGE = ((1, 0), (0, 1))  # arrives at CPU 0 from 1, and at 1 from 0
@@ -84,7 +84,9 @@ def _record(place: str, line: str) -> Record:
 
 
 def named(records: Sequence[Record]) -> list[tuple[str, Record]]:
-    """Which event each record is: behind the first of a pipeline, or woken from another CPU."""
+    """The name of each record's event. A "+" marks the events of a pipeline behind its first;
+    ", other" marks those of a CPU that another CPU woke.
+    """
     found = []
     for event, run in groupby(records, key=lambda record: record.event):
         found += [(f"{event}{'+' * (event == 'PIPELINE' and n > 0)}", r) for n, r in enumerate(run)]

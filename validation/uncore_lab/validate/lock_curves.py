@@ -1,4 +1,4 @@
-"""What n threads get from one lock: simulated against lockhammer's curves.
+"""Simulates throughput of n threads on one lock, against lockhammer's curves.
 
     run(request) -> Section      measure(machine, threads, cores) -> [Point]
 
@@ -28,7 +28,8 @@ from uncore_lab.validate.lockhammer import NOTHING, SLEEPING, Ns, Spot
 from uncore_lab.validate.section import Request, Section
 
 NEAR = 35.0  # per cent: what counts as near
-KNEE, STEP = 0.9, 2.0  # of the best throughput; how far a knee may be off, a factor
+# the knee is at this share of the best throughput; a knee may be off by this factor
+KNEE, STEP = 0.9, 2.0
 KNEES = (200, 1000)  # the setting whose knees are compared
 LAW = "ticket_spinlock", ("skylake24", "broadwell10x2")  # on one socket of these
 SIBLINGS = 2  # threads of a core: they share one copy of the line
@@ -147,7 +148,7 @@ def _threads(machine: str, request: Request) -> Sequence[int]:
     return range(1, measured.most + 1) if request.every else measured.doubling()
 
 
-# ---- How near it is ------------------------------------------------------------------------------
+# ---- Distances from the measured curves ----------------------------------------------------------
 
 
 def _values(points: Sequence[Point]) -> Iterator[Value]:
@@ -276,7 +277,9 @@ def _hosts(names: Sequence[str]) -> Iterator[str]:
 
 
 def _misses(points: Sequence[Point]) -> Iterator[str]:
-    """By machine and primitive: how many points are near, and at which settings the others are."""
+    """Sentences by machine and primitive: the number of points that are near, and the settings of
+    the others.
+    """
     primitives: dict[tuple[str, str], list[Point]] = {}
     for point in points:
         if point.judged:

@@ -40,11 +40,11 @@ NOTHING: Mapping[str, str] = {}
 
 ALONE = {"guarded": "0"}  # the lock's own line is all that is shared
 
-# As lockhammer's sources have it: delays of up to 30,000 pauses, so that a thread which has failed
+# Values of lockhammer's sources: delays of up to 30,000 pauses, so that a thread which has failed
 # once sleeps for as long as hundreds of operations take, and only a whole run has the tail.
 EVENT = {"attempt": "swap", "delay": "600", "ops": "5000"}
 
-# What stands for a primitive: a workload, its parameters, and whether `hold` excludes others.
+# Stand-ins for primitives: workload, parameters, and True if `hold` excludes others.
 PRIMITIVES: dict[str, tuple[str, Mapping[str, str], bool]] = {
     "incdec_refcount": ("refcount/incdec", NOTHING, False),
     "cas_lockref": ("refcount/lockref", NOTHING, False),
@@ -101,7 +101,7 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     quality: str
     source: str
-    host: str  # as the source calls it
+    host: str  # name of the host in the source
     placement: str
     socket: int  # threads that the pin order puts on one socket
     ns: dict[str, dict[str, Curve]]
@@ -198,7 +198,7 @@ def _monitor() -> Program:
 
 
 def simulated(result: Result) -> Ns:
-    """Of one spot, over its seeds."""
+    """Time of an operation on one spot: median, least and largest over its seeds."""
     times = sorted(point.elapsed_ps / 1000 / point.ops for point in result.points)
     return Ns(statistics.median(times), times[0], times[-1])
 

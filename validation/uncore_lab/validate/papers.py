@@ -1,4 +1,4 @@
-"""What others published, simulated: locks, counts, queues and barriers on the machines they had.
+"""Simulates published figures: locks, counts, queues and barriers on the machines of their authors.
 
     run(request) -> Section      compared(name) -> [Compared]     the figures of one set
     figures_of(machine, curve) -> [(label, measured, simulated, what it is good for)]
@@ -27,7 +27,7 @@ from uncore_lab.validate.section import Lacking, Picture, Request, Section
 MEDIAN = Bar("open sets: median absolute error", 25, 15, "%")
 JUDGES = Bar("opened judges: median absolute error", 30, 20, "%")
 PROBES = 100, 1000  # ns of the parameter that is fitted: with 0 no clock is read
-LEAST_SPAN = 5.0  # of the picture: factors above and below 1
+LEAST_SPAN = 5.0  # least span of the picture: factors above and below 1
 
 PROSE = (
     "Figures of papers, commits and posts, each simulated by a small workload on the machine that"
@@ -102,7 +102,7 @@ def table(figures: Sequence[Compared]) -> Table:
 
 
 def _chosen(request: Request) -> list[str]:
-    """Those of the machines named, or all, that may be simulated."""
+    """Names of the sets to simulate, of the machines named or of all; sealed sets are left out."""
     shown = {name: sets.read(name).machine for name in sets.shown(sets.sealed())}
     machines = sorted(set(shown.values()))
     wanted = request.chosen(machines, "nothing that may be simulated was published of")
@@ -128,7 +128,7 @@ def compared(name: str, cores: int = 1) -> list[Compared]:
 
 
 def figures_of(machine: str, curve: Curve, cores: int = 1) -> list[tuple[str, float, float, str]]:
-    """Of each: what it is called, measured, simulated, and what it is good for."""
+    """Label, measured and simulated value, and kind of each figure of the curve."""
     more = {curve.fit: f"{_fitted(machine, curve)}ns"} if curve.fit else {}
     ours = [_shown(curve, result.points) for result in execute(curve.jobs(machine, more), cores)]
     if curve.relative:

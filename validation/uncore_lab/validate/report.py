@@ -1,4 +1,4 @@
-"""What was compared as one HTML page to send: every experiment's table, notes and pictures.
+"""Writes one HTML page to send: every experiment's table, notes and pictures.
 
 write(path, sections, command)      `command` are the words that write it again
 """

@@ -23,7 +23,7 @@ from uncore_lab.validate import repeat
 from uncore_lab.validate.repeat import mean_error
 
 CLASS_MEAN, CLASS_WORST = 4.0, 10.0  # per cent, on machines of quality A and B
-CARRIED, MATRIX = "carried figures", "matrix"  # what the pairs are from
+CARRIED, MATRIX = "carried figures", "matrix"  # sources of the pairs
 SAME = 1e-6  # ns squared: figures that differ by less are one figure
 
 

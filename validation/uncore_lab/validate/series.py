@@ -31,14 +31,14 @@ from uncore_lab.figures import SCALING
 from uncore_lab.figures.simulate import SEEDS
 
 SKELETONS = "skeletons"
-THREADS = "-threads"  # of a key: the tasks are threads of one process
+THREADS = "-threads"  # suffix of a key: the tasks are threads of one process
 LASTS = 20e-6  # seconds of a single task: long against the barrier that starts all
 LEAST = 20  # calls of each task
-# Of tasks that meet at locks: who waits stays away, the longer the longer it waits, and meanwhile
-# others call often.  So a run is as long as many calls and many of the longest absences.
+# Tasks that meet at locks: a waiting task backs off, the longer the longer it waits, and meanwhile
+# others call often. So a run lasts at least so many calls and so many of the longest absences.
 MEET, ABSENCES = 1000, 20
 LONGEST = 100e-6  # seconds of an absence
-PAUSES = 32678  # of FreeBSD's longest absence, on 64 processors and more
+PAUSES = 32678  # FreeBSD's longest absence, in pauses, on 64 processors and more
 CONTENDED = 3  # a series is contended that gains less than this from all cores
 
 Values = Mapping[str, str | int]
@@ -73,7 +73,8 @@ class Skeleton:
     workload: str
     counted: float  # operations the benchmark counts where the skeleton does one
     values: Values
-    fitted: Sequence[str]  # of the values, or defaults, that were chosen with its curves in sight
+    # names of the values, or defaults, that were chosen with its curves in sight
+    fitted: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ class Series:
         )
 
     def length(self, pause: float) -> dict[str, str]:
-        """Of a run, as parameters; a pause takes so many seconds."""
+        """Parameters that set the length of a run. `pause`: seconds that a pause takes."""
         alone = self.skeleton.counted / self.rates[0]  # a call of a single task
         if not self.contended:
             absence = max(LASTS, LEAST * alone) / ABSENCES

@@ -43,13 +43,13 @@ class Prediction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     commit: str  # that predicted it
     classes: dict[str, tuple[float, float, float]]
-    home: str = ""  # of the line, where memory has several nodes
+    home: str = ""  # home of the line where memory has several nodes
     kept: list[str] = []  # classes that rest on a guess of the machine's file
-    rates: Rates | msgspec.UnsetType = msgspec.UNSET  # of contended atomics and spin locks
+    rates: Rates | msgspec.UnsetType = msgspec.UNSET  # contended atomics and spin locks
 
 
 class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What somebody measured afterwards: medians of the classes as they were predicted."""
+    """Medians that somebody measured after the prediction, for the predicted classes."""
 
     date: str  # when it came here
     source: str
@@ -59,7 +59,7 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Scored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What whoever has the measurements says of predictions, without the measurements."""
+    """A verdict on predictions from somebody who has the measurements and does not publish them."""
 
     date: str
     machines: list[str]
@@ -67,7 +67,7 @@ class Scored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Day(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was recorded on one day."""
+    """The predictions recorded on one day."""
 
     seal: str
     machines: dict[str, Prediction]
@@ -92,7 +92,9 @@ class _Since(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def entries(ledger: Path = LEDGER) -> list[Entry]:
-    """By day; what was measured before a prediction was made is none of its."""
+    """All recorded predictions by day, each with the figures measured since. Rejects figures that
+    are older than the prediction.
+    """
     since = _since(ledger)
     entries = [
         Entry(name, path.stem, prediction, *_known_since(since, name, path.stem))

@@ -1,4 +1,4 @@
-"""What contended atomics and spin locks will do on a machine that nobody measured.
+"""Predicts contended atomics and spin locks on a machine that nobody measured.
 
     rates(name, counts) -> Rates      of the workloads that `uncore measure` runs
 

@@ -99,7 +99,9 @@ def _prediction(name: str, commit: str, threads: Sequence[int]) -> Prediction:
 
 
 def _commit() -> str:
-    """What predicts: of a checkout whose model and machines are those of a commit."""
+    """Short hash of the commit that predicts. Raises UserError unless the checkout's model and
+    machines are unmodified.
+    """
     try:
         run = ["git", "-C", str(CHECKOUT or "/"), "--no-optional-locks"]
         changed = _printed([*run, "status", "--porcelain", "sim", "topologies", f":!{LEDGER}"])
