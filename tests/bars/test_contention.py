@@ -38,7 +38,11 @@ def test_a_few_predicted_points_keep_the_bounds(machine: str) -> None:
 
 def test_the_rate_falls_gently_beyond_the_socket() -> None:
     socket, all_threads = points("x8176x8", "add", (28, 420))
-    assert contention.GENTLE[0] < all_threads.simulated / socket.simulated < contention.GENTLE[1]
+    assert (
+        contention.RATE_RANGE_8176[0]
+        < all_threads.simulated / socket.simulated
+        < contention.RATE_RANGE_8176[1]
+    )
 
 
 def test_retrying_costs_more_the_more_cores_retry() -> None:

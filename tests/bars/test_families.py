@@ -50,7 +50,7 @@ def test_a_trial_with_a_load_beyond_its_bar_is_refused() -> None:
     allowed = Trial({}, {}, off, [log(1.29), log(0.8)], ())
     assert allowed.sum == pytest.approx(0.01 + 0.1 + 3 * 0.2)
     assert Trial({}, {}, off, [log(1.31)], ()).sum == inf
-    assert exp(families.FARTHEST) == pytest.approx(1.3)
+    assert exp(families.MAX_LOAD_ERROR_LOG) == pytest.approx(1.3)
 
 
 def test_matrices_determine_what_follows_a_chosen_number() -> None:

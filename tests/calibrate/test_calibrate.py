@@ -15,7 +15,7 @@ from uncore.cli.app import main
 from uncore.topology.cpus import hart_of_cpu
 from uncore.topology.machine import Machine
 from uncore_lab.calibrate.determined import undetermined
-from uncore_lab.calibrate.fit import FINE, Fitted, solve
+from uncore_lab.calibrate.fit import FINAL_ROUNDS, Fitted, solve
 from uncore_lab.calibrate.order import map_of
 from uncore_lab.calibrate.problem import Problem
 from uncore_lab.calibrate.write import kept, machine_file
@@ -88,7 +88,7 @@ def test_cores_are_found_where_they_sit(tmp_path) -> None:
     renamed = np.where(np.tri(machine.harts, k=-1), np.fmax(ns, ns.T)[np.ix_(harts, harts)], np.nan)
     matrix = write(tmp_path / "m.csv", machine, renamed)
     fitted = solve(Problem.of("r5950x", matrix))
-    off = fitted.problem.simulated(fitted.steps, fitted.choice, FINE) / renamed - 1
+    off = fitted.problem.simulated(fitted.steps, fitted.choice, FINAL_ROUNDS) / renamed - 1
     levels = figures.level_of_pairs(machine)
     for level in ("core", "ccx", "socket"):  # pairs of a class are in the right order
         of_class = off[(levels == level) & ~np.isnan(off)]
@@ -125,7 +125,7 @@ def test_the_machine_of_the_file_is_as_far_off_as_the_file_says(tmp_path) -> Non
     fitted = solve(Problem.of("r5800x3d", matrix), slice_="2")
     output.write_text(machine_file(fitted, matrix, output))
     problem, choice = fitted.problem, fitted.choice
-    ns = handoffs(topology.load(output), problem.hardware(choice), rounds=FINE)
+    ns = handoffs(topology.load(output), problem.hardware(choice), rounds=FINAL_ROUNDS)
     real, ours = problem.classes(problem.measured, choice), problem.classes(ns, choice)
     match = re.search(r"([\d.]+) % at worst", output.read_text())
     assert match

@@ -8,7 +8,15 @@ from math import inf, log
 import numpy as np
 import pytest
 
-from uncore_lab.fitting.solve import PAIRS, REACH, STEP, Part, Target, present, solve
+from uncore_lab.fitting.solve import (
+    DERIVATIVE_STEP_LOG,
+    MAX_STEP_LOG,
+    PAIRS_WEIGHT,
+    Part,
+    Target,
+    present,
+    solve,
+)
 
 
 def sums(right: list[float], asked: list[int] | None = None) -> Callable[[np.ndarray], np.ndarray]:
@@ -59,7 +67,7 @@ def test_steps_end_at_their_limits() -> None:
 
     parts = [Part("ab", far, [0.5, inf]), Part("b", lambda steps: steps + 10)]
     solution = solve(parts, begin=np.array([0.2, -1.0]))
-    assert solution.steps == pytest.approx([0.5 - STEP, -REACH], abs=0.01)
+    assert solution.steps == pytest.approx([0.5 - DERIVATIVE_STEP_LOG, -MAX_STEP_LOG], abs=0.01)
     assert max(seen) <= 0.5
 
 
@@ -89,8 +97,8 @@ def test_a_class_of_many_pairs_weighs_what_one_of_few_does() -> None:
     off = Target(measured, {"few": few, "many": many}).off(simulated)
     medians, pairs = off[:2], off[2:]
     assert medians == pytest.approx([0.1, 0.2]) and pairs.size == 2 + 72
-    assert np.sum(pairs[:2] ** 2) == pytest.approx((PAIRS * 0.1) ** 2)
-    assert np.sum(pairs[2:] ** 2) == pytest.approx((PAIRS * 0.2) ** 2)
+    assert np.sum(pairs[:2] ** 2) == pytest.approx((PAIRS_WEIGHT * 0.1) ** 2)
+    assert np.sum(pairs[2:] ** 2) == pytest.approx((PAIRS_WEIGHT * 0.2) ** 2)
     alone = Target(measured, {"few": few}, medians=0, pairs=1).off(simulated)
     assert alone == pytest.approx([0.1 / 2**0.5] * 2)
 

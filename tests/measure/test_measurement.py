@@ -39,7 +39,7 @@ class Simulated:
         self.hart = {recorded.number_of(h): h for h in range(MACHINE.harts)}
 
     def play(self, name, cpus, parameters, tick=None) -> Point:
-        if name.startswith(bench.LINUX):
+        if name.startswith(bench.LINUX_PROGRAMS):
             raise GuestError(f"{name}: a simulated machine runs no Linux")
         placement = ",".join(str(self.hart[cpu]) for cpu in cpus)
         plain = {key: value for key, value in parameters.items() if key != "patience"}
@@ -156,7 +156,7 @@ HERE = pytest.mark.skipif(
 
 @HERE
 def test_this_computer_is_measured(tmp_path, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(plan, "QUICK", SMALL)
+    monkeypatch.setattr(plan, "QUICK_EFFORT", SMALL)
     json, csv = tmp_path / "m.json", tmp_path / "m.csv"
     with pytest.raises(SystemExit) as ended:
         main(["measure", "--quick", "-o", str(json), "--csv", str(csv)])

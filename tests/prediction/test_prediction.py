@@ -18,7 +18,7 @@ from uncore_lab import predict as predicting
 from uncore_lab.figures import hardware as figures
 from uncore_lab.fitting import numbers
 from uncore_lab.fitting.numbers import Free
-from uncore_lab.fitting.solve import STEP, Solution
+from uncore_lab.fitting.solve import DERIVATIVE_STEP_LOG, Solution
 from uncore_lab.predict import observe
 from uncore_lab.predict.forecast import forecast
 from uncore_lab.predict.ledger import entries
@@ -241,7 +241,7 @@ def test_every_measured_machine_is_on_record_and_no_other() -> None:
 def test_a_number_at_its_limit_is_no_observation(monkeypatch: pytest.MonkeyPatch) -> None:
     """However sure it looks: figures would have it farther."""
     frees = numbers.free("epyc7302x2")
-    limits = np.array(numbers.highest(frees)) - STEP
+    limits = np.array(numbers.highest(frees)) - DERIVATIVE_STEP_LOG
     count = len(frees)
     sure = Solution([*frees], np.where(np.isinf(limits), 0, limits), 9 * np.eye(count), limits, 0)
     monkeypatch.setattr(observe, "solve", lambda *_, **__: sure)

@@ -7,8 +7,8 @@ The residuals are relative errors, simulated over measured less one:
 
   * of each class (the pairs of one level, on one side of the home) by its median;
   * of each pair, with less weight, where the machine declares structure ([unknowns]);
-  * of each number, its logarithm's distance from the file's value times PRIOR: too weak to move
-    what the matrix determines, but what it does not determine stays where it was.
+  * of each number, its logarithm's distance from the file's value times PRIOR_WEIGHT: too weak to
+    move what the matrix determines, but what it does not determine stays where it was.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from uncore_lab.figures.sample import medians
 from uncore_lab.figures.simulate import handoffs
 from uncore_lab.fitting.numbers import Free, free, highest, is_unknown, settings, stepped
 from uncore_lab.fitting.solve import (
-    ENOUGH,
-    PAIRS,
+    MAX_EVALUATIONS,
+    PAIRS_WEIGHT,
     Part,
     Solution,
     Target,
@@ -43,9 +43,9 @@ from uncore_lab.fitting.solve import (
     solve,
 )
 
-PRIOR = 0.003
-LATENCY = re.compile(r"\d\s*(ps|ns|us|cy)(?!/)")
-LATENCIES = ("latency", "inject", "dx", "dy", "diagonal", "bridge")
+PRIOR_WEIGHT = 0.003
+LATENCY_TEXT = re.compile(r"\d\s*(ps|ns|us|cy)(?!/)")
+LATENCY_KEYS = ("latency", "inject", "dx", "dy", "diagonal", "bridge")
 
 
 @dataclass(frozen=True)
@@ -112,15 +112,17 @@ class Problem:
         return medians(ns, self.masks(choice))
 
     def solve(
-        self, choice: Choice, rounds: int, begin: Vector | None = None, most: int = ENOUGH
+        self, choice: Choice, rounds: int, begin: Vector | None = None, most: int = MAX_EVALUATIONS
     ) -> Solution:
-        target = Target(self.measured, self.masks(choice), pairs=PAIRS if self.structured else 0)
+        target = Target(
+            self.measured, self.masks(choice), pairs=PAIRS_WEIGHT if self.structured else 0
+        )
 
         def off(steps: Vector) -> Vector:
             return target.off(self.simulated(steps, choice, rounds))
 
         part = Part(list(self.frees), off, highest(self.frees))
-        return solve([part], PRIOR, begin, most)
+        return solve([part], PRIOR_WEIGHT, begin, most)
 
     def error(self, residuals: Vector) -> float:
         """Root mean square, per class: all other residuals belong to a class too."""
@@ -158,7 +160,7 @@ def unknown(machine: Machine) -> list[str]:
 
 def _of_join(key: str) -> bool:
     *_, table, name = ("", *key.split("."))
-    return table == "join" and name in LATENCIES
+    return table == "join" and name in LATENCY_KEYS
 
 
 def check_keys(machine: Machine, keys: Sequence[str]) -> None:
@@ -169,7 +171,7 @@ def check_keys(machine: Machine, keys: Sequence[str]) -> None:
                 f"--free {key}: {machine.id} has no such number.{nearest(key, stated)} `uncore show"
                 f" {machine.id} --keys` lists them"
             )
-        if not key.endswith("_ratio") and not LATENCY.search(stated[key]):
+        if not key.endswith("_ratio") and not LATENCY_TEXT.search(stated[key]):
             raise UserError(
                 f"--free {key}: {stated[key]} is no latency; expected one, like core.atomic"
             )

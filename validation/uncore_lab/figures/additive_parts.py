@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from uncore.topology.machine import Machine
 from uncore_lab.figures.hardware import Matrix, level_of_pairs, members_of
 
-FEWEST = 6  # members: of fewer the pairs do not tell parts from noise
+MIN_MEMBERS = 6  # pairs of fewer members do not tell parts from noise
 
 
 class Parts(NamedTuple):
@@ -43,7 +43,7 @@ def parts_of(machine: Machine, ns: Matrix) -> dict[str, Parts]:
     for number in range(int(domain.max()) + 1):
         members = np.unique(member[domain == number])
         pairs = inside[domain[inside[:, 0]] == number]
-        if len(members) >= FEWEST and len(pairs) > len(members):
+        if len(members) >= MIN_MEMBERS and len(pairs) > len(members):
             units = np.searchsorted(members, member[pairs])
             parts[f"{level}{number}"] = _solved(ns[tuple(pairs.T)], units, len(members))
     return parts

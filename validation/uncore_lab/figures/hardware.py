@@ -36,16 +36,16 @@ from uncore.topology.cpus import hart_of_cpu
 from uncore.topology.distance import classes as classes_of
 from uncore.topology.machine import Machine
 from uncore_lab.figures import MACHINES
-from uncore_lab.figures.numbering import STATED, check, recognised
+from uncore_lab.figures.numbering import STATED_ORDER, check, recognised
 
 Matrix = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Kind = TypeVar("Kind", bound=msgspec.Struct)
 
 HANDOFFS = "classes"  # the table without which a file says nothing about handing lines over
-OTHERS = ("contended", "directory", "ipi", "scaling")  # tables of other experiments
+OTHER_EXPERIMENTS = ("contended", "directory", "ipi", "scaling")  # tables of other experiments
 BOUND_QUALITIES = ("A", "A-", "B")
-OWN = "own"  # quality of a user's matrix: no bounds are stated for it
+OWN_MATRIX = "own"  # quality of a user's matrix: no bounds are stated for it
 
 
 class Class(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -136,7 +136,7 @@ def well_measured() -> list[str]:
 
 def read(name: str) -> Hardware:
     path = MACHINES / f"{name}.toml"
-    own = {key: value for key, value in _document(path).items() if key not in OTHERS}
+    own = {key: value for key, value in _document(path).items() if key not in OTHER_EXPERIMENTS}
     return _converted(path, own, Hardware)
 
 
@@ -170,7 +170,7 @@ def by_level(machine: Machine, home: str = "", at_home: Sequence[str] = ()) -> H
     if home:
         check_home(home, machine)
     parts = list(at_home) or _parts_at(machine, home)
-    bare = Hardware(machine.name, OWN, "", home or "node0", {}, at_home=parts)
+    bare = Hardware(machine.name, OWN_MATRIX, "", home or "node0", {}, at_home=parts)
     levels, lower = level_of_pairs(machine), np.tri(machine.harts, k=-1, dtype=bool)
     kinds = kinds_of_pairs(machine)
     classes = {}
@@ -267,7 +267,11 @@ def measured_matrix(path: Path, machine: Machine) -> Matrix:
 def numbered(path: Path, machine: Machine) -> str:
     """A word on the order of the matrix; empty where it is the one that the file states."""
     found = recognised(_rows(path, machine), machine).name
-    return "" if found == STATED else f"{path}: its CPUs are numbered {found}, not {STATED}"
+    return (
+        ""
+        if found == STATED_ORDER
+        else f"{path}: its CPUs are numbered {found}, not {STATED_ORDER}"
+    )
 
 
 def _rows(path: Path, machine: Machine) -> Matrix:

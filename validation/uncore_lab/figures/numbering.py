@@ -23,10 +23,10 @@ from uncore.topology.machine import Machine
 
 Matrix = NDArray[np.float64]
 # take another order only if it leaves less than this share of the variance that levels leave
-BETTER = 0.5
-NEAREST = 1.1  # times the nearest other CPU: a sibling is no farther
-ODD = 0.1  # share of the CPUs that may have a sibling which is not their nearest
-STATED = "as its file says"
+BETTER_ORDER_RATIO = 0.5
+MAX_SIBLING_RATIO = 1.1  # largest handoff to a sibling over the nearest of all other CPUs
+MAX_ODD_SIBLINGS_SHARE = 0.1  # CPUs whose sibling may be farther
+STATED_ORDER = "as its file says"
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,16 @@ class Numbering:
 def recognised(rows: Matrix, machine: Machine) -> Numbering:
     stated, *others = _numberings(machine, len(rows))
     found = min(others, key=lambda one: _unexplained(rows, one, machine), default=stated)
-    better = _unexplained(rows, found, machine) < BETTER * _unexplained(rows, stated, machine)
+    better = _unexplained(rows, found, machine) < BETTER_ORDER_RATIO * _unexplained(
+        rows, stated, machine
+    )
     return found if better else stated
 
 
 def check(numbering: Numbering, rows: Matrix, machine: Machine, path: Path) -> None:
     cores = [None if hart is None else machine.hart_cores[hart] for hart in numbering.harts]
     odd = [found for cpu in range(len(rows)) if (found := _odd(cpu, rows, cores))]
-    if len(odd) <= ODD * len(rows):
+    if len(odd) <= MAX_ODD_SIBLINGS_SHARE * len(rows):
         return
     cpu, sibling, nearest = odd[0]
     raise UserError(
@@ -67,7 +69,7 @@ def _odd(cpu: int, rows: Matrix, cores: Sequence[int | None]) -> tuple[int, int,
     if not siblings or not others:
         return None
     sibling, other = min(siblings, key=lambda n: near[n]), min(others, key=lambda n: near[n])
-    return (cpu, sibling, other) if near[sibling] > NEAREST * near[other] else None
+    return (cpu, sibling, other) if near[sibling] > MAX_SIBLING_RATIO * near[other] else None
 
 
 def _unexplained(rows: Matrix, numbering: Numbering, machine: Machine) -> float:
@@ -88,7 +90,7 @@ def _numberings(machine: Machine, count: int) -> Iterator[Numbering]:
     if count == machine.cores:
         first = {machine.harts_of(core)[0] for core in range(machine.cores)}
         stated = [hart for hart in stated if hart in first]
-    yield Numbering(STATED, stated)
+    yield Numbering(STATED_ORDER, stated)
     if len(stated) != count or count % machine.cores or machine.harts % machine.cores:
         return
     threads, all_threads = count // machine.cores, machine.harts // machine.cores

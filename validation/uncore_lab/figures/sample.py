@@ -19,8 +19,8 @@ from uncore.topology.machine import Machine
 from uncore_lab.figures.hardware import Hardware, Mask, Matrix
 from uncore_lab.figures.simulate import handoffs
 
-ENOUGH = 36  # cores: 630 pairs
-ROUNDS = 25  # of a pair; handoffs repeat themselves from the third on
+SAMPLE_CORES = 36  # 630 pairs
+SAMPLE_ROUNDS = 25  # handoffs repeat themselves from the third round on
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Sample:
         return cls(hardware, chosen(machine), hardware.masks(machine))
 
     def pairs(self, machine: Machine, seeds: Sequence[int] | None = None) -> Matrix:
-        return handoffs(machine, self.hardware, self.cores, ROUNDS, seeds)
+        return handoffs(machine, self.hardware, self.cores, SAMPLE_ROUNDS, seeds)
 
     def medians(self, machine: Machine, seeds: Sequence[int] | None = None) -> dict[str, float]:
         return medians(self.pairs(machine, seeds), self.masks)
@@ -51,7 +51,7 @@ def chosen(machine: Machine) -> tuple[int, ...]:
     groups: dict[tuple[int, ...], list[int]] = {}
     for core, above in enumerate(machine.shape):
         groups.setdefault(above[:-1], []).append(core)
-    most = max(2, ENOUGH // len(groups))
+    most = max(2, SAMPLE_CORES // len(groups))
     return tuple(core for members in groups.values() for core in _evenly(members, most))
 
 

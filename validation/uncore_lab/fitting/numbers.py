@@ -32,14 +32,14 @@ from uncore.topology.table_reader import Ledger, Table
 NS, CORE, UNCORE, RATIO = "ns", "core", "uncore", "ratio"
 UNKNOWN = ("fitted", "predicted")  # sources of numbers that somebody must determine
 UNITS = (NS, CORE, UNCORE)
-PURE = re.compile(r"\d*\.?\d+")  # a number without a unit
+UNITLESS_NUMBER = re.compile(r"\d*\.?\d+")
 AMOUNT = re.compile(r"([\d.]+)([^+]*)")
-MOST_RATIO = 10
-DIGITS = 4  # significant digits of an amount that is written
+MAX_RATIO = 10
+AMOUNT_DIGITS = 4  # significant digits of an amount that is written
 
 # One thing that is described in two ways: where the memory nodes of an IO die are its quadrants,
 # the paths into and out of a quadrant are the halves of a crossbar.
-DRAWN = {"quadrant.join crossbar.latency": ("socket.join quadrants.inject", 2.0)}
+SAME_SLOTS = {"quadrant.join crossbar.latency": ("socket.join quadrants.inject", 2.0)}
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def is_unknown(number: Number) -> bool:
 
 
 def is_ratio(number: Number) -> bool:
-    return PURE.fullmatch(number.text.strip()) is not None
+    return UNITLESS_NUMBER.fullmatch(number.text.strip()) is not None
 
 
 def clocks(name: str) -> dict[str, float]:
@@ -97,13 +97,13 @@ def stepped(frees: Mapping[str, Free], steps: Iterable[float]) -> dict[str, floa
 
 def highest(frees: Mapping[str, Free]) -> list[float]:
     """The steps at which numbers reach their limits: ratios have one."""
-    return [log(MOST_RATIO / f.value) if f.unit == RATIO else inf for f in frees.values()]
+    return [log(MAX_RATIO / f.value) if f.unit == RATIO else inf for f in frees.values()]
 
 
 def scaled(text: str, factor: float) -> str:
     """Empty if it is not one amount with one unit."""
     match = AMOUNT.fullmatch(text.strip())
-    return f"{float(match[1]) * factor:.{DIGITS}g}{match[2]}" if match else ""
+    return f"{float(match[1]) * factor:.{AMOUNT_DIGITS}g}{match[2]}" if match else ""
 
 
 class _Reader:
@@ -128,7 +128,7 @@ class _Reader:
         kind = path.pop(0) if path[0] in self.kinds else ""
         table = self._table(level, kind, path)
         ratio = is_ratio(number)
-        slot, count = DRAWN.get(named := _slot(table, [level, *path]), (named, 1.0))
+        slot, count = SAME_SLOTS.get(named := _slot(table, [level, *path]), (named, 1.0))
         value = float(number.text) if ratio else _ns(table.duration(path[-1]))
         return Free(
             key=number.key,

@@ -14,8 +14,9 @@ from xml.etree.ElementTree import Element
 from uncore.host.computer import Distances, Group
 
 MEANS_LATENCY = 4  # HWLOC_DISTANCES_KIND_...
-OURS = "uncoreLatency"  # in ns
-USUAL = {1: 32 << 10, 2: 512 << 10, 3: 8 << 20}  # bytes of a cache that does not tell
+DISTANCES_NAME = "uncoreLatency"  # the matrix with this name is in ns
+# size by cache level where the computer reports none
+USUAL_CACHE_BYTES = {1: 32 << 10, 2: 512 << 10, 3: 8 << 20}
 
 
 def clocks(root: Element, cpus: Callable[[Element], set[int]]) -> dict[int, float]:
@@ -66,7 +67,7 @@ def distances(root: Element, nodes: Sequence[int]) -> Distances | None:
         if len(values) == len(indexes) ** 2 and set(nodes) <= set(indexes):
             at = [indexes.index(node) for node in nodes]
             chosen = tuple(values[a * len(indexes) + b] for a in at for b in at)
-            return Distances(tuple(nodes), chosen, matrix.get("name") == OURS)
+            return Distances(tuple(nodes), chosen, matrix.get("name") == DISTANCES_NAME)
     return None
 
 

@@ -36,17 +36,17 @@ from uncore_lab.measure.without_family import (
     tables,
 )
 
-HEAD = """\
+MEASURED_HEAD = """\
 # Written by `uncore measure --topology` from {source}: structure, sizes and the numbers of
 # processors are the machine's own. {numbers}
 {notes}
 """
-FAMILY = "Latencies are those of its family, {family}, or estimates."
-GENERIC = (
+FAMILY_NOTE = "Latencies are those of its family, {family}, or estimates."
+GENERIC_NOTE = (
     "Latencies are estimates: no family of this\n# version is like it. `uncore calibrate` fits them"
     " to a measured matrix."
 )
-OWNED = ("AuthenticAMD", "HygonGenuine")  # vendors whose caches pass dirty lines on: MOESI
+MOESI_VENDORS = ("AuthenticAMD", "HygonGenuine")  # vendors whose caches pass dirty lines on
 
 
 @dataclass(frozen=True)
@@ -139,9 +139,9 @@ def _text(
     if guesses:
         notes.append(f"guesses are {', '.join(guesses)}")
     extends = family.extends if family else ("families/generic",)
-    head = HEAD.format(
+    head = MEASURED_HEAD.format(
         source=computer.source,
-        numbers=FAMILY.format(family=" and ".join(extends)) if family else GENERIC,
+        numbers=FAMILY_NOTE.format(family=" and ".join(extends)) if family else GENERIC_NOTE,
         notes="".join(f"# {note}.\n" for note in map(_folded, notes)),
     )
     lines = [
@@ -153,7 +153,7 @@ def _text(
     ]
     if computer.line != LINE:
         lines.append(f'line     = "{computer.line}B"')
-    if not family and computer.vendor in OWNED:
+    if not family and computer.vendor in MOESI_VENDORS:
         lines.append('protocol = "moesi"')
     body = [head + "\n".join(lines), *_cores(computer, layout), *own.parts]
     if family:

@@ -17,7 +17,7 @@ import numpy as np
 from uncore.host.computer import Cache, Computer
 from uncore_lab.measure.cpu_tree import Layout
 
-RESOLVER = """\
+RESOLVER_TABLE = """\
 [{level}.resolver]
 source  = "estimate"
 knows   = "{knows}"
@@ -27,18 +27,25 @@ unblock = "response"
 service = "4cy"
 grants  = 4"""
 
-JOIN = """\
+JOIN_TABLE = """\
 [{level}.join]
 kind    = "{kind}"
 latency = {{ value = "{latency}", source = "{source}" }}
 width   = {{ value = "32B/cy", source = "estimate" }}"""
 
 # One crossing of each level's join.
-LATENCIES = {"cluster": "20cy", "ccx": "40cy", "die": "40ns", "socket": "40ns", "system": "60ns"}
-OTHER, WITHIN = "40ns", "8cy"  # levels around the last cache, and memory nodes within it
+JOIN_LATENCIES = {
+    "cluster": "20cy",
+    "ccx": "40cy",
+    "die": "40ns",
+    "socket": "40ns",
+    "system": "60ns",
+}
+# levels around the last cache, and memory nodes within it
+OTHER_JOIN_LATENCY, INNER_NODE_LATENCY = "40ns", "8cy"
 # latency of the last cache, by the largest number of cores that share it
 LAST_CACHE = {8: "40cy", 1 << 30: "60cy"}
-LOCAL = 90  # ns of a read of a node's own memory, where distances are relative to it
+LOCAL_READ_NS = 90  # read of a node's own memory, where distances are relative to it
 NEAR_MEMORY = "60ns"  # memory in the package, or DRAM, as the cache of another
 MOST_PAIRS = 64  # members that are wired each to each
 
@@ -71,15 +78,15 @@ def last_caches(layout: Layout, whole: bool) -> Iterator[str]:
         own = whole and (not cache.kind or layout.last[0].kind)
         yield "\n".join([f"[{cache.table}.data]", *size(cache.cache), *(more if own else [])])
         if own:
-            yield RESOLVER.format(level=cache.table, knows="shadow-tags", at="slices")
+            yield RESOLVER_TABLE.format(level=cache.table, knows="shadow-tags", at="slices")
 
 
 def _shared_caches(layout: Layout) -> Iterator[str]:
     for cache in layout.second:
-        yield _join(cache.table, "crossbar", LATENCIES["cluster"])
+        yield _join(cache.table, "crossbar", JOIN_LATENCIES["cluster"])
         lines = [f"[{cache.table}.data]", 'policy = "inclusive"', *size(cache.cache)]
         yield "\n".join([*lines, 'latency = { value = "14cy", source = "estimate" }'])
-        yield RESOLVER.format(level=cache.table, knows="inclusive", at="hub")
+        yield RESOLVER_TABLE.format(level=cache.table, knows="inclusive", at="hub")
     if layout.shared not in {cache.level for cache in layout.second if not cache.kind}:
         sharers = layout.most(layout.shared)
         latency = next(cost for most, cost in LAST_CACHE.items() if sharers <= most)
@@ -90,16 +97,18 @@ def _shared_caches(layout: Layout) -> Iterator[str]:
 def _joins(layout: Layout, far: dict[str, tuple[str, str]]) -> Iterator[str]:
     """Around the last cache each level is joined; within it, one whose parts have memory is."""
     if layout.node != "system" and layout.node not in (*layout.outside, layout.shared):
-        yield _join(layout.node, "crossbar", WITHIN)
+        yield _join(layout.node, "crossbar", INNER_NODE_LATENCY)
     for level in layout.outside:
         if (most := layout.most(level)) > 1 or level == layout.node != "system":
             kind = "all-to-all" if level == "system" and most <= MOST_PAIRS else "crossbar"
-            latency, source = far.get(level, (LATENCIES.get(level, OTHER), "estimate"))
+            latency, source = far.get(
+                level, (JOIN_LATENCIES.get(level, OTHER_JOIN_LATENCY), "estimate")
+            )
             yield _join(level, kind, latency, source)
 
 
 def _join(level: str, kind: str, latency: str, source: str = "estimate") -> str:
-    return JOIN.format(level=level, kind=kind, latency=latency, source=source)
+    return JOIN_TABLE.format(level=level, kind=kind, latency=latency, source=source)
 
 
 def _memory(layout: Layout) -> str:
@@ -144,7 +153,7 @@ def far(computer: Computer, layout: Layout) -> tuple[dict[str, tuple[str, str]],
     own = values.diagonal()
     if own.min() <= 0:
         return {}, ["the distances of memory nodes say nothing of their own: unused"]
-    times = values if told.ns else values / own.mean() * LOCAL
+    times = values if told.ns else values / own.mean() * LOCAL_READ_NS
     rows, wanted, whole = [], [], []
     for a, first in enumerate(told.nodes):
         for b, second in enumerate(told.nodes):
@@ -159,7 +168,7 @@ def far(computer: Computer, layout: Layout) -> tuple[dict[str, tuple[str, str]],
     names = [around[depth] for depth in joined]
     return {name: (f"{x:.4g}ns", source) for name, x in zip(names, solved, strict=True)}, [
         f"joins of {', '.join(names)}: {source}, off by {100 * error:.0f} % at most"
-        + ("" if told.ns else f"; a node's own memory is taken to be {LOCAL} ns away")
+        + ("" if told.ns else f"; a node's own memory is taken to be {LOCAL_READ_NS} ns away")
     ]
 
 

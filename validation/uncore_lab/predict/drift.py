@@ -2,13 +2,13 @@
 
     watched() -> {machine: Entry}           the latest entry of each machine that nobody measured
     medians(entry) -> {class: ns}           what the model says today
-    drift(entry, medians, moved) -> words   what is more than LIMIT from where it should be
+    drift(entry, medians, moved) -> words   classes that moved too far
     read_moved() -> {machine: Moved}        ledger/moved.toml: what is known to have moved, and why
 
 A prediction that is on record stands; a rule that moves it is to be noticed.  So every class is
-within LIMIT of its latest entry, or of the value in moved.toml, until a new day is sealed with the
-reason (`uncore predict --record MACHINE --reason TEXT`).  Machines that were measured since are
-compared by `uncore validate --only prediction` instead.
+within MAX_UNRECORDED_MOVE of its latest entry, or of the value in moved.toml, until a new day is
+sealed with the reason (`uncore predict --record MACHINE --reason TEXT`).  Machines that were
+measured since are compared by `uncore validate --only prediction` instead.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from uncore_lab.predict.forecast import predicted
 from uncore_lab.predict.ledger import LEDGER, Entry, entries
 
 # relative move of a class median that a change of the model may cause without a new record
-LIMIT = 0.03
+MAX_UNRECORDED_MOVE = 0.03
 MOVED = LEDGER / "moved.toml"
 RECORD = "seal a new day with the reason: uncore predict --record {} --reason TEXT"
 
@@ -94,7 +94,7 @@ def _idle(entry: Entry, listed: Mapping[str, float]) -> Iterator[str]:
 
 
 def _far(ns: float, expected: float) -> bool:
-    return abs(ns / expected - 1) > LIMIT
+    return abs(ns / expected - 1) > MAX_UNRECORDED_MOVE
 
 
 def _written(ns: float | None) -> str:

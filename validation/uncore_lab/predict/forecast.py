@@ -22,7 +22,7 @@ from uncore import topology
 from uncore.execution.request import usual_seeds
 from uncore_lab.figures.hardware import Hardware, by_level
 from uncore_lab.figures.sample import Sample
-from uncore_lab.fitting.numbers import MOST_RATIO, RATIO, Free, clocks, free
+from uncore_lab.fitting.numbers import MAX_RATIO, RATIO, Free, clocks, free
 from uncore_lab.predict.copied import copied
 from uncore_lab.predict.guesses import Guess, guesses
 from uncore_lab.predict.mixture import Mixture
@@ -30,11 +30,11 @@ from uncore_lab.predict.observe import Observation, observations
 from uncore_lab.predict.relatives import Loan, lend
 
 SHARE = 0.8  # share of the true values that an interval should hold
-HANDS = 0.04  # the same model in two hands differs by 0.5 to 14 %
+MEASUREMENT_DEVIATION = 0.04  # two owners' machines of one model differ by 0.5 to 14 %
 DRAWS = 32
 SEEDS = usual_seeds("native", DRAWS)  # one each, which also draws the slice of the line (V10)
 # a guess that moves a class median by less than this, relatively, does not matter to it
-MOVES = 0.02
+MIN_CLASS_MOVE = 0.02
 
 Settings = Callable[[float], list[str]]
 
@@ -92,7 +92,7 @@ def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> For
     draws = [medians(one, seed) for one, seed in zip(_hypercube(unsure), SEEDS, strict=True)]
     weights = (1 / len(draws),) * len(draws)
     beliefs = {
-        label: Mixture(tuple(log(draw[label]) for draw in draws), weights, HANDS)
+        label: Mixture(tuple(log(draw[label]) for draw in draws), weights, MEASUREMENT_DEVIATION)
         for label in draws[0]
     }
     resting = _resting(medians, lent, guessed)
@@ -122,7 +122,7 @@ def predicted(name: str, home: str = "") -> tuple[Forecast, str]:
 
 
 def _bounded(one: Free) -> Settings:
-    most = MOST_RATIO if one.unit == RATIO else float("inf")
+    most = MAX_RATIO if one.unit == RATIO else float("inf")
     return lambda value: one.settings(min(value, most))
 
 
@@ -152,4 +152,4 @@ def _resting(
         return medians([*fixed, *(t for one, by in factors for t in one.settings(by))], SEEDS[0])
 
     as_filed, moved = at(0), at(1)
-    return {label for label in moved if abs(log(moved[label] / as_filed[label])) > MOVES}
+    return {label for label in moved if abs(log(moved[label] / as_filed[label])) > MIN_CLASS_MOVE}

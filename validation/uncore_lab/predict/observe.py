@@ -9,8 +9,8 @@ how far members differ, and to leave one out, needs each machine's own.  So the 
 once more, machine by machine.  A number that its machine's figures do not determine is left out.
 
 Every class weighs the same, by its pairs.  Where figures say nothing a number stays near its file's
-value (a normal prior of one e-fold); what that leaves uncertain by more than DETERMINED is not an
-observation.
+value (a normal prior of one e-fold); a number that stays uncertain by more than MAX_DEVIATION_LOG
+is not an observation.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.hardware import Matrix
 from uncore_lab.figures.sample import Sample
 from uncore_lab.fitting.numbers import RATIO, Free, clocks, free, highest, settings, stepped
-from uncore_lab.fitting.solve import STEP, Part, Target, Vector, present, solve
+from uncore_lab.fitting.solve import DERIVATIVE_STEP_LOG, Part, Target, Vector, present, solve
 
 OBSERVED = Path(__file__).with_name("observed.toml")
-HEAD = """\
+OBSERVED_HEAD = """\
 # What each machine's own figures say of its numbers, in ns (ratios: as they are).
 # Written by `uncore predict --observe`; change figures/ or topologies/ instead.
 """
 
-ERROR = 0.02  # relative error of a class median, as far as the model's form can reach it
-DETERMINED = 0.3  # standard deviation of a logarithm
+MODEL_RELATIVE_ERROR = 0.02  # error of a class median that the model's form leaves
+MAX_DEVIATION_LOG = 0.3  # a number with a larger standard deviation is not determined
 # stride of a derivative, as a logarithm: wider than the steps of an atomic's length (C4.1)
-STRIDE = 0.1
+WIDE_STEP_LOG = 0.1
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,10 @@ def fitted(name: str, start: Mapping[str, Free] | None = None) -> dict[str, floa
     frees = free(name) if start is None else start
     if not frees:
         return {}
-    found = solve([_part(name, frees)], prior=ERROR, stride=STRIDE)
-    ended = found.steps > np.array(highest(frees)) - 2 * STEP  # at a limit, not where figures say
-    sure = (found.deviations(ERROR) < DETERMINED) & ~ended
+    found = solve([_part(name, frees)], prior=MODEL_RELATIVE_ERROR, stride=WIDE_STEP_LOG)
+    # at a limit, not where figures say
+    ended = found.steps > np.array(highest(frees)) - 2 * DERIVATIVE_STEP_LOG
+    sure = (found.deviations(MODEL_RELATIVE_ERROR) < MAX_DEVIATION_LOG) & ~ended
     numbers = stepped(frees, found.steps)
     return {key: value for (key, value), known in zip(numbers.items(), sure, strict=True) if known}
 
@@ -97,7 +98,7 @@ def write(names: Sequence[str]) -> None:
         for name in names:
             found[name] = fitted(name)
             advance(1)
-    lines = [HEAD]
+    lines = [OBSERVED_HEAD]
     for name in sorted(found):
         lines += [f"[{name}]", *(f'"{k}" = {v:.4g}' for k, v in found[name].items()), ""]
     try:

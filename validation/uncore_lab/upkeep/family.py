@@ -3,8 +3,8 @@
     python -m uncore_lab.upkeep.family FAMILY [--write] [--cores N] [--seeds N]
 
 The numbers that `figures/families.toml` names are moved one after another, by factors that become
-smaller (STEPS), as long as the weighted sum of what is off shrinks (validate/families.py).  Then
-`numbers.py` fits what matrices determine, in the files of all machines.
+smaller (STEP_FACTORS), as long as the weighted sum of errors shrinks (validate/families.py).  Then
+`numbers.py` fits the numbers that matrices determine, in the files of all machines.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from uncore_lab.upkeep.numbers import put
 from uncore_lab.validate.families import Family, Trial, numbers_of, read, standing, tried
 from uncore_lab.validate.lockhammer import PRIMITIVES
 
-STEPS = 1.3, 1.12, 1.05  # factors, up and down
-BETTER = 0.995  # take a step only if it brings the sum below this share
+STEP_FACTORS = 1.3, 1.12, 1.05  # factors, up and down
+BETTER_SUM_RATIO = 0.995  # take a step only if it brings the sum below this share
 
 
 def solve(family: Family, cores: int, seeds: tuple[int, ...]) -> Trial:
     """The nearest trial of a search along one number after another."""
     nearest = tried(family, standing(family), cores, seeds)
     _show(nearest)
-    for step in STEPS:
+    for step in STEP_FACTORS:
         while (nearer := _nearer(family, nearest, step, cores, seeds)) is not nearest:
             nearest = nearer
     return nearest
@@ -39,7 +39,7 @@ def _nearer(
         for factor in (step, 1 / step):
             moved = nearest.chosen | {key: scaled(nearest.chosen[key], factor)}
             trial = tried(family, moved, cores, seeds)
-            if trial.sum < BETTER * nearest.sum:
+            if trial.sum < BETTER_SUM_RATIO * nearest.sum:
                 nearest = trial
                 _show(nearest)
                 break

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from uncore.errors import UncoreError
 from uncore.job.option_values import pairs
 from uncore.job.placement import thread_counts
-from uncore_lab.figures.simulate import SEEDS
+from uncore_lab.figures.simulate import MATRIX_SEEDS
 from uncore_lab.validate import lockhammer
 from uncore_lab.validate.lock_curves import Point, measure
 from uncore_lab.validate.lockhammer import PRIMITIVES, SLEEPING, Spot
@@ -78,7 +78,7 @@ def parser() -> argparse.ArgumentParser:
     words.add_argument("--think", type=int, default=0)
     words.add_argument("--ops", type=int, default=0)
     words.add_argument("--cores", type=int, default=1)
-    words.add_argument("--seeds", type=int, default=len(SEEDS), help="0: lockstep")
+    words.add_argument("--seeds", type=int, default=len(MATRIX_SEEDS), help="0: lockstep")
     return words
 
 

@@ -25,10 +25,10 @@ from uncore.drawing.table import Column, Row
 from uncore.errors import UserError
 from uncore.topology.units import frequency as period
 from uncore_lab.validate.scaling import knee, shape_error
-from uncore_lab.validate.series import CONTENDED, THREADS, Measured, curves_of
+from uncore_lab.validate.series import CONTENDED_BELOW_GAIN, THREADS_SUFFIX, Measured, curves_of
 
 SYSTEM = "linux"
-ALIKE = {"getppid1": "getuid1"}  # programs with the same path through the kernel
+MEASURED_AS = {"getppid1": "getuid1"}  # programs with the same path through the kernel
 _LINE = re.compile(r"^(\w+) (process|thread) (\d+) (\d+)\s*$", re.MULTILINE)
 EXAMPLE = "open1 process 16 3360000"
 
@@ -60,7 +60,7 @@ class Beside:
 
     @property
     def contended(self) -> bool:
-        return bool(self.measured) and self.measured_curve[-1] < CONTENDED
+        return bool(self.measured) and self.measured_curve[-1] < CONTENDED_BELOW_GAIN
 
 
 def read(consoles: Iterable[Path]) -> Rates:
@@ -83,8 +83,8 @@ def compare(machine: str, rates: Rates) -> list[Beside]:
 
 
 def _beside(measured: Measured, program: str, mode: str, own: dict[int, float]) -> Beside:
-    kind = SYSTEM + (THREADS if mode == "thread" else "")
-    millions = measured.millions.get(ALIKE.get(program, program), {}).get(kind)
+    kind = SYSTEM + (THREADS_SUFFIX if mode == "thread" else "")
+    millions = measured.millions.get(MEASURED_AS.get(program, program), {}).get(kind)
     by_tasks = dict(zip(measured.tasks, millions or (), strict=bool(millions)))
     tasks = sorted(own.keys() & by_tasks.keys() if by_tasks else own)
     if not tasks:

@@ -35,9 +35,10 @@ from uncore_lab.validate.section import Request, Section
 MEDIAN = Bar("predicted points: median error", 15, 15, "%")
 WORST = Bar("predicted points: worst error", 35, 35, "%")
 LOCKS_MEDIAN = Bar("spin and ticket locks: median error", 10, 25, "%")
-GENTLE = 0.5, 0.9  # the 8176's rate with every thread over that of one socket
-LASTS = {32: "50us", 128: "100us", 1024: "400us"}  # up to so many threads, at each slice
-SLICES = 4  # that may own the line
+RATE_RANGE_8176 = 0.5, 0.9  # bounds of the 8176's rate with every thread over that of one socket
+# largest count of threads -> time of a run at each slice
+RUN_TIME_BY_THREADS = {32: "50us", 128: "100us", 1024: "400us"}
+MAX_OWNER_SLICES = 4  # slices tried as the line's owner
 
 # The workload of a row of figures: name, parameters, and True for a lock. No point of a lock was
 # used in a fit, and locks have a bar of their own.
@@ -191,7 +192,7 @@ def point(machine: str, measured: Measured, kind: str, threads: int) -> Point:
 
 def _jobs(machine: str, measured: Measured, kind: str, threads: int) -> list[Job]:
     workload, parameters, _ = KINDS[kind]
-    lasts = next(time for most, time in LASTS.items() if threads <= most)
+    lasts = next(time for most, time in RUN_TIME_BY_THREADS.items() if threads <= most)
     return [
         make_job(machine, workload, [threads], parameters={"duration": lasts} | parameters,
                  placement=place, slices=slice)
@@ -203,7 +204,9 @@ def _jobs(machine: str, measured: Measured, kind: str, threads: int) -> list[Job
 def _slices(machine: str) -> list[str]:
     """Some, evenly spread, of those that may own the line."""
     most = max(len(resolver.slices) for resolver in topology.load(machine).resolvers)
-    return [str((2 * part + 1) * most // (2 * SLICES)) for part in range(SLICES)]
+    return [
+        str((2 * part + 1) * most // (2 * MAX_OWNER_SLICES)) for part in range(MAX_OWNER_SLICES)
+    ]
 
 
 def _point(
@@ -216,7 +219,10 @@ def _point(
         threads,
         measured.millions[kind][measured.threads.index(threads)],
         statistics.mean((point.throughput or 0) / 1e6 for point in points),
-        min(_fairness(points[at : at + SLICES]) for at in range(0, len(points), SLICES)),
+        min(
+            _fairness(points[at : at + MAX_OWNER_SLICES])
+            for at in range(0, len(points), MAX_OWNER_SLICES)
+        ),
         threads in measured.fitted and not KINDS[kind][2],
     )
 
@@ -249,9 +255,9 @@ def _too_steep(points: Sequence[Point]) -> list[str]:
     if not rates:
         return []
     ratio = rates[420] / rates[28]
-    if GENTLE[0] <= ratio <= GENTLE[1]:
+    if RATE_RANGE_8176[0] <= ratio <= RATE_RANGE_8176[1]:
         return []
-    least, most = GENTLE
+    least, most = RATE_RANGE_8176
     return [f"x8176x8: 420 threads add at {ratio:.2f} of a socket's rate, not {least} to {most}"]
 
 

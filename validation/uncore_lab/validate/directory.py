@@ -33,7 +33,7 @@ WORKLOAD = "latency/chase"
 NO_PROBES: Probes = frozenset()
 MEDIAN = Bar("median error", 12, 12, "%")
 WORST = Bar("worst error", 30, 30, "%")
-APART = 20.0  # ns from one home to the other, or it makes no difference
+MIN_HOME_DIFFERENCE_NS = 20.0  # homes that differ by less make no difference
 
 PROSE = (
     "Dependent loads, one line after the other, as Intel's Memory Latency Checker does. `clean`"
@@ -150,7 +150,7 @@ def homes_broken(name: str, rows: list[Row]) -> list[str]:
     reader, holder = own["dirty_with_reader"], own["dirty_with_holder"]
     measured = reader.measured_ns - holder.measured_ns
     ours = reader.simulated_ns - holder.simulated_ns
-    if (measured > APART) == (ours > APART):
+    if (measured > MIN_HOME_DIFFERENCE_NS) == (ours > MIN_HOME_DIFFERENCE_NS):
         return []
     return [
         f"{name}: a line homed with its reader comes {ours:.0f} ns later, measured"

@@ -29,7 +29,7 @@ from uncore.topology.follow import followers
 from uncore.topology.machine import Number
 from uncore_lab.figures import FAMILIES
 from uncore_lab.figures.hardware import part
-from uncore_lab.figures.simulate import SEEDS
+from uncore_lab.figures.simulate import MATRIX_SEEDS
 from uncore_lab.fitting.numbers import scaled
 from uncore_lab.validate import directory, joint, lockhammer
 from uncore_lab.validate.lock_curves import Point, measure
@@ -38,10 +38,10 @@ from uncore_lab.validate.lockhammer import PRIMITIVES, Spot
 Overrides = dict[str, str]
 
 # relative weights, about as the numbers of points
-WEIGHTS = {"handoffs": 1.0, "loads": 1.0, "locks": 3.0}
-MOST = 0.5  # limit of what one point adds, as a logarithm: two siblings alone are met by no numbers
+KIND_WEIGHTS = {"handoffs": 1.0, "loads": 1.0, "locks": 3.0}
+MAX_POINT_ERROR_LOG = 0.5  # limit of one point's share: two siblings alone are met by no numbers
 # error of a load, as a logarithm, beyond which a trial is rejected
-FARTHEST = log(1 + directory.WORST.bound / 100)
+MAX_LOAD_ERROR_LOG = log(1 + directory.WORST.bound / 100)
 
 
 class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,9 +65,9 @@ class Trial:
 
     @property
     def sum(self) -> float:
-        if any(abs(load) > FARTHEST for load in self.loads):
+        if any(abs(load) > MAX_LOAD_ERROR_LOG for load in self.loads):
             return inf
-        return sum(WEIGHTS[kind] * off for kind, off in self.off.items())
+        return sum(KIND_WEIGHTS[kind] * off for kind, off in self.off.items())
 
     @property
     def overrides(self) -> Overrides:
@@ -96,7 +96,7 @@ def standing(family: Family) -> Overrides:
 
 
 def tried(
-    family: Family, chosen: Overrides, cores: int = 1, seeds: tuple[int, ...] = SEEDS
+    family: Family, chosen: Overrides, cores: int = 1, seeds: tuple[int, ...] = MATRIX_SEEDS
 ) -> Trial:
     words = tuple(f"{key}={value}" for key, value in chosen.items())
     fits = [replace(joint.prepare(name, None), overrides=words) for name in family.machines]
@@ -114,7 +114,7 @@ def tried(
 
 
 def _mean(logarithms: Sequence[float]) -> float:
-    return statistics.fmean(min(abs(one), MOST) for one in logarithms)
+    return statistics.fmean(min(abs(one), MAX_POINT_ERROR_LOG) for one in logarithms)
 
 
 def _shared(fit: joint.Fit, found: Mapping[joint.Place, float]) -> Iterator[tuple[str, str]]:

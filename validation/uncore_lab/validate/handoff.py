@@ -84,7 +84,7 @@ class Compared:
         """Errors of the baselines without a model. None for a user's own matrix, of which nothing
         is known.
         """
-        return None if self.hardware.quality == figures.OWN else null_errors(self.machine.id)
+        return None if self.hardware.quality == figures.OWN_MATRIX else null_errors(self.machine.id)
 
     @property
     def row(self) -> dict[str, Any]:
@@ -232,7 +232,14 @@ def picture(compared: Compared) -> Picture:
     panels = [
         plot.heat_map(_whole(compared.simulated), lines, "simulated", "ns", span),
         plot.heat_map(_whole(compared.measured), lines, "measured", "ns", span),
-        plot.heat_map(_whole(off), lines, "simulated over measured", "%", (-OFF, OFF), signed=True),
+        plot.heat_map(
+            _whole(off),
+            lines,
+            "simulated over measured",
+            "%",
+            (-SCALE_ENDS_PCT, SCALE_ENDS_PCT),
+            signed=True,
+        ),
     ]
     return Picture(machine.id, f"{machine.name}, {len(harts)} harts", panels)
 
@@ -253,8 +260,8 @@ def _order(score: Score) -> str:
     return f"{score.machine}: cores assigned to the stops of an L3: {stops}"
 
 
-OFF = 15.0  # per cent, at the ends of the scale of errors
-LEFT = ("machine", "quality", "structured", "home", "slice")
+SCALE_ENDS_PCT = 15.0  # error at either end of the colour scale
+LEFT_COLUMNS = ("machine", "quality", "structured", "home", "slice")
 HEADS = {  # columns of a score: head and description; errors are relative to the measured figure
     "machine": ("machine", "as `uncore list` names it"),
     "quality": ("quality", "of the measurement: A is best"),
@@ -281,15 +288,15 @@ PAIRS = (  # columns of a score on file
     *("structured_const_pct", "slice_r2", "home", "slice"),
 )
 NULLS = ("same_ns_err_pct", "same_cycles_err_pct", "relative_err_pct")
-BESIDE = "class mean % of models without a model"
+NULLS_HEAD = "class mean % of models without a model"
 COLUMNS = [
     Column(
         head,
         field,
-        left=field in LEFT,
+        left=field in LEFT_COLUMNS,
         about=about,
         key=field == "machine",
-        group=BESIDE if field in NULLS else "",
+        group=NULLS_HEAD if field in NULLS else "",
     )
     for field, (head, about) in HEADS.items()
 ]

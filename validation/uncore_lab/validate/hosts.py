@@ -19,7 +19,7 @@ from uncore_lab.fitting.numbers import Free, clocks, free, scaled
 from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Bar
 from uncore_lab.validate.families import Family, Overrides, families, standing, tried
-from uncore_lab.validate.lock_curves import NEAR, Point
+from uncore_lab.validate.lock_curves import NEAR_ERROR_PCT, Point
 from uncore_lab.validate.section import Request, Section
 
 MEDIAN = Bar("each host from the others: median error", 20, 20, "%")
@@ -43,7 +43,10 @@ def run(request: Request) -> Section:
         columns=COLUMNS,
         rows=rows,
         bars=[(MEDIAN, statistics.median(off))],
-        notes=[f"{sum(error <= NEAR for error in off)} of {len(off)} points within {NEAR:g} %"],
+        notes=[
+            f"{sum(error <= NEAR_ERROR_PCT for error in off)} of {len(off)} points"
+            f" within {NEAR_ERROR_PCT:g} %"
+        ],
         tables=[Table("hosts", ("machine", "primitive", "threads"), rows)],
     )
 

@@ -32,11 +32,12 @@ from uncore_lab.figures import INTERRUPTS
 from uncore_lab.results.table import Table
 from uncore_lab.validate.section import Request, Section
 
-PROBES = 1.0, 2.0  # scales of the two runs that find the third
-WORKS = 2_000, 40_000  # instructions, likewise
-CALLS = 30  # calls of each hart in a storm
+PROBE_SCALES = 1.0, 2.0  # the two runs from which the third scale follows
+PROBE_INSTRUCTIONS = 2_000, 40_000  # likewise for instructions
+STORM_CALLS_PER_HART = 30
 GRID, HARTS = "mesh:8x8", (4, 8, 16, 32, 64)  # of broadcasts
-ALIKE, RATIO, LINEAR, SUBLINEAR = 10, 40, 0.99, 0.7  # bounds: %, %, R2, exponent
+# bounds: %, %, R2, exponent
+MAX_SAME_CHIP_DIFFERENCE_PCT, RATIO, LINEAR, SUBLINEAR = 10, 40, 0.99, 0.7
 
 PROSE = (
     "One measured figure of a machine fits its interrupts (all four numbers of `[interrupt]` by"
@@ -163,8 +164,10 @@ def simulated(name: str, figure: Figure, factor: float) -> float:
 
 def latencies(name: str, measured: Measured) -> list[Row]:
     (fitted,) = (figure for figure in measured.figures if figure.fitted)
-    low, high = (simulated(name, fitted, factor) for factor in PROBES)
-    factor = PROBES[0] + (fitted.ns - low) * (PROBES[1] - PROBES[0]) / (high - low)
+    low, high = (simulated(name, fitted, factor) for factor in PROBE_SCALES)
+    factor = PROBE_SCALES[0] + (fitted.ns - low) * (PROBE_SCALES[1] - PROBE_SCALES[0]) / (
+        high - low
+    )
     return [
         _row(
             name,
@@ -185,7 +188,7 @@ def rates(
     machine: str | Machine, descriptor: str, work: int, counts: Sequence[int], cores: int
 ) -> list[float]:
     """Millions of interrupts a second at each number of threads."""
-    values = {"descriptor": descriptor, "work": str(work), "ops": str(CALLS)}
+    values = {"descriptor": descriptor, "work": str(work), "ops": str(STORM_CALLS_PER_HART)}
     job = make_job(machine, "ipi/storm", counts, parameters=values, placement="siblings")
     points = execute([job], cores)[0].points
     return [_number(point.ops) / _number(point.elapsed_ps) * 1e6 for point in points]
@@ -199,9 +202,9 @@ def private_work(name: str, measured: Storm, cores: int) -> int:
     def time(work: int) -> float:
         return threads / rates(name, "one", work, [threads], cores)[0]
 
-    low, high = (time(work) for work in WORKS)
-    slope = (WORKS[1] - WORKS[0]) / (high - low)
-    work = round(WORKS[0] + (goal - low) * slope)
+    low, high = (time(work) for work in PROBE_INSTRUCTIONS)
+    slope = (PROBE_INSTRUCTIONS[1] - PROBE_INSTRUCTIONS[0]) / (high - low)
+    work = round(PROBE_INSTRUCTIONS[0] + (goal - low) * slope)
     return round(work + (goal - time(work)) * slope)
 
 
@@ -227,10 +230,10 @@ def storm(name: str, measured: Storm, cores: int) -> tuple[list[Row], list[str]]
 def _past(name: str, measured: Storm, ratios: Sequence[float], real: float) -> list[str]:
     past = []
     for threads, ratio in zip(measured.threads, ratios, strict=True):
-        if threads <= measured.chip and abs(ratio - 1) > ALIKE / 100:
+        if threads <= measured.chip and abs(ratio - 1) > MAX_SAME_CHIP_DIFFERENCE_PCT / 100:
             past.append(f"{name}: {threads} threads of one chip: ratio {ratio:.2f}, not 1")
     beyond = [r for n, r in zip(measured.threads, ratios, strict=True) if n > measured.chip]
-    if min(beyond) <= 1 + ALIKE / 100:
+    if min(beyond) <= 1 + MAX_SAME_CHIP_DIFFERENCE_PCT / 100:
         past.append(f"{name}: no break at the second chip: ratio {min(beyond):.2f}")
     if abs(ratios[-1] / real - 1) > RATIO / 100:
         past.append(f"{name}: ratio at full size {ratios[-1]:.2f}, measured {real:.2f}")

@@ -28,8 +28,8 @@ from uncore_lab.validate.score import Score, free_numbers, score
 
 Place = tuple[str, int]  # file and line of a number: what machines share
 
-ROUNDS = 25  # rounds of a pair: few suffice, because a handoff repeats itself
-TURNS = 10  # evaluations, derivatives not counted
+FIT_ROUNDS = 25  # rounds of a pair: few suffice, because a handoff repeats itself
+FIT_EVALUATIONS = 10  # evaluations for derivatives are not counted
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Fit:
         return topology.load(self.name, [*self.overrides, *moved], measured=True)
 
     def simulated(self, steps: Iterable[float]) -> Matrix:
-        return handoffs(self.moved(steps), self.hardware, rounds=ROUNDS)
+        return handoffs(self.moved(steps), self.hardware, rounds=FIT_ROUNDS)
 
     def part(self) -> least.Part:
         target = least.Target(self.measured, self.masks)
@@ -76,7 +76,7 @@ class Fit:
 
 def solve(fits: Sequence[Fit]) -> dict[Place, float]:
     """Logarithms of factors of all numbers of these machines together."""
-    found = least.solve([fit.part() for fit in fits], most=TURNS)
+    found = least.solve([fit.part() for fit in fits], most=FIT_EVALUATIONS)
     steps = dict(zip(found.keys, found.steps.tolist(), strict=True))
     return {place: steps[place] for fit in fits for place in fit.places}
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from uncore.drawing.table import Column, Row
 from uncore.execution.execute import execute
-from uncore_lab.figures.simulate import SEEDS
+from uncore_lab.figures.simulate import MATRIX_SEEDS
 from uncore_lab.results.table import Table
 from uncore_lab.validate import lockhammer
 from uncore_lab.validate.bar import Bar, Value
@@ -27,15 +27,16 @@ from uncore_lab.validate.curves import Drawing, pictures
 from uncore_lab.validate.lockhammer import NOTHING, SLEEPING, Ns, Spot
 from uncore_lab.validate.section import Request, Section
 
-NEAR = 35.0  # per cent: what counts as near
+NEAR_ERROR_PCT = 35.0  # largest error of a point that counts as near
 # the knee is at this share of the best throughput; a knee may be off by this factor
-KNEE, STEP = 0.9, 2.0
-KNEES = (200, 1000)  # the setting whose knees are compared
-LAW = "ticket_spinlock", ("skylake24", "broadwell10x2")  # on one socket of these
-SIBLINGS = 2  # threads of a core: they share one copy of the line
+# share of the best throughput at the knee, and largest factor between two knees
+KNEE_SHARE, MAX_KNEE_FACTOR = 0.9, 2.0
+KNEE_SETTING_NS = (200, 1000)  # hold and think whose knees are compared
+LAW_CURVES = "ticket_spinlock", ("skylake24", "broadwell10x2")  # on one socket of these
+THREADS_OF_A_CORE = 2  # siblings share one copy of the line
 
 BARE_MEDIAN = Bar("hold 0, think 0: median error", 13, 15, "%")
-BARE_NEAR = Bar(f"hold 0, think 0: points within {NEAR:g} %", 85, 90, "%", least=True)
+BARE_NEAR = Bar(f"hold 0, think 0: points within {NEAR_ERROR_PCT:g} %", 85, 90, "%", least=True)
 BUSY_MEDIAN = Bar("with hold or think: median error", 10, 15, "%")
 KNEES_NEAR = Bar("knees within one doubling", 83, 80, "%", least=True)
 LAW_OFF = Bar("ticket law: worst of base and price", 10, 15, "%")
@@ -53,11 +54,11 @@ PROSE = (
     "Threads meet at a barrier; each takes the lock, holds it, lets it go, stays away, again and"
     " again, and stops. A point is the elapsed time over the operations of all, in ns. Threads are"
     " placed in the order in which lockhammer pinned them. Measured: medians of nine runs;"
-    f" simulated: medians of {len(SEEDS)} seeds. At hold 0 and think 0 both are less the harness"
-    " (the primitive `empty`); elsewhere the loops that stand for hold and think last as long as"
+    f" simulated: medians of {len(MATRIX_SEEDS)} seeds. At hold 0 and think 0 both are less"
+    " the harness (the primitive `empty`); elsewhere the loops that stand for hold and think last as long as"
     " `empty` shows that they did. Errors at think 0 are of what is left without the hold, if"
-    f" holding excludes others. `near`: points within {NEAR:g} %; `knee`: the least number of"
-    f" threads with nine tenths of the best throughput, simulated / measured. {SLEEPING} is a"
+    f" holding excludes others. `near`: points within {NEAR_ERROR_PCT:g} %; `knee`: the least"
+    f" number of threads with nine tenths of the best throughput, simulated / measured. {SLEEPING} is a"
     " program of Linux (workloads/programs), for its waiters sleep; no bar counts it."
 )
 
@@ -86,7 +87,7 @@ def measure(
     cores: int = 1,
     overrides: Mapping[str, str] = NOTHING,
     ops: int = 0,
-    seeds: tuple[int, ...] = SEEDS,
+    seeds: tuple[int, ...] = MATRIX_SEEDS,
 ) -> list[Point]:
     """These spots simulated, in their order, less the harness where it is subtracted."""
     runs = list(dict.fromkeys([*spots, *(spot.harness for spot in spots if spot.bare)]))
@@ -158,7 +159,11 @@ def _values(points: Sequence[Point]) -> Iterator[Value]:
     yield BARE_MEDIAN, statistics.median(bare)
     yield BARE_NEAR, 100 * _near(bare)
     yield BUSY_MEDIAN, statistics.median(busy)
-    knees = [_off(*_knees(own)) <= STEP for own in _curves(points) if _setting(own) == KNEES]
+    knees = [
+        _off(*_knees(own)) <= MAX_KNEE_FACTOR
+        for own in _curves(points)
+        if _setting(own) == KNEE_SETTING_NS
+    ]
     yield KNEES_NEAR, 100 * statistics.fmean(knees)
     laws = [_law_off(own) for own in _curves(points) if _has_law(own)]
     if laws:
@@ -166,7 +171,7 @@ def _values(points: Sequence[Point]) -> Iterator[Value]:
 
 
 def _near(errors: Sequence[float]) -> float:
-    return sum(error <= NEAR for error in errors) / len(errors)
+    return sum(error <= NEAR_ERROR_PCT for error in errors) / len(errors)
 
 
 def _off(value: float, other: float) -> float:
@@ -191,7 +196,7 @@ def _knees(curve: Sequence[Point]) -> tuple[int, int]:
 
 
 def _knee(curve: Sequence[Point], of: Callable[[Point], Ns]) -> int:
-    most = min(of(point).median for point in curve) / KNEE
+    most = min(of(point).median for point in curve) / KNEE_SHARE
     return next(point.spot.threads for point in curve if of(point).median <= most)
 
 
@@ -200,14 +205,14 @@ def _knee(curve: Sequence[Point], of: Callable[[Point], Ns]) -> int:
 
 def _has_law(curve: Sequence[Point]) -> bool:
     spot = curve[0].spot
-    return spot.bare and spot.primitive == LAW[0] and spot.machine in LAW[1]
+    return spot.bare and spot.primitive == LAW_CURVES[0] and spot.machine in LAW_CURVES[1]
 
 
 def _laws(curve: Sequence[Point]) -> tuple[tuple[float, float], tuple[float, float]]:
     """(base, price of a core), simulated and measured: a line through the points of one socket."""
     socket = lockhammer.read(curve[0].spot.machine).socket
-    own = [point for point in curve if SIBLINGS < point.spot.threads <= socket]
-    cores = [point.spot.threads / SIBLINGS for point in own]
+    own = [point for point in curve if THREADS_OF_A_CORE < point.spot.threads <= socket]
+    cores = [point.spot.threads / THREADS_OF_A_CORE for point in own]
     lines = [
         np.polynomial.Polynomial.fit(cores, ns, 1).convert().coef
         for ns in ([p.simulated.median for p in own], [p.spot.measured.median for p in own])
@@ -240,7 +245,7 @@ def _row(curve: Sequence[Point]) -> Row:
         "most": [round(p.simulated.high, 1) for p in curve],
         "spread": round(statistics.median(p.simulated.spread for p in curve), 1),
         "median_error": _percent(statistics.median(judged)),
-        "near": [sum(error <= NEAR for error in judged), len(judged)],
+        "near": [sum(error <= NEAR_ERROR_PCT for error in judged), len(judged)],
         "worst": _percent(worst.error),
         "worst_at": worst.spot.threads,
         "knee": list(_knees(curve)),
@@ -285,7 +290,7 @@ def _misses(points: Sequence[Point]) -> Iterator[str]:
         if point.judged:
             primitives.setdefault((point.spot.machine, point.spot.primitive), []).append(point)
     for name, own in primitives.items():
-        far = Counter(f"{p.spot.hold}/{p.spot.think}" for p in own if abs(p.error) > NEAR)
+        far = Counter(f"{p.spot.hold}/{p.spot.think}" for p in own if abs(p.error) > NEAR_ERROR_PCT)
         median = statistics.median(abs(point.error) for point in own)
         misses = ", ".join(f"{count} at {setting}" for setting, count in far.items())
         yield (

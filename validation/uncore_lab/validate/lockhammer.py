@@ -33,32 +33,33 @@ from uncore.program import Program
 from uncore.result import Result
 from uncore.support import paths
 from uncore_lab.figures import LOCKS
-from uncore_lab.figures.simulate import SEEDS
+from uncore_lab.figures.simulate import MATRIX_SEEDS
 
 HARNESS = "empty"
 NOTHING: Mapping[str, str] = {}
 
-ALONE = {"guarded": "0"}  # the lock's own line is all that is shared
+BARE_LOCK = {"guarded": "0"}  # the lock's own line is all that is shared
 
 # Values of lockhammer's sources: delays of up to 30,000 pauses, so that a thread which has failed
 # once sleeps for as long as hundreds of operations take, and only a whole run has the tail.
-EVENT = {"attempt": "swap", "delay": "600", "ops": "5000"}
+EVENT_PARAMETERS = {"attempt": "swap", "delay": "600", "ops": "5000"}
 
 # Stand-ins for primitives: workload, parameters, and True if `hold` excludes others.
 PRIMITIVES: dict[str, tuple[str, Mapping[str, str], bool]] = {
     "incdec_refcount": ("refcount/incdec", NOTHING, False),
     "cas_lockref": ("refcount/lockref", NOTHING, False),
-    "ticket_spinlock": ("lock/ticket_packed", ALONE, True),
-    "swap_mutex": ("lock/swap", ALONE, True),
-    "queued_spinlock": ("lock/qspinlock", ALONE, True),
-    "event_mutex": ("lock/event_mutex", ALONE | EVENT, True),
+    "ticket_spinlock": ("lock/ticket_packed", BARE_LOCK, True),
+    "swap_mutex": ("lock/swap", BARE_LOCK, True),
+    "queued_spinlock": ("lock/qspinlock", BARE_LOCK, True),
+    "event_mutex": ("lock/event_mutex", BARE_LOCK | EVENT_PARAMETERS, True),
 }
 WORKLOADS = PRIMITIVES | {HARNESS: ("lock/empty", NOTHING, False)}
-# A program of Linux, for its waiters sleep; no bar counts its points.  Whole runs as of EVENT where
-# threads do nothing else, which is all that is shown, for others take minutes; a tenth there.
+# This program runs on Linux, because its waiters sleep; no bar counts its points.  Runs are as long
+# as with EVENT_PARAMETERS where threads do nothing else; other settings, which are not shown, would
+# take minutes and get a tenth of the operations.
 SLEEPING, MONITOR = "jvm_objectmonitor", paths.WORKLOADS / "programs/lock/objectmonitor.c"
 SLEEPING_OPS, SLEEPING_FEW = 5000, 500
-BARE = "0-0"
+BARE_SETTING = "0-0"
 SETTINGS = ((0, 0), (200, 1000), (1000, 0), (1000, 5000))  # hold and think, ns
 
 # Operations of a thread: of all together about OPS, of each at least FEW (measured: 5000 of each).
@@ -66,7 +67,7 @@ SETTINGS = ((0, 0), (200, 1000), (1000, 0), (1000, 5000))  # hold and think, ns
 OPS, FEW = 3000, 60
 # Threads that spin at a barrier leave it as fast as they read its line, not as an operating system
 # wakes them.
-BARRIER = {"chance.start": "20ns"}
+BARRIER_OVERRIDES = {"chance.start": "20ns"}
 
 
 class Ns(NamedTuple):
@@ -111,7 +112,7 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def most(self) -> int:
-        return len(self.ns[HARNESS][BARE].median)
+        return len(self.ns[HARNESS][BARE_SETTING].median)
 
     def doubling(self) -> list[int]:
         """1, 2, 4 ... and all threads."""
@@ -153,14 +154,14 @@ class Spot:
     def measured(self) -> Ns:
         found = read(self.machine)
         ns = found.ns[self.primitive][self.setting].at(self.threads)
-        return ns.less(found.harness(BARE, self.threads)) if self.bare else ns
+        return ns.less(found.harness(BARE_SETTING, self.threads)) if self.bare else ns
 
     @property
     def times(self) -> dict[str, str]:
         """Think, and a hold that excludes nobody, last as long as `empty` shows, whose threads do
         nothing else.  While a lock is held the sibling mostly waits, and leaves the core alone."""
         found, asked = read(self.machine), self.hold + self.think
-        took = found.harness(self.setting, self.threads) - found.harness(BARE, self.threads)
+        took = found.harness(self.setting, self.threads) - found.harness(BARE_SETTING, self.threads)
         longer = self.threads * took / asked if asked else 1
         hold = self.hold if self.excludes else longer * self.hold
         return {"hold": f"{hold:.0f}ns", "think": f"{longer * self.think:.0f}ns", "spin": "time"}
@@ -176,10 +177,10 @@ class Spot:
         self,
         overrides: Mapping[str, str] = NOTHING,
         ops: int = 0,
-        seeds: tuple[int, ...] = SEEDS,
+        seeds: tuple[int, ...] = MATRIX_SEEDS,
     ) -> Job:
         common: Any = {"placement": read(self.machine).placement, "seeds": seeds}
-        common["overrides"] = BARRIER | dict(overrides)
+        common["overrides"] = BARRIER_OVERRIDES | dict(overrides)
         if self.sleeping:
             each = ops or (SLEEPING_OPS if self.bare else SLEEPING_FEW)
             times = (self.times[name].removesuffix("ns") for name in ("hold", "think"))

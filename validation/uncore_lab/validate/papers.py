@@ -26,8 +26,9 @@ from uncore_lab.validate.section import Lacking, Picture, Request, Section
 
 MEDIAN = Bar("open sets: median absolute error", 25, 15, "%")
 JUDGES = Bar("opened judges: median absolute error", 30, 20, "%")
-PROBES = 100, 1000  # ns of the parameter that is fitted: with 0 no clock is read
-LEAST_SPAN = 5.0  # least span of the picture: factors above and below 1
+# values of the fitted parameter; not 0, because then no clock is read
+PROBE_PARAMETERS_NS = 100, 1000
+MIN_SPAN_FACTOR = 5.0  # least span of the picture: factors above and below 1
 
 PROSE = (
     "Figures of papers, commits and posts, each simulated by a small workload on the machine that"
@@ -139,10 +140,10 @@ def figures_of(machine: str, curve: Curve, cores: int = 1) -> list[tuple[str, fl
 
 def _fitted(machine: str, curve: Curve) -> int:
     """ns for which the first figure is met; an operation's time is linear in them."""
-    jobs = [curve.job(machine, 0, {curve.fit: f"{ns}ns"}) for ns in PROBES]
+    jobs = [curve.job(machine, 0, {curve.fit: f"{ns}ns"}) for ns in PROBE_PARAMETERS_NS]
     bare, more = (1000 / _shown(curve, result.points) for result in execute(jobs))
-    slope = (PROBES[1] - PROBES[0]) / (more - bare)
-    return max(0, round(PROBES[0] + (1000 / curve.measured[0] - bare) * slope))
+    slope = (PROBE_PARAMETERS_NS[1] - PROBE_PARAMETERS_NS[0]) / (more - bare)
+    return max(0, round(PROBE_PARAMETERS_NS[0] + (1000 / curve.measured[0] - bare) * slope))
 
 
 def _shown(curve: Curve, points: Sequence[Point]) -> float:
@@ -202,7 +203,7 @@ def picture(figures: Sequence[Compared]) -> Picture:
         if figure.counts:
             own = series.setdefault(figure.set, [])
             own.append((len(own), figure.ratio))
-    most = max([LEAST_SPAN, *(max(r, 1 / r) for own in series.values() for _, r in own)])
+    most = max([MIN_SPAN_FACTOR, *(max(r, 1 / r) for own in series.values() for _, r in own)])
     panel = curves(
         series,
         "What others published",

@@ -23,7 +23,7 @@ from uncore.topology.machine import Machine
 from uncore_lab.figures.hardware import Mask, Matrix, level_of_pairs
 
 # least gain over guessing the median, as a share of its error; pure noise gains nothing, or loses
-CLEARLY = 0.1
+MIN_GAIN_SHARE = 0.1
 
 Vector = NDArray[np.float64]
 Cores = NDArray[np.int64]  # two a reading
@@ -38,7 +38,7 @@ class Repeat(NamedTuple):
 
     @property
     def has_structure(self) -> bool:
-        return self.from_others < (1 - CLEARLY) * self.from_median
+        return self.from_others < (1 - MIN_GAIN_SHARE) * self.from_median
 
 
 def levels(machine: Machine, measured: Matrix) -> dict[str, Repeat]:

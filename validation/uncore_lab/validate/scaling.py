@@ -29,10 +29,11 @@ from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Bar
 from uncore_lab.validate.curves import Drawing, pictures
 from uncore_lab.validate.section import Request, Section
-from uncore_lab.validate.series import CONTENDED, Series, carried, series
+from uncore_lab.validate.series import CONTENDED_BELOW_GAIN, Series, carried, series
 
-PROBES = 200, 2200  # instructions of the two runs that find `work`: enough to loop at all
-KNEE = 0.9
+# instructions of the two runs that find `work`: enough to loop at all
+PROBE_WORK_INSTRUCTIONS = 200, 2200
+KNEE_GAIN = 0.9
 SHAPE = Bar("curves: median shape error, a factor", 1.25, 1.1, "")
 DRAWING = Drawing(
     pictures=("benchmark",),
@@ -60,7 +61,7 @@ def shape_error(simulated: Sequence[float], measured: Sequence[float]) -> float:
 
 
 def knee(tasks: Sequence[int], curve: Sequence[float]) -> int:
-    enough = KNEE * max(curve)
+    enough = KNEE_GAIN * max(curve)
     return next(n for n, v in zip(tasks, curve, strict=True) if v >= enough)
 
 
@@ -88,7 +89,10 @@ class Curve:
         return curve[-1] / curve[self.series.measured.tasks.index(self.series.measured.cores)]
 
     def contended(self, curve: list[float]) -> bool:
-        return curve[self.series.measured.tasks.index(self.series.measured.cores)] < CONTENDED
+        return (
+            curve[self.series.measured.tasks.index(self.series.measured.cores)]
+            < CONTENDED_BELOW_GAIN
+        )
 
 
 # ---- What is simulated ---------------------------------------------------------------------------
@@ -122,13 +126,13 @@ def _fit_work(chosen: Sequence[Series], cores: int) -> list[int]:
 
     Time is linear in them, so two runs tell; 0 where the skeleton alone takes longer.
     """
-    jobs = [curve.job([1], work) for curve in chosen for work in PROBES]
+    jobs = [curve.job([1], work) for curve in chosen for work in PROBE_WORK_INSTRUCTIONS]
     times = [1e9 / _rates([result])[1] for result in execute(jobs, cores)]
     works = []
     for curve, bare, more in zip(chosen, times[::2], times[1::2], strict=True):
         target = 1e9 * curve.skeleton.counted / curve.rates[0]
-        slope = (PROBES[1] - PROBES[0]) / (more - bare)
-        works.append(max(0, round(PROBES[0] + (target - bare) * slope)))
+        slope = (PROBE_WORK_INSTRUCTIONS[1] - PROBE_WORK_INSTRUCTIONS[0]) / (more - bare)
+        works.append(max(0, round(PROBE_WORK_INSTRUCTIONS[0] + (target - bare) * slope)))
     return works
 
 

@@ -24,7 +24,7 @@ from uncore_lab.validate.repeat import mean_error
 
 CLASS_MEAN, CLASS_WORST = 4.0, 10.0  # per cent, on machines of quality A and B
 CARRIED, MATRIX = "carried figures", "matrix"  # sources of the pairs
-SAME = 1e-6  # ns squared: figures that differ by less are one figure
+SAME_FIGURE_NS2 = 1e-6  # ns squared: figures that differ by less are one figure
 
 
 class Score(msgspec.Struct, frozen=True):
@@ -115,7 +115,9 @@ def _slice_r2(machine: Machine, measured: Matrix, simulated: Matrix) -> float | 
     truth = measured[pairs]
     unexplained = np.sum((truth - simulated[pairs]) ** 2)
     spread = np.sum((truth - truth.mean()) ** 2)
-    return round(1 - float(unexplained / spread), 2) if spread > SAME * len(truth) else None
+    return (
+        round(1 - float(unexplained / spread), 2) if spread > SAME_FIGURE_NS2 * len(truth) else None
+    )
 
 
 def _order(machine: Machine) -> list[int]:

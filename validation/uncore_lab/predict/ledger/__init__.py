@@ -26,8 +26,8 @@ import msgspec
 from uncore.errors import UserError
 
 LEDGER = Path(__file__).parent
-MEASURED = "measured.toml"
-DAY = "[0-9]" * 4 + "-[0-9][0-9]" * 2 + ".toml"
+MEASURED_FILE = "measured.toml"
+DAY_FILES = "[0-9]" * 4 + "-[0-9][0-9]" * 2 + ".toml"
 Kind = TypeVar("Kind")
 
 
@@ -98,10 +98,10 @@ def entries(ledger: Path = LEDGER) -> list[Entry]:
     since = _since(ledger)
     entries = [
         Entry(name, path.stem, prediction, *_known_since(since, name, path.stem))
-        for path in sorted(ledger.glob(DAY))
+        for path in sorted(ledger.glob(DAY_FILES))
         for name, prediction in read_day(path).machines.items()
     ]
-    _check(since, entries, ledger / MEASURED)
+    _check(since, entries, ledger / MEASURED_FILE)
     return entries
 
 
@@ -137,7 +137,7 @@ def seal(machines: Mapping[str, Prediction], reasons: Mapping[str, str]) -> str:
 
 
 def _since(ledger: Path) -> _Since:
-    return _read(ledger / MEASURED, _Since)
+    return _read(ledger / MEASURED_FILE, _Since)
 
 
 def _check(since: _Since, entries: Sequence[Entry], path: Path) -> None:

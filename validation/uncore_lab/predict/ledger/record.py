@@ -26,7 +26,7 @@ from uncore_lab.predict.forecast import predicted
 from uncore_lab.predict.ledger import LEDGER, Day, Prediction, entries, read_day, seal
 from uncore_lab.predict.ledger.rates import rates
 
-HEAD = """\
+LEDGER_HEAD = """\
 # Class medians in ns, [low, predicted, high], that were predicted on {} of machines that nobody
 # here had measured.  Written by `uncore predict --record`, and never changed after that day.
 
@@ -124,7 +124,7 @@ def text(
     day: str, machines: Mapping[str, Prediction], reasons: Mapping[str, str] | None = None
 ) -> str:
     """A day's page."""
-    lines = [HEAD.format(day, seal(machines, reasons or {}))]
+    lines = [LEDGER_HEAD.format(day, seal(machines, reasons or {}))]
     if reasons:
         lines.append("[reasons]")
         lines += [f"{name} = {_quoted(why)}" for name, why in sorted(reasons.items())]
