@@ -1,4 +1,4 @@
-"""What a picture shows, as data: a panel is one of these, whatever draws it (plot.py, webpage.py).
+"""Pictures as data: a panel is one of these, whichever module draws it (plot.py, webpage.py).
 
 curves(series, title, x, y)          lines, with bands of their repeats, and knees
 grid(values, xs, ys, ...)            a value for each pair of two parameters, by colour
@@ -31,8 +31,9 @@ class Curves:
     dashed: Sequence[str] = ()  # measurements
     knees: Mapping[str, Sequence[float]] = field(default_factory=dict)  # label -> point
     words: Sequence[str] = ()  # at x = 0, 1, 2 ...: what is no number
-    labels: Sequence[str] = ()  # of all panels' series, so that one looks alike in each
-    span: tuple[float, float] | None = None  # of the heights, so that panels compare
+    # labels of all panels' series, so that a series looks alike in each panel
+    labels: Sequence[str] = ()
+    span: tuple[float, float] | None = None  # least and largest height, so that panels compare
 
     @property
     def own(self) -> list[str]:
@@ -70,7 +71,7 @@ class HeatMap:
     boundaries: Mapping[str, Sequence[int]]  # per level, outermost first: where a member begins
     title: str
     unit: str
-    span: tuple[float, float] | None = None  # of the scale, so that panels compare
+    span: tuple[float, float] | None = None  # ends of the scale, so that panels compare
     signed: bool = False  # white is 0
 
     @property
@@ -96,7 +97,7 @@ class Bars:
     values: Mapping[str, Mapping[str, float]]  # group -> label -> height
     title: str
     y: str
-    lying: bool = False  # where the groups' names are long; the first group is above
+    lying: bool = False  # True for groups with long names; the first group is above
 
     @property
     def labels(self) -> list[str]:
@@ -105,9 +106,9 @@ class Bars:
 
 @dataclass(frozen=True)
 class Scatter:
-    best: Mapping[str, Sequence[tuple[float, float]]]  # by group; each has a colour
-    others: Mapping[str, Sequence[tuple[float, float]]]  # of the same groups, drawn faintly
-    outside: Sequence[tuple[float, float]]  # what is not allowed
+    best: Mapping[str, Sequence[tuple[float, float]]]  # points by group; each group has a colour
+    others: Mapping[str, Sequence[tuple[float, float]]]  # points of the same groups, drawn faintly
+    outside: Sequence[tuple[float, float]]  # points that break a constraint
     title: str
     x: str
     y: str

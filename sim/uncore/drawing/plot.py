@@ -39,8 +39,9 @@ SIZE = (6.8, 5.2)  # inches of a panel
 ROW = 3  # panels side by side; more stand in rows
 READ = 150  # cells of a grid: in no more their values can be read
 DARK = 0.6  # of the scale
-ON_LIGHT = "#111111"  # where a page may be dark: black becomes its own ink (standalone.css)
-DECADES = 4  # of a logarithmic axis: on more of them only powers of ten are written
+# text colour where a page may be dark: black becomes its own ink (standalone.css)
+ON_LIGHT = "#111111"
+DECADES = 4  # decades of a logarithmic axis; a longer axis has ticks at powers of ten only
 
 
 def picture(path: Path, *panels: Panel, dpi: int = 130, size: tuple[float, float] = SIZE) -> Path:

@@ -1,4 +1,4 @@
-"""How a table is laid out in a given width: which columns stand side by side, and how wide each is.
+"""Lays out a table in a given width: columns side by side, and the width of each.
 
     laid_out(columns, lines, room, wide) -> Layout
 
@@ -19,7 +19,7 @@ PROSE = 24  # a text is not folded to less, if it is longer
 
 
 class Headed(Protocol):
-    """What is laid out: a Column (table.py)."""
+    """A column to lay out: a Column (table.py)."""
 
     @property
     def head(self) -> str: ...
@@ -107,7 +107,7 @@ def _broken(keys: Sequence[Placed], members: Sequence[Placed], room: int) -> lis
 
 
 def _widened(block: Sequence[Placed], room: int) -> list[Placed]:
-    """What room is left goes to those that lack least."""
+    """Gives the remaining room to the columns that lack least."""
     spare = room - _width(block)
     given: dict[int, int] = {}
     for column in sorted(block, key=lambda column: column.wanted - column.width):

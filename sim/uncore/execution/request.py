@@ -31,7 +31,7 @@ from uncore.topology.schema import LINE
 Value = str | int | float | bool  # "50ns"
 NOTHING: Mapping[str, Any] = {}
 Counts = str | int | Iterable[int]  # "1,2,4..128", 4, [1, 2, 4]
-LINE_PARAMETER = "line_bytes"  # of workloads/include/line.h
+LINE_PARAMETER = "line_bytes"  # parameter of workloads/include/line.h
 
 
 def executed(
@@ -99,7 +99,9 @@ def make_job(
 
 
 def _of_the_line(machine: Machine, guest: Program) -> dict[str, Any]:
-    """What a program that pads by itself (workloads/include/line.h) is told of wide lines."""
+    """The parameter that passes wide lines to a program that pads by itself
+    (workloads/include/line.h).
+    """
     asks = any(parameter.name == LINE_PARAMETER for parameter in guest.params)
     return {LINE_PARAMETER: machine.line} if asks and machine.line != LINE else {}
 

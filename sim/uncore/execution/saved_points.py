@@ -42,7 +42,7 @@ class SavedPoint(msgspec.Struct, frozen=True):
 
     point: Point
     seconds: float  # of the host
-    lines: Observed | None = None  # what the probe `lines` saw, where it was on
+    lines: Observed | None = None  # observations of `lines`, if it was on
     traffic: dict[str, list[int]] | None = None  # the same of `traffic`
     pace: Pace | None = None  # and of `pace`
 

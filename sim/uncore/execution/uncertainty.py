@@ -31,7 +31,7 @@ from uncore.topology.machine import Machine, Number
 from uncore.topology.units import NUMBER
 
 SAMPLES = 10  # by default
-OUTSIDE = 0.1  # of the true values lie below an interval, and as many above
+OUTSIDE = 0.1  # share of the true values below an interval, and as many above
 PARTS = re.compile(rf"{NUMBER}\s*(.*)")
 
 

@@ -33,7 +33,7 @@ ZIG_CC = (*ZIG, "cc")
 
 @dataclass(frozen=True)
 class Target:
-    """What a program is built for: a compiler and its words, and a folder of runtime/."""
+    """A target to compile for: a compiler with its options, and a folder of runtime/."""
 
     compiler: tuple[str, ...]
     folder: str
@@ -114,7 +114,9 @@ def command(
 
 
 def _compiler_folder() -> Path:
-    """Where the compiler runs: from there it names its own headers the same way on every host."""
+    """Working directory of the compiler: from there its headers have the same names on every
+    host.
+    """
     zig = importlib.util.find_spec("ziglang")
     if zig is None or not zig.submodule_search_locations:
         raise UserError(
@@ -195,7 +197,9 @@ def files(source: Path) -> list[Path]:
 
 
 def _compile(source: Path, words: list[str], patience: int = 0) -> str:
-    """What the compiler prints; it calls others, so its group of processes ends with it."""
+    """Compiles a file and returns the compiler's output. The compiler calls others, so all of its
+    group of processes ends with it.
+    """
     patience = patience or PATIENCE
     sources.check(source, [paths.WORKLOADS / "include"])
     with subprocess.Popen(
@@ -227,7 +231,9 @@ def _compile(source: Path, words: list[str], patience: int = 0) -> str:
 
 
 def _said(compiler: subprocess.Popen[str], source: Path, patience: int) -> tuple[str, str]:
-    """What the compiler prints on its two streams; a first program's library takes its time."""
+    """The compiler's output on its two streams. The first program in a language waits for its
+    library.
+    """
     if patience == FIRST_PATIENCE and sys.stderr.isatty():
         try:
             return compiler.communicate(timeout=QUIET)
@@ -250,7 +256,7 @@ def _environment() -> Mapping[str, str]:
 
 
 def _message(stderr: str, bare: bool) -> str:
-    """What the compiler said, without the remarks of its driver."""
+    """The compiler's message without the remarks of its driver."""
     reason = stderr.strip() or "the compiler gave no reason"
     if bare and re.search(r"fatal error: '[\w/]+\.h' file not found", reason):
         reason += "\nThere is no C library: a workload has uncore.h, and what stands beside it."

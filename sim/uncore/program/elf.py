@@ -21,7 +21,7 @@ from uncore.program import abi
 _WRITE_INSTEAD = "; write the path of an ELF that `uncore` has compiled, or of a C file"
 LARGEST_IMAGE = 1 << 30  # code and static data, of which only touched lines cost anything
 COPIES = 8  # tables, segments and names of a file that a linker has made overlap little
-LARGEST_CODE = 1 << 28  # of a program of Linux: it is decoded as a whole
+LARGEST_CODE = 1 << 28  # bytes of a Linux program's code: it is decoded as a whole
 # Structures of the System V ABI; _EHDR from e_entry on.
 _EHDR = struct.Struct("<QQQI6H")  # entry phoff shoff flags ehsize phsize phnum shsize shnum names
 _PHDR = struct.Struct("<IIQQQQQQ")  # type flags offset vaddr paddr filesz memsz align
@@ -35,8 +35,8 @@ _MACROS = "uc_value_"  # a parameter has its own name, too (UC_VALUE of uncore.h
 _LOCAL = b".$"  # first letters of the names that tools give
 _NAMED = frozenset({0, 1, 2})  # STT_NOTYPE, STT_OBJECT, STT_FUNC
 _CLASS_64, _LITTLE_ENDIAN, _RISCV, _EXECUTABLE, _SHARED = 2, 1, 243, 2, 3
-USER_END = 1 << 38  # of the addresses that a program of Linux has (Sv39)
-ANYWHERE = 0x10000  # where a program is loaded that may be loaded anywhere: as others are linked to
+USER_END = 1 << 38  # first address above those of a Linux program (Sv39)
+ANYWHERE = 0x10000  # load address of a position-independent program: the usual one of others
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Segment:
 
     address: int
     size: int
-    offset: int  # of `data` in the file
+    offset: int  # offset of `data` in the file
     data: bytes
     rights: int = 7  # sum of 1 (read), 2 (write), 4 (execute)
 
@@ -64,7 +64,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Elf:
-    """What a guest ELF holds."""
+    """The parts of a guest ELF."""
 
     entry: int
     segments: tuple[Segment, ...]
@@ -72,7 +72,7 @@ class Elf:
     symbols: tuple[Symbol, ...]  # by address
     linux: bool  # it is a program of Linux, not one on bare metal
     headers: tuple[int, int]  # its table of segments: where it is loaded, how many
-    moved: int  # by how much it is loaded behind the addresses in its file: -static-pie
+    moved: int  # offset from the addresses in the file to those in memory: -static-pie
 
     def bytes_at(self, address: int, size: int) -> bytes:
         """Initial memory; ValueError outside the image."""
@@ -112,7 +112,7 @@ def read(data: bytes, name: str) -> Elf:
 
 
 def section(data: bytes, name: str) -> bytes | None:
-    """What a section holds; None where there is none of that name, or it is compressed."""
+    """Contents of a section; None if no section has that name, or it is compressed."""
     _, _, start, *_, size, count, names = _EHDR.unpack_from(data, _ENTRY)
     file = _File(data)
     heads = list(_SHDR.iter_unpack(file.part(start, count * size)))
@@ -236,7 +236,7 @@ def _segments(file: _File, table: bytes, moved: int) -> Iterator[Segment]:
 
 def _symbols(file: _File, table: bytes, strings: bytes, moved: int) -> Iterator[Symbol]:
     """Functions and objects that a programmer has named."""
-    names: dict[int, str] = {}  # by offset: local symbols share them
+    names: dict[int, str] = {}  # offset -> name; local symbols share names
     for at, info, _, section, value, size in _SYM.iter_unpack(table):
         if info & 15 not in _NAMED or section == _SHN_UNDEF:
             continue

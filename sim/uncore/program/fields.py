@@ -23,7 +23,7 @@ from uncore.program.types import Part, Type
 
 NESTED = 16  # pointers to the inside of one block that are passed over to find its start
 SEARCHED = 4096  # bytes of an object in which a field is looked for by its name
-MOST_ELEMENTS = 1024  # of an allocated array that are searched for pointers
+MOST_ELEMENTS = 1024  # elements of an allocated array that are searched for pointers
 
 Read = Callable[[int, int], bytes]
 
@@ -47,7 +47,7 @@ class Object(NamedTuple):
         return Part(start, max(part.size, 1), self._element(index, part.name))
 
     def has(self, address: int, kind: Type) -> bool:
-        """Whether an element that has a name already is there."""
+        """True if an element of this type, which has a name already, is at the address."""
         aligned = (address - self.start) % max(self.kind.size, 1) == 0
         return self.start <= address < self.end and aligned and kind == self.kind
 
@@ -61,7 +61,9 @@ class Object(NamedTuple):
                 yield self.start + index * size + offset, name, target
 
     def addresses(self, name: str) -> Iterator[int]:
-        """Where this is, or a field of it; of an endless array only the first is asked."""
+        """Addresses of this object and its fields with that name; only the first element of an
+        endless array counts.
+        """
         if self.name == name:
             yield self.start
         address = self.start
@@ -81,7 +83,7 @@ class Object(NamedTuple):
 
 @dataclass(frozen=True)
 class Fields:
-    """Where fields are in one run."""
+    """The fields of objects in one run."""
 
     names: Names
     objects: tuple[Object, ...]  # by start
@@ -120,11 +122,11 @@ class Fields:
         return None
 
     def edges(self) -> set[int]:
-        """Where objects begin and end."""
+        """Addresses at which objects begin and end."""
         return {edge for o in self.objects for edge in (o.start, o.end)}
 
     def addresses(self, name: str) -> list[int]:
-        """Where objects and fields of this name begin; of a pointer also what it leads to."""
+        """Addresses of objects and fields of this name; for a pointer also the address it holds."""
         allocated = [start for start, _, label in self.names.places if label == name]
         return sorted(
             {*allocated, *(a for object_ in self.objects for a in object_.addresses(name))}
@@ -136,7 +138,7 @@ def _start(object_: Object) -> int:
 
 
 def _pointed(objects: Iterable[Object], read: Read, heap: int) -> dict[int, tuple[str, Type]]:
-    """Where pointers lead, by the first of them."""
+    """Targets of pointers, each named by the first pointer to it."""
     targets: dict[int, tuple[str, Type]] = {}
     for object_ in objects:
         for address, name, target in object_.pointers():

@@ -83,8 +83,9 @@ LINUX_SUFFIXES = (".c", ".cc", ".cpp", ".cxx", ".zig")
 
 
 def is_for_linux(path: Path, more: bool = False) -> bool:
-    """Whether a source file has a main(), perhaps in a header, if it is compiled with `more`; a
-    workload has uc_main()."""
+    """True for a source file with a main(), perhaps in a header, if it is compiled with `more`; a
+    workload has uc_main().
+    """
     if path.suffix != ".c":
         return True
     text = _contents(path).decode(errors="replace")
@@ -94,7 +95,7 @@ def is_for_linux(path: Path, more: bool = False) -> bool:
 def elf_of(
     path: Path, sources: tuple[Path, ...], flags: tuple[str, ...], target: str = build.ON_MACHINES
 ) -> Path:
-    """Where the program of these files is kept: another place where a file or a word is another."""
+    """Path at which the compiled program is cached: another one for any other file or option."""
     texts = [_contents(file) for file in (path, *sources)]
     files = [file.resolve() for file in (path, *sources)]
     command = "\0".join([target, *map(str, files), *flags]).encode()

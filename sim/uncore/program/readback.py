@@ -1,4 +1,5 @@
-"""What a guest leaves behind: a record per hart and its tables, from memory or from its console.
+"""Reads results that a guest leaves behind: a record per hart and its tables, from memory or
+console.
 
     records(program, read, harts), tables(program, read)    read(address, size) -> bytes
     records_from_text(console), tables_from_text(console)   where memory cannot be read
@@ -29,7 +30,7 @@ MOST_CELLS = abi.CONSTANTS["UC_MAX_HARTS"] ** 2
 
 @dataclass(frozen=True)
 class Record:
-    """What one hart did."""
+    """Results of one hart."""
 
     ops: int
     begin_ns: int
@@ -132,7 +133,7 @@ def tables_from_text(console: str) -> dict[str, Cells]:
 
 
 def fields(records: Sequence[Record], tables: dict[str, Cells]) -> dict[str, Any]:
-    """What they tell of a run, on every engine alike; there is at least one record."""
+    """Fields of a Point that all engines fill from records alike. Expects at least one record."""
     begin = min(record.begin_ns for record in records)
     end = max(record.end_ns for record in records)
     return {

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 ADDRESS_OP, OFFSET_OP = 3, 0x23  # DW_OP_addr, DW_OP_plus_uconst: where a variable is
 TRANSPARENT = ("typedef", "const_type", "volatile_type", "atomic_type", "restrict_type")
-MOST_ELEMENTS = 4096  # of an array that are searched for pointers
+MOST_ELEMENTS = 4096  # elements of an array that are searched for pointers
 
 
 class Part(NamedTuple):
@@ -42,7 +42,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Pointer(Scalar):
-    """What it points to is known when it is asked for: types refer to themselves."""
+    """A pointer. Its target is computed when it is asked for, because types refer to themselves."""
 
     target: Callable[[], Type] = field(compare=False)
 

@@ -22,7 +22,8 @@ from uncore.protocol.impossible import worded
 from uncore.protocol.systems import System
 from uncore.protocol.tables import Tables, pack
 
-OPERATIONS = 1_000_000  # of the machines drawn together; those chosen by hand get as many each
+# operations of all drawn machines together; each machine chosen by hand gets as many
+OPERATIONS = 1_000_000
 TRIALS = 12
 TOLD = 60  # steps of a random violation that are printed
 

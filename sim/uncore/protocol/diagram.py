@@ -25,11 +25,12 @@ from uncore.support.output_kinds import MAKER
 
 TEXTBOOK = {"ProbeS": "Fwd-GetS", "ProbeM": "Fwd-GetM", "PutAck": "Put-Ack", "Evict": "Replacement"}
 WIDTH, HEIGHT = 860, 620
-HEAD = 44  # of a picture: what the words mean
-RADIUS = 25  # of a state
-BEND = 16  # of an arrow, so that the one back lies beside it
-LETTER, LINE = 7.2, 15  # of a label in 12 px: width and height
-SHARES = (0.5, 0.4, 0.6, 0.32, 0.68, 0.25, 0.75, 0.18, 0.82)  # of an arrow, where its label may be
+HEAD = 44  # height at a picture's head for the legend
+RADIUS = 25  # radius of a state's circle
+BEND = 16  # bend of an arrow, so that the arrow back lies beside it
+LETTER, LINE = 7.2, 15  # width of a letter and height of a line in 12 px labels
+# positions of a label along its arrow, as shares
+SHARES = (0.5, 0.4, 0.6, 0.32, 0.68, 0.25, 0.75, 0.18, 0.82)
 OFFSETS = (0, 14, -14, 28, -28, 42, -42)  # and how far beside it
 
 Point = tuple[float, float]

@@ -24,7 +24,7 @@ from uncore.protocol.systems import Level, System, joins, narrow, trials
 from uncore.protocol.table_shapes import Cell, Table
 from uncore.protocol.tables import Tables, pack
 
-# What a slip could have written instead.
+# Words that a slip could have written instead of each word.
 INSTEAD = {
     ("client", "ack"): ("give",),
     ("client", "GetM"): ("GetS",),
@@ -46,7 +46,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Score:
-    """How many mutants of a protocol the proofs notice."""
+    """Mutants of a protocol that the proofs notice, and those that survive."""
 
     protocol: str
     mutants: Sequence[str]
@@ -83,7 +83,7 @@ def mutants(tables: Tables) -> Iterator[Mutant]:
 def changes(
     table: Table, row: str, cell: Cell, rights: Sequence[str]
 ) -> Iterator[tuple[str, Cell]]:
-    """What can be wrong with one cell."""
+    """Mutants of one cell, each with a description."""
     if not cell.possible or cell.actions == ("stall",):
         return
     for action in cell.actions:
@@ -215,7 +215,7 @@ HARMLESS = {
     r"join N below/Probe[SM]: wait": "no child has a copy: what is under way is the completion of a"
     " grant that was given back already",
 }
-BAR = 0.9  # of the mutants are killed
+BAR = 0.9  # share of the mutants that must be killed
 
 
 def argued(mutant: str) -> str:

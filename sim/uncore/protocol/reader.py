@@ -19,7 +19,7 @@ from pathlib import Path
 from uncore.errors import UserError, nearest
 from uncore.protocol.table_shapes import DATA, VARIANTS, Cell, Shape, Table, names
 
-MOST_STATES = 32  # of native's client table
+MOST_STATES = 32  # bound of the native client table
 NOTHING = "-"  # a cell without actions
 
 

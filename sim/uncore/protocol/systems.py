@@ -51,7 +51,7 @@ class Level:
 
     @property
     def operates(self) -> bool:
-        """Whether it has, as a join, data that far atomics can be done on."""
+        """True if it is a join with data, so that far atomics can be done on them."""
         return self.data != "none"
 
     def policy(self) -> Any:

@@ -113,7 +113,9 @@ def refuse_right_without_data(tables: Tables) -> None:
 
 
 def refuse_passing_to_nobody(tables: Tables) -> None:
-    """Where a cell of the client passes the line on, the grant table says what its reader has."""
+    """Refuses a client table with a cell that passes the line on, unless the grant table states
+    what the reader is granted.
+    """
     passes = next(
         (place for place, cell in tables.client.cells.items() if "pass" in cell.actions), None
     )

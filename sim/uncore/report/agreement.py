@@ -1,4 +1,6 @@
-"""Whether two engines agree, as a table; where not, the first difference with what came before."""
+"""Prints the agreement of two engines as a table, or their first difference with the rows before
+it.
+"""
 
 from __future__ import annotations
 

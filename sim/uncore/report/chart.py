@@ -28,7 +28,7 @@ from uncore.result.frame import job_columns, names_job
 from uncore.topology.units import NUMBER, SIZE, TIME
 
 KNEE = 0.9
-BARE = ("workload", "machine", "engine")  # whose value says what it is
+BARE = ("workload", "machine", "engine")  # columns whose value needs no name beside it
 
 
 def panels(results: Iterable[Result], wanted: Wanted = Wanted()) -> list[Panel]:  # noqa: B008
@@ -48,7 +48,9 @@ def panels(results: Iterable[Result], wanted: Wanted = Wanted()) -> list[Panel]:
 
 
 def check(wanted: Wanted, jobs: Iterable[dict[str, Any]]) -> None:
-    """Whether jobs, by their documents, have the axes that are wanted of their results."""
+    """Raises UserError unless the jobs, given as documents, have the axes wanted of their
+    results.
+    """
     axes = _Axes([job_columns(job) for job in jobs])
     options = {"--x": [wanted.x], "--facet": [wanted.facet], "--heat": wanted.heat or ()}
     for option, keys in options.items():
@@ -57,7 +59,7 @@ def check(wanted: Wanted, jobs: Iterable[dict[str, Any]]) -> None:
 
 
 class _Axes:
-    """What rows differ in."""
+    """Keys in which rows differ."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = rows

@@ -1,4 +1,4 @@
-"""What `uncore compare` prints and draws: two curves, their ratio, what makes the difference.
+"""The report of `uncore compare`: two curves, their ratio, and the parts of the difference.
 
 Interface: `show(comparison, words)` prints, `tables(comparison)` are what it prints,
 `panel(comparison)` draws.
@@ -40,7 +40,7 @@ def show(comparison: Comparison, more: str) -> None:
 
 
 def advice(comparison: Comparison) -> str:
-    """What it comes to, in words."""
+    """The conclusion of the comparison, as a sentence."""
     a, b, ratio = comparison.a, comparison.b, comparison.rows[-1].ratio
     fast, slow, times = (b, a, ratio) if ratio > 1 else (a, b, 1 / ratio)
     said = "neither is faster by a twentieth"

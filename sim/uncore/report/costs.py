@@ -14,7 +14,7 @@ from uncore.result import Observed, Result
 from uncore.result.observed import Use
 from uncore.result.sharing import Cost, Group, costs
 
-PAIRS = 3  # of cores, in the table
+PAIRS = 3  # pairs of cores shown in the table
 LISTED = 6  # instructions of a line
 
 

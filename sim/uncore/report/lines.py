@@ -1,4 +1,4 @@
-"""Which cache lines moved, by the names the program gives them: where a lock's time goes.
+"""Prints the cache lines with the most transfers, by the names that the program gives them.
 
 Interface: `show(program, point, size)` prints the lines with the most transfers.
 """

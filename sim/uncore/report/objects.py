@@ -33,7 +33,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, repr=False)
 class Lines(Framed):
-    """What touched which line at one point of a result."""
+    """Accesses to each line at one point of a result."""
 
     result: Result
     observed: Observed

@@ -1,4 +1,4 @@
-"""What `uncore check` prints: proofs by groups of machines, and how many mutants they notice.
+"""The report of `uncore check`: proofs by groups of machines, and the share of mutants they notice.
 
 show(protocols, proofs)       the table, then the shortest counterexample, or cells that nobody met
 show_mutants(scores, json)    kill rates, then survivors and why they may survive

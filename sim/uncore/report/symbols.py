@@ -1,4 +1,4 @@
-"""Where a kernel waits, function by function.
+"""Prints the functions in which a kernel waits.
 
 Interface: `show(rows)`: of the rows of `uncore.boot.kernel_symbols.costs`, the first.
 """

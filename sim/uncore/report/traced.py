@@ -1,4 +1,4 @@
-"""What a trace holds, in numbers: events of each kind, line by line.
+"""Prints the contents of a trace in numbers: events of each kind, line by line.
 
 Interface: `show(trace, json)`.
 """

@@ -51,7 +51,7 @@ def show(effects: WhatIf, top: int) -> None:
 
 
 def of_chance(effects: WhatIf) -> str:
-    """How far a rank can be trusted."""
+    """A note on how far a rank can be trusted."""
     if len(effects.base.points) == 1:
         return "one run of each; without --repeat 1 the table says how much of it is chance"
     return f"~: may be chance, the {LEVEL} % interval of the change, by seeds, holds none"
@@ -96,8 +96,9 @@ COLUMNS = [
 
 
 def panel(effects: WhatIf) -> plots.Panel:
-    """What a fifth less and a fifth more of each number does to throughput, as far as one of the
-    two does more than chance."""
+    """Effect of a fifth less and a fifth more of each number on throughput; numbers whose effects
+    may both be chance are left out.
+    """
     numbers: dict[str, dict[str, float]] = {}
     certain = set()
     for effect in effects.effects:

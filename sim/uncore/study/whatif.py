@@ -1,4 +1,4 @@
-"""What if: a single change at a time, and its effect on the whole run.
+"""Makes single changes, each in a run of its own, and ranks their effects.
 
     whatif(machine, workload, job)  the run as it is, and a row for each change, ranked
     changed(job, free, apart)      the job with lines that cost nothing, and fields apart, by name
@@ -48,8 +48,8 @@ WHERE: dict[Kind, Where] = {
 }
 JOIN = ".join."  # names the times of a distance
 SHARE = 0.2  # relative change of a number of the machine
-MOST_OBJECTS = 6  # whose lines are made free
-LEAST = 0.01  # of the critical path: what has less of it is not worth a run
+MOST_OBJECTS = 6  # objects whose lines are made free, in one study
+LEAST = 0.01  # share of the critical path that makes a change worth a run
 QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(ps|ns|us|cy)(@\w+)?")
 
 
@@ -203,7 +203,7 @@ def _effect(change: Change, base: Repeats, runs: Repeats) -> Effect:
 
 
 def doubtful(base: Repeats, runs: Repeats) -> bool:
-    """Whether chance alone may tell two runs apart, seed by seed; False for a single seed."""
+    """True if chance alone may tell two runs apart, seed by seed; False for a single seed."""
     before = {point.seed: rate(point) for point in base.points}
     ratios = [rate(point) / before[point.seed] for point in runs.points if before.get(point.seed)]
     low, high = interval(ratios) if len(ratios) > 1 else (0, 0)

@@ -1,4 +1,4 @@
-"""What other installed packages add to this one; the laboratory, `uncore_lab`, is such a package.
+"""Loads what other installed packages, like the laboratory `uncore_lab`, add to this one.
 
     commands() -> {name: Command}          entry points of the group `uncore.commands`: each a table
                                            like `uncore.cli.commands.COMMANDS`
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Task(StrEnum):
-    """What somebody wants who looks for a command, in the order of `uncore --help`."""
+    """Tasks for which a user looks for a command, in the order of `uncore --help`."""
 
     START = "Start here"
     PROGRAM = "My program: what it costs, where, and what would help"
@@ -55,8 +55,8 @@ class Measured:
     """Handoffs on a real machine."""
 
     ns: Mapping[str, float]  # median of a distance class
-    home: str  # of the line, as --home has it
-    slices: str  # which slice owned it, as --slices has it; "hash": nobody knows
+    home: str  # home of the line, as --home has it
+    slices: str  # slice that owned the line, as --slices has it; "hash": unknown
 
 
 Known = Callable[["Machine"], Measured | None]
@@ -69,7 +69,7 @@ def commands() -> dict[str, Command]:
 
 
 def measured(machine: Machine) -> Measured | None:
-    """What the first package says that knows the real machine."""
+    """Handoffs of the real machine from the first package that knows it."""
     known: Iterator[Known] = _loaded("uncore.measured")
     return next(filter(None, (handoffs(machine) for handoffs in known)), None)
 

@@ -9,7 +9,7 @@ from uncore.topology.table_reader import Table
 
 
 def sets_and_ways(cache: Table) -> tuple[int, int]:
-    """Those of a cache that is given as a table of `size` and `ways`."""
+    """Sets and ways of a cache that is given as a table of `size` and `ways`."""
     ways, line = cache.count("ways"), cache.ledger.line
     sets, rest = divmod(cache.size("size"), line * ways)
     if rest or not sets:

@@ -1,4 +1,4 @@
-"""Where the agents of a join sit: a floorplan drawn as words.
+"""Places of a join's agents: a floorplan drawn as words.
 
     map = '''              a line is a row of crosspoints, a ring, or the row of a ladder
       0   1   m   2       member 0 (and its slice), member 1, the memory port, member 2
@@ -31,7 +31,7 @@ class Floorplan:
     bridges: dict[str, list[Spot]] = field(default_factory=dict)
     memory: Spot | None = None
     uplink: Spot | None = None
-    layers: int = 1  # of as many rows each, one below the other
+    layers: int = 1  # layers of equally many rows, one below the other
 
     def row(self, row: int) -> list[Spot]:
         return [spot for spot in self.spots if spot[1] == row]

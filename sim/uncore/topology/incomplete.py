@@ -19,7 +19,7 @@ from uncore.errors import UserError
 from uncore.topology.document import Branch, Leaf, Place, merged, parse
 from uncore.topology.examples import BESIDE
 
-Adds = Mapping[str, Mapping[str, Any]]  # of each table, by its dotted name, keys and values
+Adds = Mapping[str, Mapping[str, Any]]  # dotted name of a table -> keys and values to add
 MOST = 64  # tables or links that one machine is found to lack
 JOIN = {"kind": "crossbar", "latency": "20ns", "width": "32B/1ns"}
 DATA = BESIDE["data"]
@@ -28,7 +28,7 @@ ROOT |= {"reply": "direct", "unblock": "completion", "service": "8ns", "grants":
 
 
 class Incomplete(UserError):
-    """What a machine lacks, in words and as tables; `tables`: whole ones, not keys alone."""
+    """The error that a machine lacks keys or tables. `tables`: True if whole tables are missing."""
 
     def __init__(self, message: str, adds: Adds, tables: bool) -> None:
         super().__init__(message)
@@ -55,7 +55,9 @@ def toml(adds: Adds) -> str:
 
 
 def additions(tree: Branch, first: Incomplete, resolve: Callable[[Branch], object]) -> Adds | None:
-    """What the tree lacks from the first refusal on; None where additions alone do not mend it."""
+    """Additions that complete the tree, from the first refusal on; None if additions alone do not
+    suffice.
+    """
     adds: dict[str, dict[str, Any]] = {}
     lack: Incomplete | None = first
     while lack is not None and len(adds) < MOST:

@@ -76,7 +76,7 @@ class Levels:
 
     tree: Tree
     tables: Mapping[str, Mapping[str, Table]]
-    kinds: Mapping[str, str]  # by the path of a group
+    kinds: Mapping[str, str]  # kind of each group, by its path
 
     def kind(self, group: Group) -> str:
         """The kind whose table holds for it."""
@@ -100,7 +100,7 @@ def read_levels(top: Table, tree: Tree) -> Levels:
 
 
 def _kinds_of_parts(table: Table, tree: Tree) -> dict[str, str]:
-    """By path: what a part is said to be, and else what the part around it is."""
+    """Kind of each part, by path: its own, or else that of the part around it."""
     said: dict[str, str] = {}
     for name in table.branch.items:
         for part in table.read(name, tree.parts):
@@ -108,7 +108,7 @@ def _kinds_of_parts(table: Table, tree: Tree) -> dict[str, str]:
                 other = said[part.path]
                 raise table.wrong(name, f"'kinds.{name}': {part.path} is of '{other}' too")
     kinds: dict[str, str] = {}
-    for group in tree.root.groups():  # those around come first
+    for group in tree.root.groups():  # groups come before the groups inside them
         around = kinds.get(group.path.rpartition(".")[0], "")
         kinds[group.path] = said.get(group.path, around)
     return kinds

@@ -1,4 +1,4 @@
-"""Where to draw the stops of a machine: boxes in boxes, as its tree is.
+"""Positions for drawing the stops of a machine: boxes in boxes, like its tree.
 
 `layout(machine)` gives a point for every stop and a frame for every group, in units of one stop.
 The names of stops tell where they belong ("socket0.die1.x2y3"): a group's own stops are laid out as

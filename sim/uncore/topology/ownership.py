@@ -70,7 +70,7 @@ def read_resolvers(
 
 
 def _readers(levels: Levels, protocol: Protocol) -> dict[str, dict[str, _Reader]]:
-    """Those of each level that has resolvers, innermost first: one for each kind."""
+    """Readers of each level that has resolvers, innermost first, one for each kind."""
     inner_first = [level for level in reversed(list(levels.tables)) if level != "core"]
     tables = {
         level: {
@@ -146,7 +146,7 @@ def _refuse_data_alone(level: Table) -> None:
 
 
 def _refuse_what_cannot_work(table: Table, resolver: Resolver, is_root: bool) -> None:
-    """What the rules R3 and J1 of docs/model.md ask for."""
+    """Refuses a resolver that breaks rules R3 and J1 of docs/model.md."""
     if resolver.knows == "snoop" and not is_root:
         raise lacking(
             table.branch.items["knows"].place,
@@ -236,7 +236,7 @@ def _adopt(made: list[Resolver], parent: Resolver, agent: int, cores: int) -> No
 
 
 def _data(level: Table) -> dict[str, Any]:
-    """What a resolver has of the data at its level."""
+    """Fields of a resolver that describe the data at its level."""
     data = level.table("data")
     if not data or data.word("policy") == "none":
         return {"data": "none", "data_sets": 0, "data_ways": 0, "data_hit": 0, "data_repeat": 0}

@@ -30,13 +30,13 @@ from uncore.topology.fabric import SHORTEST
 from uncore.topology.layout import Box, layout
 from uncore.topology.machine import Machine
 
-INCHES, LARGEST = 0.36, 26.0  # of one stop, at most; of a picture's longer side
+INCHES, LARGEST = 0.36, 26.0  # inches of one stop, at most, and of a picture's longer side
 NARROWEST = 4.2  # inches, for the title and the legend
 POINTS = 72  # in an inch
 SIDE = 0.64  # of a core's square, in stops
-LETTER, LINE = 0.64, 1.2  # of a font's size: a figure's width; a line's height
+LETTER, LINE = 0.64, 1.2  # width of a figure and height of a line, over the font size
 LARGEST_FONT = 7.0
-HEAD = 0.5  # of a stop, at the head of a frame, for its name
+HEAD = 0.5  # room at the head of a frame for its name, in stops
 TITLE, MARGIN = 12, 4
 FAR = 3.0  # stops: a longer link is drawn faintly, because it passes others' places
 BEND = 1.0  # stops: twice the height of a link's arc
@@ -46,7 +46,7 @@ DASHES = (
     (0, (5, 2)),
     (0, (1.5, 1)),
     (0, (5, 1, 1, 1)),
-)  # of levels, where print has no colours
+)  # dashes by level, for print without colours
 Point = tuple[float, float]
 Looks = dict[str, Any]  # of a line
 
@@ -143,7 +143,7 @@ def _lines(places: list[Point]) -> tuple[Lines, Lines]:
 
 
 def _between(lines: Lines, a: Point, b: Point) -> bool:
-    """Whether others stand between two places of a line."""
+    """True if other stops stand between two places of a line."""
     if round(100 * a[1]) != round(100 * b[1]):
         return False
     on, (first, last) = lines.get(round(100 * a[1]), []), sorted((a[0], b[0]))
@@ -192,7 +192,7 @@ def _agents(axes: Axes, machine: Machine, box: Box, point: float) -> None:
 
 
 def _seats(machine: Machine) -> Iterator[tuple[int, str]]:
-    """What stands in each square: its cores, two in a line where several share a stop."""
+    """Text in each square: its cores, two in a line where several share a stop."""
     for stop in sorted(set(machine.core_stops)):
         cores = [str(c) for c, seat in enumerate(machine.core_stops) if seat == stop]
         wide = 1 if len(cores) < 3 else 2
@@ -219,7 +219,9 @@ def _legend(machine: Machine, looks: dict[str, Looks]) -> list[Line2D]:
 
 
 def _latencies(machine: Machine, level: str) -> str:
-    """Of a message without data, over one link; beside others, links that cost nothing are none."""
+    """Latencies of a message without data over one link. Links that cost nothing count only if all
+    do.
+    """
     times = {link.control / 1000 for link in machine.links if link.level == level}
     times = times - {SHORTEST / 1000} or times
     return " to ".join(dict.fromkeys(f"{time:.3g}" for time in (min(times), max(times)))) + " ns"

@@ -129,7 +129,7 @@ def _unknowns(top: Table) -> tuple[tuple[str, str], ...]:
     return tuple((key, table.text(key)) for key in table.branch.items) if table else ()
 
 
-Joins = dict[tuple[str, str], Join]  # by level and kind
+Joins = dict[tuple[str, str], Join]  # key: level and kind
 
 
 def read_joins(levels: Levels, messages: Messages) -> Joins:
@@ -147,11 +147,11 @@ PROGRAM, STACK = 2 << 20, 16512  # bytes of a node; UC_STACK_STRIDE of uncore_ab
 
 @dataclass(frozen=True)
 class Port:
-    """Where a group, or a core not yet seated, meets the join above."""
+    """The place where a group, or a core not yet seated, meets the join above."""
 
     group: Group
     stop: int | None
-    plane: int = 0  # of several hubs, which one it is
+    plane: int = 0  # index among several hubs
     planes: int = 1
 
     def meets(self, hub: int, hubs: int) -> bool:
@@ -166,7 +166,7 @@ class Plan:
     levels: Levels
     joins: Joins
     fabric: Fabric = field(default_factory=Fabric)
-    sites: dict[str, Sites] = field(default_factory=dict)  # by a group's path
+    sites: dict[str, Sites] = field(default_factory=dict)  # key: a group's path
     cores: dict[int, int] = field(default_factory=dict)
 
     def seat(self, top: Table) -> Seats:
@@ -211,7 +211,7 @@ class Plan:
         leaf = join.table.branch.items.get("links")
         for group in self.tree.groups(join.level) if isinstance(leaf, Leaf) else ():
             prefix = f"{group.path}." if group.path else ""
-            ends: dict[bool, str] = {}  # of each side the outermost that has one port
+            ends: dict[bool, str] = {}  # on each side, the outermost level that has one port
             for path, stops in sorted(self.fabric.ports.items(), key=lambda port: len(port[0])):
                 if path.startswith(prefix) and path != group.path and len(stops) == 1:
                     ends.setdefault(stops[0] in reached, path.removeprefix(prefix))
@@ -317,7 +317,7 @@ def _cache(table: Table | None) -> dict[str, int]:
 
 
 def _busy(table: Table, rate: Fraction) -> int:
-    """How long a line keeps a channel of that rate."""
+    """Time that a line occupies a channel of that rate."""
     return ps(table.ledger.line / rate)
 
 

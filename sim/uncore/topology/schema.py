@@ -29,14 +29,14 @@ from uncore.topology.units import LONGEST
 
 LINE, LINES = 64, (64, 128, 256)  # bytes: a line's, where a machine says nothing else
 YEAR, YEARS = "year", (1960, 2100)  # the key of [lineage] that is no level
-LARGEST = (1 << 32) - 1  # of what is counted
+LARGEST = (1 << 32) - 1  # largest count
 MOST_BYTES = 1 << 50
 MOST_HARTS = 4096
 T = TypeVar("T")
 
 
 class Form(Enum):
-    """How a value is written; of a number also what it becomes."""
+    """Forms of a value; a number's form also determines its type."""
 
     DURATION = "duration"  # picoseconds
     FREQUENCY = "frequency"
@@ -57,7 +57,7 @@ Some = Annotated[int, Meta(ge=1, le=LARGEST)]
 Share = Annotated[int, Meta(ge=1, le=1000), Form.SHARE]
 MaybeShare = Annotated[int, Meta(ge=0, le=1000), Form.SHARE]
 INT32 = "int32_t"  # in native code
-Place = Annotated[int, Meta(ge=0, lt=1 << 31), INT32]  # of a stop or an agent in its list
+Place = Annotated[int, Meta(ge=0, lt=1 << 31), INT32]  # index of a stop or an agent in its list
 MaybePlace = Annotated[int, Meta(ge=-1, lt=1 << 20), INT32]  # -1: none
 
 
@@ -71,7 +71,7 @@ class Key(Struct, frozen=True):
     form: Form
     name: str
     about: str = ""
-    default: str | None = None  # as a file would say it
+    default: str | None = None  # as a file would write it
     absent: str = ""  # in words, what holds where no file says it
     words: tuple[str, ...] = ()
     low: int = 0

@@ -42,7 +42,7 @@ def ps(time: Fraction) -> int:
 
 
 class UnitError(ValueError):
-    """What was expected, as the end of a sentence that starts with what was read."""
+    """The expected form, as the end of a sentence that starts with the text that was read."""
 
 
 def count(text: str, low: int, high: int) -> int:

@@ -57,7 +57,7 @@ class _Reader:
         return BELOW[path]
 
     def names(self, path: str, keys: Iterable[str]) -> Iterator[str]:
-        """Those known, and what stands in the tables among them: an `l1_size` is an `l1.size`."""
+        """Known names, and those in the tables among them: an `l1_size` is an `l1.size`."""
         for name in sorted(keys):
             yield name
             yield from (f"{name}.{inner}" for inner in sorted(BELOW.get(f"{path}.{name}", ())))

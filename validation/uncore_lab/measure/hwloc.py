@@ -23,10 +23,8 @@ Element = ElementTree.Element
 
 MAX_FILE_BYTES = 1 << 26
 MOST_OBJECTS, DEEPEST = 1 << 17, 64
-# words of a set, each 32 processors: 65,536 processors || digits of a number, so that it is no
-# larger than hwloc's own
-MOST_WORDS = 1 << 11
-MOST_DIGITS = 18  # of a number, which so is no larger than hwloc's own
+MOST_WORDS = 1 << 11  # words of a set, each 32 processors: 65,536 processors
+MOST_DIGITS = 18  # digits of a number, so that it is no larger than hwloc's own
 CACHE_LEVELS = {"L1Cache": 1, "L2Cache": 2, "L3Cache": 3}
 
 

@@ -45,8 +45,7 @@ KEYS = (
     "unmatched",
     "lends_nothing",
 )  # in the file's order
-# share of the variance inside a shared cache that parts must explain to be carried || label of the
-# pairs that only the system holds
+# share of the variance inside a shared cache that parts must explain to be carried
 MIN_PARTS_R2 = 0.5
 # label of pairs that only the system holds
 SYSTEM_PAIRS_LABEL = {"socket": "xsocket", "die": "pkg"}

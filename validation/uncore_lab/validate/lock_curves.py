@@ -55,10 +55,11 @@ PROSE = (
     " again, and stops. A point is the elapsed time over the operations of all, in ns. Threads are"
     " placed in the order in which lockhammer pinned them. Measured: medians of nine runs;"
     f" simulated: medians of {len(MATRIX_SEEDS)} seeds. At hold 0 and think 0 both are less"
-    " the harness (the primitive `empty`); elsewhere the loops that stand for hold and think last as long as"
-    " `empty` shows that they did. Errors at think 0 are of what is left without the hold, if"
-    f" holding excludes others. `near`: points within {NEAR_ERROR_PCT:g} %; `knee`: the least"
-    f" number of threads with nine tenths of the best throughput, simulated / measured. {SLEEPING} is a"
+    " the harness (the primitive `empty`); elsewhere the loops that stand for hold and think last"
+    " as long as `empty` shows that they did. Errors at think 0 are of what is left without the"
+    f" hold, if holding excludes others. `near`: points within {NEAR_ERROR_PCT:g} %; `knee`: the"
+    " least number of threads with nine tenths of the best throughput, simulated / measured."
+    f" {SLEEPING} is a"
     " program of Linux (workloads/programs), for its waiters sleep; no bar counts it."
 )
 

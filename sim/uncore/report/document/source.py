@@ -12,7 +12,7 @@ from uncore.program.locate import source_of
 from uncore.result import Observed, Point
 
 AROUND = 3  # lines shown on either side of one that costs
-LEAST = 2000  # of all that is waited, so little is not shown
+LEAST = 2000  # share of all waiting, as 1/LEAST, below which a line is not shown
 
 
 def annotated(program: Program, observed: Observed, point: Point) -> str:

@@ -12,7 +12,7 @@ from uncore.result import Observed, Point
 from uncore.topology.layout import Box, layout
 from uncore.topology.machine import Machine
 
-UNIT = 80.0  # of the drawing, one stop
+UNIT = 80.0  # width of one stop in the drawing
 SAID, MANY = 5000, 100  # millionths from which a wire says how busy it is; wires, where none does
 CORE = 0.8 * UNIT
 WIDEST = 14.0  # a link that is busy all the time
@@ -90,7 +90,7 @@ def _wires(machine: Machine, box: Box, busy: dict[frozenset[int], int]) -> Itera
 
 
 def _shares(machine: Machine, box: Box, busy: dict[frozenset[int], int]) -> Iterator[str]:
-    """How busy wires are, as text over all else."""
+    """Utilisation of wires as text on top of the drawing."""
     for wire, ppm in busy.items():
         if ppm >= SAID and len(busy) < MANY:
             (x1, y1), (x2, y2) = _ends(machine, box, wire)

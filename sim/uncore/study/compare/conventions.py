@@ -24,8 +24,8 @@ from uncore.errors import UserError
 from uncore.topology.machine import Machine
 
 APART = 1.25  # times, either way: what has to be explained
-GAIN = 0.01  # of a ratio's logarithm: less is no gain
-HEAD = frozenset({"extends", "name", "source"})  # of a file: no conventions
+GAIN = 0.01  # a change of a ratio's logarithm by less is no gain
+HEAD = frozenset({"extends", "name", "source"})  # keys of a file that are no conventions
 RESOLVER = "system.resolver."  # in a file: of every resolver of the machine
 NS = 1000
 NO_EVICTION = "32MiB 16-way"  # more than what any job here uses
@@ -110,7 +110,9 @@ def held(file: Path, machine: Machine) -> Iterator[Overrides]:
 
 
 def _stated(file: Path) -> Overrides:
-    """What a file says and what it extends in its own folder."""
+    """Overrides that a file states, together with those of the file that it extends in its own
+    folder.
+    """
     table = tomllib.loads(file.read_text())
     extended = table["extends"]
     above = {} if "/" in extended else _stated(file.with_name(f"{extended}.toml"))

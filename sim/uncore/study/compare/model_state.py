@@ -1,4 +1,4 @@
-"""Which model a comparison was made with: a digest of each rule and each protocol table.
+"""Digests of the model that a comparison was made with: of each rule and each protocol table.
 
     parts() -> {"C9": digest, "client.table": digest, ..}     of this checkout
     state(parts) -> digest of all

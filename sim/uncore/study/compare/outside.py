@@ -98,7 +98,7 @@ class Compared:
         )
 
     def explained(self, theirs: float, protocol: str) -> Explained:
-        """Which conventions bring our time of an operation to `theirs`, in ps."""
+        """Searches conventions that bring our time of an operation to `theirs`, in ps."""
 
         def play(overrides: Overrides) -> float:
             job = self.job("native", overrides)
@@ -186,7 +186,7 @@ def _row(job: Compared, crossed: Crossed) -> Row:
 
 
 def _why(job: Compared, crossed: Crossed, protocol: str, options: EngineOptions) -> Row:
-    """What explains a ratio beyond APART."""
+    """The explanation of a ratio beyond APART, as columns."""
     theirs = crossed.sides[1].per_operation
     if job.file == "matching" or not theirs:
         return {}
@@ -223,7 +223,7 @@ def write(folder: Path, made: Sequence[Made]) -> None:
 
 
 def _job(row: Row) -> tuple[str, ...]:
-    """What a row is of, but for its age."""
+    """The job of a row, which says nothing of the row's age."""
     return tuple(str(row.get(key, "")) for key in JOB)
 
 

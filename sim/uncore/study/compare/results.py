@@ -58,7 +58,7 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    a: str  # what differs: a workload, a machine, or both
+    a: str  # label of one side: the workload, the machine, or both, as far as they differ
     b: str
     common: str  # what does not
     rows: list[Ratio]
@@ -66,7 +66,7 @@ class Comparison(msgspec.Struct, frozen=True):
     ratio_mean: float  # geometric
     ratio_max: float
     seeds: list[int]  # of either's repeats
-    threads: int  # where the parts were counted
+    threads: int  # count at which the parts were counted
     classes: list[Part] | None  # None: an engine cannot know them
     lines: list[Part] | None
     waits: list[Part] | None = None  # ns; None: nobody looked
@@ -134,7 +134,9 @@ def _ratio(a: Repeats, b: Repeats) -> Ratio:
 
 
 def _names(a: Result, b: Result) -> tuple[str, str, str]:
-    """What tells them apart, and what they share; every setting that differs is named."""
+    """Labels of both results and of what they share. Every setting that differs is in the
+    labels.
+    """
     mine, theirs = _settings(a), _settings(b)
     differ = [k for k in {**mine, **theirs} if mine.get(k) != theirs.get(k)] or ["workload"]
     common = [mine["workload"], mine["machine"]]
@@ -163,7 +165,7 @@ def _settings(result: Result) -> dict[str, str]:
     }
 
 
-# ---- Where the difference comes from -------------------------------------------------------------
+# ---- Parts of the difference ---------------------------------------------------------------------
 
 Counts = Mapping[str, int] | None
 

@@ -90,7 +90,7 @@ class Exploration(Framed):
         ]
 
     def _spans(self, tried: Tried) -> dict[str, float | None]:
-        """Where the objectives of a design lay when it was given up."""
+        """Least and largest possible objectives of a design when it was given up."""
         spans = tried.spans or [ANY] * len(self._goals)
         ends = zip(product(self._goals, ("min", "max")), chain(*spans), strict=True)
         return {f"{goal}_{end}": None if isinf(value) else value for (goal, end), value in ends}

@@ -53,7 +53,7 @@ class Choice:
 @dataclass(frozen=True)
 class Run:
     program: Program
-    workload: str  # as it was written
+    workload: str  # the name that the user gave
     threads: int
     parameters: Mapping[str, Template]
 

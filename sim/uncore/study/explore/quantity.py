@@ -13,7 +13,7 @@ from typing import NamedTuple
 from uncore.errors import UserError
 from uncore.topology.units import NUMBER, QUANTITY, SIZE, TIME
 
-DIGITS = 3  # of what is drawn from a range
+DIGITS = 3  # significant digits of a value drawn from a range
 
 
 class Quantity(NamedTuple):

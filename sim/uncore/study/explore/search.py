@@ -88,7 +88,7 @@ class Sampler:
         for constraint, excess in zip(self._plan.constraints, score.excesses, strict=True):
             if excess is not None:
                 trial.set_constraint(constraint.words, excess)
-        unread = [0.0] * len(self._plan.objectives)  # of designs that a bound excludes
+        unread = [0.0] * len(self._plan.objectives)  # objectives of a design that a bound excludes
         self._study.tell(trial, list(score.objectives) or unread)
 
 
@@ -105,7 +105,7 @@ def _study(plan: Plan) -> Any:
         seed=plan.written.values.search.seed,
         n_startup_trials=max(plan.designs // STARTS, 1),
         multivariate=True,
-        constant_liar=True,  # what is under way counts as bad, so that a batch is spread
+        constant_liar=True,  # unfinished trials count as bad, so that a batch is spread
     )
     directions: Any = [
         "maximize" if objective.most else "minimize" for objective in plan.objectives

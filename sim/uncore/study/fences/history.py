@@ -1,4 +1,4 @@
-"""Which programs `uncore fences` has been asked about, by their text, and which it might be.
+"""Remembers the programs that `uncore fences` was asked about, and hints at others.
 
     remember(source)       a program has been asked about, as it is written now
     hint(job) -> str       to ask, after a run that cannot tell; "" where there is no reason to

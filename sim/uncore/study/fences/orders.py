@@ -26,7 +26,7 @@ WORD = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 RELAXED, SIGNAL = "relaxed", "signal fence"
-# What each order can be weakened to, the weakest first.
+# Weaker forms of each order, the weakest first.
 WEAKER = {
     "consume": (RELAXED,),
     "acquire": (RELAXED,),
@@ -168,7 +168,7 @@ def _call_around(words: Words, at: int) -> re.Match[str] | None:
 
 
 def _call_end(words: Words, at: int) -> int | None:
-    """Where the last parenthesis of a call is; None if the name is not called."""
+    """Index of the last parenthesis of a call; None if the name is not called."""
     depth = 0
     for word in words[at + 1 :]:
         depth += (word["mark"] == "(") - (word["mark"] == ")")

@@ -25,7 +25,7 @@ PASSES, FAILS, NEEDED, UNSEEN, SAME = "passes", "fails", "needed", "not seen nee
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What came of one weakening; `failure` where a run failed."""
+    """The result of one weakening; `failure` if a run failed."""
 
     place: str
     column: int

@@ -47,7 +47,7 @@ PACES: Sequence[tuple[Mapping[str, str], Mapping[str, str]]] = (
 
 @dataclass(frozen=True)
 class Trials:
-    """What is tried of each program."""
+    """Machines, thread counts, seeds and parameters that each program is tried with."""
 
     machines: tuple[str, ...] = ("ccx:2x4", "mesh:3x3", "bus:8")
     threads: tuple[int, ...] = (2, 3, 4, 8)

@@ -38,7 +38,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """What a program is compiled of, beside the runtime, which is not in question."""
+    """The texts that a program is compiled from, except the runtime, which is not in question."""
 
     main: Path
     texts: Mapping[Path, str]

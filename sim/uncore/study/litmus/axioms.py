@@ -1,4 +1,4 @@
-"""What the memory model allows, computed from its axioms.
+"""Computes the outcomes that the memory model allows from its axioms.
 
     allowed(test, tso=False) -> frozenset[Outcome]
 
@@ -31,7 +31,7 @@ class Operation:
     release: bool = False
     atomic: bool = False  # an AMO or SC, whose value may not be forwarded (rule 3)
     paired: bool = False  # an SC, whose LR is the operation before it
-    links: tuple[Link, ...] = ()  # what stands between it and each earlier operation
+    links: tuple[Link, ...] = ()  # links from each earlier operation to this one
 
 
 def allowed(test: Litmus, tso: bool = False) -> frozenset[Outcome]:
@@ -228,7 +228,9 @@ def _outcome(
     source: dict[int, int | None],
 ) -> Outcome:
     def value(store: int | None) -> int:
-        """What the store stored: an AMO that stands for a load puts back what it read."""
+        """The value that a store stored. An AMO that stands for a load puts back the value it
+        read.
+        """
         if store is None:
             return 0
         access = operations[store].access

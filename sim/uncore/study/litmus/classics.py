@@ -34,7 +34,7 @@ SHAPES = {
     "SRR": "Wx1 Wy1 | Ry Rz Wx2",
 }
 
-Change = Callable[[int, Access], Access]  # of a thread's number and one of its accesses
+Change = Callable[[int, Access], Access]  # arguments: a thread's number and one of its accesses
 
 
 def parse(text: str) -> tuple[tuple[Access, ...], ...]:

@@ -16,7 +16,7 @@ from uncore.study.litmus.events import Access, Litmus, Outcome
 from uncore.support import paths
 
 MOST_THREADS = 4
-BITS = 2  # of a value in an outcome
+BITS = 2  # bits of a value in an outcome
 
 
 def program(tests: Sequence[Litmus]) -> Program:

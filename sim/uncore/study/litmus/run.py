@@ -32,7 +32,7 @@ THREADS = guest.MOST_THREADS
 
 @dataclass(frozen=True)
 class Setting:
-    """Where the tests run."""
+    """The machine and the options that tests run with."""
 
     machine: str
     protocol: str
@@ -97,7 +97,7 @@ def observe(
 
 
 def forbidden(test: Litmus, seen: Counter[Outcome], order: Order = "tso") -> list[Outcome]:
-    """What was seen and must not be."""
+    """Outcomes that were seen and are forbidden."""
     return sorted(set(seen) - axioms.cached(test, order == "tso"))
 
 
