@@ -1,4 +1,5 @@
-"""What an answer costs: standing questions, with runs of the usual length and with `--within 2%`.
+"""Measures the cost of an answer: standing questions, with runs of the usual length and with
+`--within 2%`.
 
     python -m benchmarks.answers [--only WORD]    the rows, beside those kept in answers.toml
     python -m benchmarks.answers --renew          writes them there, knowingly

@@ -69,7 +69,7 @@ class Member:
 
 
 def members(part: type) -> Iterator[Member]:
-    """What the native engine is told of a dataclass."""
+    """Members of the struct that is made from a dataclass."""
     for member in fields(part):
         if member.native and cpp(member.type):
             yield Member(member.name, member.about, member.type)

@@ -147,7 +147,8 @@ def _cpus(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> Tree:
     nodes = [info.memory[node].node for node in nearest_memories(machine, harts)]
     cores = [machine.core_of(hart) for hart in harts]
     caches = {core: _caches(machine, core) for core in dict.fromkeys(cores)}
-    levels: dict[int, int] = {}  # by handle: behind all that any core has before it
+    # handle -> level; a cache's level is above those of all caches before it in any core
+    levels: dict[int, int] = {}
     for own in caches.values():
         for level, cache in enumerate(own, start=2):
             levels[cache.handle] = max(level, levels.get(cache.handle, 0))

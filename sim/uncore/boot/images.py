@@ -46,7 +46,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Most:
-    """What it can use."""
+    """Largest counts that the kernel can use."""
 
     harts: int = ANY
     nodes: int = ANY

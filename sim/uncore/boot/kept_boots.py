@@ -66,7 +66,8 @@ def keep(boot: Boot, begun: Begun, session: Session) -> bool:
 
 
 def _file(boot: Boot) -> Path:
-    machine = dataclasses.replace(boot.machine, numbers=())  # where its numbers come from
+    # the sources of its numbers do not matter
+    machine = dataclasses.replace(boot.machine, numbers=())
     document = msgspec.to_builtins(dataclasses.replace(boot, machine=machine))
     key = canonical([document, engine.identity("native")])
     return FOLDER / hashlib.sha256(key).hexdigest()

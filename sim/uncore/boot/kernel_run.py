@@ -24,7 +24,7 @@ class Boot:
     """All that decides the run."""
 
     machine: Machine
-    harts: tuple[int, ...]  # of the machine, by their number in the kernel's eyes
+    harts: tuple[int, ...]  # harts of the machine, in the order of the kernel's numbers
     kernel: Kernel
     initrd: bytes = b""
     append: str = ""
@@ -40,7 +40,7 @@ def start(boot: Boot, lookahead: int = spec.NO_LIMIT, sleep: bool = True) -> Run
 def parts(
     boot: Boot, lookahead: int = spec.NO_LIMIT, sleep: bool = True
 ) -> tuple[Machine, spec.Job]:
-    """What the run is made of."""
+    """The machine and the job of which the run consists."""
     if any(core.order == "weak" for core in boot.machine.each_core):
         raise UserError(
             f"{boot.machine.id}: core.order = weak: a kernel runs where memory is ordered totally;"

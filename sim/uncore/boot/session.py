@@ -24,12 +24,12 @@ from uncore.result import canonical
 
 EVENTS, LOOK = 200_000, 10**9  # at most; ps from one look to the next
 PATIENCE = 20  # looks with harts awake
-ASLEEP = 10  # as many is one with all asleep
+ASLEEP = 10  # a look with all harts asleep counts as this many
 MOST_TEXT = 1 << 25  # letters of the console, by whatever way; the firmware takes half as many
 
 
 class Stillness(msgspec.Struct, frozen=True):
-    """What a session has seen at its last look."""
+    """State of a session at its last look."""
 
     looks: int = 0  # that saw the same
     said: int = 0  # letters of the console

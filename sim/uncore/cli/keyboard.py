@@ -45,7 +45,7 @@ def keyboard(stream: TextIO | None) -> Iterator[Callable[[], str]]:
 
 
 def _in_front(terminal: int) -> bool:
-    """Whether the process may set the terminal: in its foreground, or where it controls none."""
+    """True if the process may set the terminal: in its foreground, or if it controls none."""
     try:
         return os.tcgetpgrp(terminal) == os.getpgrp()
     except OSError:

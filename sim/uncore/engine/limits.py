@@ -36,7 +36,7 @@ class Limits(Struct, frozen=True):
 
 
 class Watch(Protocol):
-    """What an engine says now and then, and at the end: 0 is what it cannot know."""
+    """A callback for an engine's progress, called now and then and at the end. 0 means unknown."""
 
     def __call__(self, operations: int, reached: int, touched: int = 0) -> None: ...
 

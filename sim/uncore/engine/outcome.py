@@ -1,4 +1,4 @@
-"""What came of a run: the fields of a Point from what an engine of ours counted.
+"""Turns the counts of one of our engines into the fields of a Point.
 
 Interface: `point(job, run)`, `percentiles(buckets)`; `Run` is what it wants to know of a run that
 has ended, native or reference.
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from uncore.program import Program
     from uncore.topology.machine import Machine
 
-SUSPECTS = ["stopped", "running", "waiting", "spinning", "idle"]  # whom to name first in a message
+# order in which states of harts are named in a message
+SUSPECTS = ["stopped", "running", "waiting", "spinning", "idle"]
 MOST_SUSPECTS = 16
 NO_OPERATIONS = "the workload marks no operations"  # why a point has no latency
 NOT_TOGETHER = "fewer than 20 operations were done while all threads took part (W2)"
@@ -99,7 +100,7 @@ def whereabouts(job: Job, engine: Run) -> list[str]:
 
 
 def _told(guest: Program, engine: Run, harts: int) -> dict[str, Any]:
-    """What a workload leaves in its records, and its tables."""
+    """Fields from a workload's records and tables."""
     records = readback.records(guest, engine.read, harts)
     fields = readback.fields(records, readback.tables(guest, engine.read))
     if engine.exit_code and not fields["failures"]:
@@ -150,7 +151,7 @@ def _memory_caches(machine: Machine, counts: dict[str, Any]) -> list[tuple[str, 
 
 
 def origins(machine: Machine) -> tuple[list[str], list[str]]:
-    """What fills from between the children of a level are called; and of each resolver's data."""
+    """Names of the sources between the children of a level, and of each resolver's data."""
     between = ["system", *(level for level in machine.levels if level != "thread")]
     return between, [f"{resolver.level} data" for resolver in machine.resolvers]
 
@@ -188,7 +189,9 @@ def _broken_rule(machine: Machine, reason: str) -> str:
 
 
 def _failed_scs(job: Job, engine: Run) -> list[str]:
-    """Where SCs failed while no operation was done: a loop around them may never end."""
+    """Sentences on SCs that failed while no operation was done: a loop around them may never
+    end.
+    """
     failed = engine.counters()["failed_lately"]
     if engine.end != "watchdog" or not failed:
         return []

@@ -1,4 +1,4 @@
-"""What came of a program of Linux: its exit status, its output, its threads.
+"""Results of a Linux program: its exit status, its output, and its threads.
 
 Interface: `fields(job, run)`, of a Point; `latency(point)` where it marks no operations;
 `stacks(job, run)`: where each thread is, for a message.  A program without hints is one operation:
@@ -21,7 +21,7 @@ Task = dict[str, Any]
 
 
 class Run(Protocol):
-    """What is asked of a run, whatever its program."""
+    """The interface of a run that every program's results need."""
 
     @property
     def exit_code(self) -> int: ...

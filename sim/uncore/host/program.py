@@ -35,7 +35,7 @@ COUNTED = paths.WORKLOADS / "runtime/counted/hints.c"
 
 @dataclass(frozen=True)
 class Sources:
-    """What a program is compiled of: the file given, others, the compiler's words."""
+    """Sources of a program: the file given, other files, and options of the compiler."""
 
     main: Path
     others: tuple[Path, ...] = ()

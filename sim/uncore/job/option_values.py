@@ -81,7 +81,7 @@ def places(text: str) -> list[str]:
 
 
 def is_workload(word: str) -> bool:
-    """Whether a word is `kind/name` or a program's file; a machine's file ends in .toml."""
+    """True if a word is `kind/name` or a program's file; a machine's file ends in .toml."""
     return word.endswith((".c", ".cc", ".cpp", ".cxx", ".zig", ".elf")) or (
         "/" in word and not word.endswith(".toml")
     )

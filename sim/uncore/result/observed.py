@@ -22,7 +22,7 @@ Bytes = list[tuple[int, int]]
 
 
 class Use(Struct, frozen=True, kw_only=True):
-    """What one instruction did to one line, in the harts that used it alike."""
+    """Accesses of one instruction to one line, in the harts that used it alike."""
 
     pc: Annotated[int, Meta(description="address of the instruction")]
     function: Annotated[str, Meta(description="where it is; empty when unknown")]
@@ -135,7 +135,7 @@ class Object(Struct, frozen=True, kw_only=True):
 
 
 class Observed(Struct, frozen=True, kw_only=True):
-    """What the probe `lines` saw of one point."""
+    """Observations of one point by `lines`."""
 
     threads: Annotated[int, Meta(description="of the point")]
     seed: Annotated[int | UnsetType, Meta(description="of the point; absent if it has none")] = (

@@ -1,4 +1,5 @@
-"""Which lines cost a run its time, who shares them, and what keeping fields apart would gain.
+"""Ranks lines by the time that they cost a run, with their sharers and the gain of keeping fields
+apart.
 
     for cost in costs(observed): ...       costliest first
 
@@ -44,7 +45,7 @@ class Cost(Struct, frozen=True, kw_only=True):
     invalidations: int
     taken: list[tuple[int, int, int]]
     waited_ps: int
-    waited_ppm: int  # of the time of all harts
+    waited_ppm: int  # share of the time of all harts
     needless_ps: int
     apart: list[Group]  # groups of fields that should not share the line; empty if none
     uses: list[Use]

@@ -103,7 +103,7 @@ def interval(values: Sequence[float], further: int = 0) -> tuple[float, float]:
 
 
 def _rank(count: int) -> int:
-    """Of the interval's ends, from either side; 0 where there is none."""
+    """Rank of the interval's ends, counted from either side; 0 if there is none."""
     beyond, rank = 1.0, 0
     while beyond / 2**count <= (1 - LEVEL / 100) / 2:
         rank += 1

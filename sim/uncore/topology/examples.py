@@ -15,7 +15,7 @@ from typing import Any
 from uncore.support.paths import TOPOLOGIES
 
 FILES = ("families/teaching", "families/base", "ccx", "mesh")  # the first that has the key
-# Examples of keys that no teaching machine has, or has in a short form only, by the last part of the
+# Examples of keys that no teaching machine has, or only in a short form, by the last part of the
 # table's name.
 BESIDE: dict[str, dict[str, Any]] = {
     "": {"name": "a machine", "tree": "core:4 thread:1"},

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 SLOWEST, MEASURED = "slowest", "measured"
 NAMED = 3  # objects on a line that name it
-MARGIN = 10  # of an operation's time, one part is shown before it and one behind
+MARGIN = 10  # a view shows the operation and 1/MARGIN of its time on either side
 
 
 @dataclass(frozen=True)
 class Window:
-    """What of a run is wanted: of all that is not said, everything."""
+    """The part of a run to record; without any argument, everything."""
 
     start: int = 0  # ps
     until: int = spec.NO_LIMIT
@@ -59,7 +59,7 @@ class Trace:
 
     @cached_property
     def lines(self) -> list[int]:
-        """Those of most messages first."""
+        """Lines in falling order of their messages."""
         counts = self.tables["messages"].filter(self.tables["messages"]["line"] > 0)
         by_count = counts.group_by("line").len().sort(["len", "line"], descending=[True, False])
         return [line for line, _ in by_count.iter_rows()]
@@ -78,7 +78,7 @@ class Trace:
 
     @cached_property
     def operations(self) -> list[Operation]:
-        """Those that ended within the window, as the program marks them."""
+        """Operations that ended within the window, as the program marks them."""
         return operations.of(self.tables["harts"])
 
 

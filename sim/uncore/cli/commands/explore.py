@@ -1,4 +1,4 @@
-"""Which machine is best for some workloads, and at what price: explore."""
+"""The command `explore`: finds the best machine for some workloads, and its price."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which memory orders of a program are needed: fences."""
+"""The command `fences`: finds the memory orders that a program needs."""
 
 from __future__ import annotations
 
@@ -88,5 +88,5 @@ def _ask(
                 answers_by_number[number] = answers
                 advance(1)
     except KeyboardInterrupt:
-        pass  # what is finished is the answer
+        pass  # the finished questions are the answer
     return answers_by_number

@@ -26,16 +26,16 @@ SENT = 2  # cycles: one of the buffer it leaves by, one of the endpoint's link
 PROMISED = 16
 KEPT = "readshared readunique readonce writeback seq_acc seq_line_write atomic".split()
 LET_GO = "dealloc_on_unique dealloc_on_shared dealloc_backinv_unique dealloc_backinv_shared".split()
-# Which of the data that pass it a level keeps, and when it gives up them or the copies above.  A
-# victim that lets go when somebody above will write sends dirty data home first, and the writer
-# waits: it keeps them, of no use, instead.
+# Data that a level keeps of those that pass it, and the events at which it gives up them or the
+# copies above. A victim that lets go when somebody above will write sends dirty data home first,
+# and the writer waits: so it keeps them, to no use, instead.
 DATA = {
     "private": ("readshared readunique readonce writeback seq_acc", LET_GO[2:]),
     "inclusive": ("readshared readunique readonce writeback", LET_GO[2:]),
     "victim": ("readshared readonce writeback atomic", []),
     "none": ("", LET_GO[:2]),
 }
-# What arrives at a controller that is not busy with the line.
+# Messages that reach a controller which is not busy with the line.
 _READS = ("ReadShared", "ReadNotSharedDirty", "ReadUnique", "ReadUnique_PoC", "CleanUnique")
 _STATES = (
     "I SC UC SD UD UD_T RU RSC RSD RUSC RUSD SC_RSC SD_RSC SD_RSD UC_RSC UC_RU UD_RU UD_RSD UD_RSC"
@@ -110,7 +110,7 @@ def memory(parts: Parts, number: int) -> dict[str, Value]:
 
 
 def _controller(parts: Parts, version: int, data: str) -> dict[str, Value]:
-    """What all caches have; a table's later entries replace it."""
+    """Parameters of all caches; a table's later entries replace them."""
     allocates, let_go = DATA[data]
     machine = parts.job.machine
     return (

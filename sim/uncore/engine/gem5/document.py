@@ -43,7 +43,7 @@ class Document:
         self._calls.append([path, *arguments])
 
     def written(self) -> dict[str, Any]:
-        """What goes into system.json."""
+        """The contents of system.json."""
         return {
             "protocol": self.protocol,
             "slice": self.slice,

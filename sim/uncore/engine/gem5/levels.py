@@ -1,4 +1,4 @@
-"""Which part of a machine is which level of a protocol of gem5, or why there is none.
+"""Maps parts of a machine to levels of a gem5 protocol, or says why that is impossible.
 
     levels(job, several) -> Levels     or UserError, with the protocol that could
 
@@ -33,7 +33,7 @@ class Bank:
     resolver: Resolver
     stop: int
     node: int | None  # only those of a memory node
-    turn: int  # of `shares` lines in a row
+    turn: int  # position in the round of `shares` lines
     shares: int
     below: tuple[int, ...]  # banks; (): the memories
 
@@ -41,7 +41,7 @@ class Bank:
 @dataclass(frozen=True)
 class Levels:
     cores: tuple[int, ...]  # in order of the harts
-    asks: tuple[tuple[int, ...], ...]  # of each core, the banks
+    asks: tuple[tuple[int, ...], ...]  # banks that each core asks
     banks: tuple[Bank, ...]
     nodes: tuple[int, ...]  # memory nodes in use
 

@@ -30,7 +30,7 @@ class Protocol:
     private: Controller
     bank: Controller
     memory: Controller
-    kinds: tuple[str, str, str]  # of gem5's controllers, in this order
+    kinds: tuple[str, str, str]  # names of gem5's controllers, in this order
     data: str  # the private controller's cache
     networks: int  # virtual ones
     misses: tuple[str, ...]  # a core, or a level, asks for a line or a right

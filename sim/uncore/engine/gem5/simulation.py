@@ -76,7 +76,7 @@ class _System:
     def _memory_stops(self) -> list[int]:
         return [self.machine.memories[node].stop for node in self.levels.nodes]
 
-    # ---- what everything hangs on
+    # ---- common root of all objects
 
     def _make_system(self) -> None:
         add, nodes = self.document.add, range(len(self.levels.nodes))

@@ -1,4 +1,4 @@
-"""What a program of Linux finds when it begins: its stack, its memory, its files.
+"""A Linux program's initial state: its stack, its memory, and its files.
 
 Interface: `process(job, strace)` and `image(job)`, for the engine; `words(job)`, its argv.
 Invariant: all of it follows from the job.
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from uncore.program.program import Image
 
 PAGE = 4096
-STACK_SIZE = 8 << 20  # as `ulimit -s` is usually
+STACK_SIZE = 8 << 20  # the usual value of `ulimit -s`
 STACK_TOP = USER_END - (1 << 20)
-RETURNS = USER_END - PAGE  # where handlers of signals return to: li a7, 139; ecall
+RETURNS = USER_END - PAGE  # return address of signal handlers: li a7, 139; ecall
 RETURN_CODE = struct.pack("<II", 0x08B00893, 0x00000073)
 ENVIRONMENT = ("PATH=/bin", "HOME=/files", "LANG=C")
 WHERE = "/files"  # --files DIR
@@ -48,10 +48,10 @@ _ALLOCATORS = {
 
 
 def process(job: Job, probes: Probes) -> spec.Process:
-    """What the kernel is told of it."""
+    """The process as the native kernel reads it."""
     costs = System(quantum=job.machine.os.quantum) if job.system == "free" else job.machine.os
     harts = job.harts[: job.threads[0]]
-    files = {_name(job): job.program.data}  # as /proc/self/exe says
+    files = {_name(job): job.program.data}  # name in /proc/self/exe
     files |= {f"{WHERE}/{path}": data for path, data in job.files} | machine_files(job)
     if job.stdin:
         files[STANDARD_INPUT] = job.stdin
@@ -76,7 +76,9 @@ def process(job: Job, probes: Probes) -> spec.Process:
 
 
 def _watches(job: Job, allocations: bool) -> Iterator[spec.Watch]:
-    """What the job names, and allocators, each once though it may have several names."""
+    """Functions to watch: those that the job names, and allocators, each once even if it has
+    several names.
+    """
     for what, name in job.functions.items():
         yield from (spec.Watch(at, what) for at in (job.program.functions(name) if name else ()))
     if allocations:
@@ -123,7 +125,9 @@ def words(job: Job) -> list[str]:
 
 
 def _stack(job: Job) -> tuple[int, bytes]:
-    """Where it begins, and what is on it: argc, argv, envp, the auxiliary vector, the texts."""
+    """Address of the initial stack, and its contents: argc, argv, envp, the auxiliary vector, and
+    the texts.
+    """
     texts = [text.encode() + b"\0" for text in (*words(job), *ENVIRONMENT)]
     chance = bytes((job.seed or 0) * 0x9E3779B97F4A7C15 >> 8 * (i % 8) & 255 for i in range(16))
     address = STACK_TOP - PAGE - sum(map(len, texts)) - len(chance)

@@ -1,4 +1,4 @@
-"""What was seen out of order in a run on weakly ordered cores (H8), where another hart could tell.
+"""Finds a reordering that another hart observed, in a run on weakly ordered cores (H8).
 
     reordered(job) -> Reordered | None      the job's run again, with what its harts saw
 
@@ -30,7 +30,7 @@ WORD = 8  # bytes
 WINDOW = 64  # accesses to shared places that lie between two that are seen out of order, at most
 LOOKED_AT = 50_000_000  # ps before a failure, or the end
 NEAR = 20_000_000  # ps between accesses of two harts
-NEVER = (1 << 64) - 1  # of a store that nobody has seen
+NEVER = (1 << 64) - 1  # time at which a store is seen that nobody has seen
 FAILED = "uc_failed"  # the runtime's function that notes a failed check
 
 
@@ -99,7 +99,9 @@ def _failure(job: Job, harts: Sequence[Sequence[Seen]]) -> Seen | None:
 
 
 def _recent(harts: Sequence[Sequence[Seen]], failure: Seen | None) -> list[list[Seen]]:
-    """What was seen shortly before; of a waiting loop's equal loads the last."""
+    """Accesses seen shortly before the failure or the end; of a waiting loop's equal loads only the
+    last.
+    """
     ends = (access.seen for hart in harts for access in hart if access.seen != NEVER)
     end = failure.seen if failure and failure.seen != NEVER else max(ends, default=0)
     return [
@@ -153,7 +155,7 @@ def _shared(harts: Sequence[Sequence[Seen]]) -> set[int]:
 
 
 def _pairs(hart: Sequence[Seen]) -> Iterator[tuple[Seen, Seen]]:
-    """Those that are seen in the other order."""
+    """Pairs of accesses that are seen in the other order."""
     for position, second in enumerate(hart):
         for first in hart[max(0, position - WINDOW) : position]:
             if first.seen > second.seen and first.word != second.word:

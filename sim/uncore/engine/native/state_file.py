@@ -45,8 +45,8 @@ class Head(msgspec.Struct, frozen=True):
     made_by: list[str]  # engine.identity
     command: str  # that goes on with it: run, boot
     at: int  # ps
-    place: tuple[int, int]  # as the arena says
-    size: int  # of the memory, packed, bytes
+    place: tuple[int, int]  # place in the arena
+    size: int  # bytes of the packed memory
     about: msgspec.Raw
 
 

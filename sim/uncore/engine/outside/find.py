@@ -1,4 +1,4 @@
-"""Where another simulator is.
+"""Finds another simulator.
 
     program(stated, ["sst"], ["", "bin"]) -> Path             or None
     nowhere("SST", stated, ...) -> str                        what is said of None
@@ -19,7 +19,9 @@ PATIENCE = 60  # seconds for a question
 
 
 def program(named: str | None, names: Sequence[str], folders: Sequence[str]) -> Path | None:
-    """Where the user says (the program, or a folder that has it in `folders`), else on PATH."""
+    """Path of the program: below the path that the user gives (the program, or a folder with it in
+    `folders`), else on PATH.
+    """
     if named:
         inside = [Path(named) / folder / name for folder in folders for name in names]
         places = [Path(named), *inside]

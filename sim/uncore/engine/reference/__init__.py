@@ -45,14 +45,14 @@ PROBES = frozenset({"log", "traffic", "pace"})
 
 CAN = frozenset(
     {"far", "multicast", "tables", "chance", "weak"}
-)  # of what a job may ask for (initial_memory.py)
+)  # features of jobs (initial_memory.py)
 CORES = False
 HARTS = 16  # more take minutes
 SLICE = 10_000  # events between two ticks
 
 
 def missing() -> str:
-    """What is needed to run here: nothing, SimPy comes with the package."""
+    """Always empty: SimPy comes with the package."""
     return ""
 
 

@@ -38,7 +38,7 @@ class Versions:
         return self.of[word][-1].when if word in self.of else 0
 
     def at(self, word: int, line: Bytes, then: int) -> tuple[int, int]:
-        """What it was at a time, and since when."""
+        """The value of a word at a time, and the time since which it had it."""
         value = line.read(word * WORD, WORD)
         for change in reversed(self.of.get(word, ())):
             if change.when <= then:

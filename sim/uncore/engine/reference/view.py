@@ -35,7 +35,7 @@ class View:
         self.console = system.console.said()
 
     def harts(self) -> list[dict[str, Any]]:
-        """Where each one is."""
+        """State of each hart."""
         return [
             {
                 "pc": hart.isa.pc,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from uncore.engine.reference.cache import Line
     from uncore.engine.reference.hart import Hart
 
-INPUT, OUTPUT, READS, WRITES = 8, 4, 2, 1  # of a fence's sets
+INPUT, OUTPUT, READS, WRITES = 8, 4, 2, 1  # bits of a fence's sets
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +28,12 @@ class Kept(Access):
     """A store in the buffer, or an AMO (H8.10)."""
 
     leaves: int = 0  # not before
-    group: int = 0  # of the stores between two fences
-    view: int = 0  # of its address and value
+    group: int = 0  # number of the group of stores between two fences
+    view: int = 0  # time at which its address and value are known
 
 
 class Weak:
-    """What one hart has seen; all numbers are times."""
+    """One hart's view of memory; all numbers are times."""
 
     def __init__(self, hart: Hart) -> None:
         self.hart, self.isa, self.system = hart, hart.isa, hart.system

@@ -34,7 +34,7 @@ DIFFERS = (
     "caches work in cycles of the core's clock, and take some for every step",
 )
 PROBES: frozenset[str] = frozenset()
-CAN = frozenset({"chance"})  # of it the late starts (V3), for which the program waits
+CAN = frozenset({"chance"})  # only the late starts (V3), for which the program waits
 locate, missing = find.locate, find.missing
 CORES = False
 HARTS = 256
@@ -81,7 +81,7 @@ def protocol_of(job: Job, options: Options) -> str:
 
 
 def _command(directory: Path, options: Options) -> list[str]:
-    """What runs a folder."""
+    """The command line that runs a folder."""
     sst, element = locate(options), find.our_element()
     assert sst and element, "asked for before `missing` was"
     words = [f"--add-lib-path={element}", f"--num-threads={options.sst_threads}"]

@@ -57,7 +57,7 @@ class Cable:
 @dataclass(frozen=True)
 class Network:
     shape: str  # router, ring, mesh or full
-    size: str  # as merlin writes it: "16", "8x8"
+    size: str  # merlin's form: "16", "8x8"
     stops: tuple[int, ...]  # of each router
     wires: tuple[Wire, ...]
     cables: tuple[Cable, ...]

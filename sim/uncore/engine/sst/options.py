@@ -1,4 +1,4 @@
-"""What the user says of how SST runs, which is no part of a job (engine/options.py).
+"""The user's options for a run of SST, which are no part of a job (engine/options.py).
 
 Threads and ranks change how long a run takes and nothing else.
 """
