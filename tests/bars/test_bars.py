@@ -99,7 +99,7 @@ def test_several_processes_find_what_one_does() -> None:
 
 
 def write_matrix(folder: Path, name: str, factor: float = 1.0) -> None:
-    """What the machine itself would measure, numbered as its operating system does."""
+    """Writes the matrix that the machine itself would measure, numbered by its operating system."""
     machine = topology.load(name)
     ns = handoffs(machine, figures.read(name))
     harts = hart_of_cpu(machine)

@@ -80,7 +80,9 @@ def test_loops_last_as_long_as_the_harness_shows() -> None:
 
 
 def test_errors_are_of_what_is_left_without_the_hold() -> None:
-    """Where a lock excludes; of a count nobody waits for another's hold."""
+    """A lock excludes, so its error leaves out the hold; with a count nobody waits for another's
+    hold.
+    """
     lock = Spot("skylake24", "ticket_spinlock", 1000, 0, 24)
     assert lock.error(1000 + 2 * 189.8) == pytest.approx(100)
     think = Spot("skylake24", "ticket_spinlock", 1000, 5000, 24)
@@ -96,7 +98,8 @@ def test_the_law_is_the_line_through_one_socket() -> None:
     points = curve(spots, [0, 0, *(50 + 7 * n / 2 for n in (4, 8, 16, 32, 48))])
     ours, real = locks._laws(points)
     assert ours == pytest.approx((50, 7))
-    assert real == pytest.approx((85, 15.4), rel=0.1)  # as read off by eye, the harness included
+    # values read off by eye, the harness included
+    assert real == pytest.approx((85, 15.4), rel=0.1)
 
 
 def test_the_knee_is_where_throughput_stops_growing() -> None:

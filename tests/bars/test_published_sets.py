@@ -114,7 +114,7 @@ def test_only_what_may_be_shown_is_on_file() -> None:
     assert {line["set"] for line in filed("bench")} == set(sets.shown(sets.sealed()))
 
 
-# ---- What is wrong with a file -------------------------------------------------------------------
+# ---- mistakes in a file --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_file_that_is_wrong_is_named_with_what_is_wrong(
     assert str(path) in str(wrong.value)
 
 
-# ---- What is compared and shown ------------------------------------------------------------------
+# ---- comparison and output -----------------------------------------------------------------------
 
 
 def test_a_range_stands_for_its_middle_and_a_curve_may_be_relative() -> None:

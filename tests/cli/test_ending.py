@@ -42,7 +42,7 @@ def children(process: int) -> list[int]:
 
 
 def has_finished_a_point(worker: int) -> bool:
-    """Whether a worker has run, and sleeps in ten samples."""
+    """True if a worker has run, and sleeps in ten samples."""
     for _ in range(10):
         state, ticks = fields(worker)[0], int(fields(worker)[11])
         if state != "S" or ticks < 5:

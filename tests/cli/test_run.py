@@ -128,7 +128,8 @@ def test_ctrl_c_ends_a_run_at_once(tmp_path, cores):
     ) as process:
         assert process.stderr
         assert process.stderr.readline() == "sleeping\n"
-        os.killpg(process.pid, signal.SIGINT)  # what a terminal does: every process of the group
+        # a terminal signals every process of the group in this way
+        os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
     assert "Traceback" not in err

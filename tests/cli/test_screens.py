@@ -40,7 +40,8 @@ UNTRIED = {  # no tables, or those of another command
     ),
 }
 TIMED = ("check", "crosscheck")  # say how long they took, which is not the same again
-NO_SPEED = "-"  # of a run too short for the clock: of one width's run, maybe, and not of another's
+# speed of a run too short for the clock, which may happen at one width and not at another
+NO_SPEED = "-"
 SMALL = "--threads 1,2,4 --set ops=20 --cores 1"
 COMMANDS = f"""
 list

@@ -22,7 +22,7 @@ from uncore.result.steady import Pace
 JOB = ("run", "ring:8", "lock/mcs", "--threads", "1,8")
 COUNTERS = ("compare", "x6130x2", "counter/atomic", "counter/percpu", "--threads", "64")
 WITHIN = (*JOB, "--within", "5%")
-SPANS = 100  # of a made-up run
+SPANS = 100  # spans of the invented run
 
 
 def test_the_result_is_of_plain_runs_that_anybody_can_repeat(uncore: Command) -> None:
@@ -198,7 +198,7 @@ def test_each_thread_does_two_operations_however_many_lines_they_fetch() -> None
 
 
 def test_a_slow_first_run_tells_too_short_a_length_and_another_follows() -> None:
-    """As where looks at the clock take longer than operations do."""
+    """This happens where looks at the clock take longer than operations do."""
     _, rounds, job = searched(lambda seed, ns: 25.0 if ns == enough.BRIEF_NS else 100.0)
     assert rounds == [1, 1, 5] and job.lengths[0].duration == 96 * 4 * 40
 

@@ -89,7 +89,7 @@ def test_the_command_saves_and_takes_up(tmp_path):
 
 
 def test_variants_follow_from_one_start(tmp_path):
-    """What the guest reads after the beginning is as if it had always been so."""
+    """Values that the guest reads after the beginning are as if they had always been so."""
     save(job("bus"), "begin", tmp_path / "state")
     rates = []
     for hold in ("10ns", "400ns"):

@@ -61,7 +61,7 @@ def _late(_: Capacity, entry: Entry) -> None:
 
 
 def _here(entry: Entry, who: int) -> bool:
-    """Whether others wait for the line, but only at this level."""
+    """True if others wait for the line, but only at this level."""
     return any(m.sender != who and m.kind != "Put" for m in entry.queue)
 
 
@@ -110,7 +110,7 @@ def nothing(*_: Any) -> None:
     return None
 
 
-# What is broken: (where, which, by what, the job that shows it, a word of the rules then named).
+# Breaks: (object, attribute, replacement, the job that shows it, a word of the rules named then).
 BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
     "no hold": (Caches, "protected", zero, "refcount-ccx-2", "C2 to C6"),
     "no time on a channel": (Fabric, "slowest", zero, "random-bus:4-0-mesi", "F1 to F3"),

@@ -1,4 +1,4 @@
-"""What docs/engines.md says of the comparisons: `python -m tests.docs.engines_page [--renew]`.
+"""Writes the comparisons of docs/engines.md: `python -m tests.docs.engines_page [--renew]`.
 
 Between `<!-- NAME -->` and `<!-- end -->` stands what follows from validation/results: how old the
 figures are, how near times come where conventions match, and what explains those that are apart.

@@ -20,7 +20,7 @@ from uncore.topology.machine import Machine
 from uncore.topology.show import tree_text
 
 HIT = 40
-FAR = HIT + MEMORY  # of a line that the cache has not
+FAR = HIT + MEMORY  # latency of a line that the cache does not have
 
 
 def cached(ways: int = 1, sets: int = 1, **memory: int) -> Machine:
@@ -30,7 +30,7 @@ def cached(ways: int = 1, sets: int = 1, **memory: int) -> Machine:
 
 
 def from_memory(machine: Machine, lines: str) -> list[int]:
-    """What memory takes for each of A's loads, in turn, of lines of one set of its core."""
+    """Memory's part in the cost of each of A's loads, in turn, of lines of one set of its core."""
     plan = [Step(1000 * (n + 1), Do.LOAD, int(place)) for n, place in enumerate(lines)]
     return [
         span.cost - (fetch(A) - MEMORY + LOAD)

@@ -75,7 +75,7 @@ def seen(
     *, mask: int = 2, base: int = 0, start: int = PAGE, size: int = 4096, asid: int = 0,
     function: int = VMA,
 ) -> tuple[int, int]:  # fmt: skip
-    """What the call returns, and what hart 1 reads behind it."""
+    """The return value of the call, and the values that hart 1 reads after it."""
     text = MOVES.format(mask=mask, base=base, start=start, size=size, asid=asid, function=function)
     engine = run(text, TABLES)
     assert engine.exit_code == 0

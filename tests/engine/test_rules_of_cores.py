@@ -293,7 +293,7 @@ def looked(do: Do, write: Do, index: int, later: int, *others: list[Step]) -> in
     return steps(line(threads_per_core=2), plans, placement="siblings")[0][3].cost
 
 
-WITHIN, BEFORE, BEHIND = 50, -100, 900  # of a step with 300 nops
+WITHIN, BEFORE, BEHIND = 50, -100, 900  # moments relative to a step with 300 nops
 
 
 @pytest.mark.parametrize("write", [Do.STORE, Do.AMO, Do.ATTEMPT])

@@ -115,8 +115,9 @@ def point(tmp_path_factory: pytest.TempPathFactory) -> Point:
 
 
 def goes_on(folder: Path, point: Point, rates: list[float], rival: tuple[float, float]) -> bool:
-    """Whether a design that had these rates, in M/s, is run on beside one of a throughput and an
-    area."""
+    """True if a design with these rates, in M/s, is run further beside a rival of some throughput
+    and area.
+    """
     design = {"cores": "2", "system.join.latency": "20ns"}
     better = Tried(1, design, {}, found=Found(rival, [0.0]))
     candidate = Candidate(written(folder, FILE), 2, design, [better])

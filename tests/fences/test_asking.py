@@ -22,7 +22,7 @@ Outcome = tuple[int, str, str]
 
 @pytest.fixture(scope="module")
 def few(tmp_path_factory) -> Outcome:
-    """What is said of the program's orders."""
+    """Answers about the program's orders."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("uncore.support.paths.CACHE", tmp_path_factory.mktemp("cache"))
         yield called("fences", FLAGS, *FEW, "--json")

@@ -49,7 +49,7 @@ def programs(suite: known.Suite, chosen: Chosen) -> dict[str, Path]:
 
 
 def ends(suite: known.Suite, chosen: Chosen) -> dict[str, str]:
-    """How each test of the suite ended, by its name."""
+    """The ending of each test of the suite, by its name."""
     if suite.kind == "litmus":
         states = chosen.states or chosen.folder / "model-results" / "herd.logs"
         return litmus_suite.ends(chosen.folder, states, chosen.names, chosen.effort, suite.unshown)

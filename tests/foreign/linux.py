@@ -17,7 +17,7 @@ from uncore.job import Job
 
 PASSED = "passed"
 MACHINE, HARTS = "ccx:1x4", 4
-EVENTS, SPAN = 200_000, 10**10  # of a step: at most; ps
+EVENTS, SPAN = 200_000, 10**10  # bounds of a step: events, and ps
 MOST, BUSY = 600 * 10**12, 200 * 10**6  # ps; instructions
 WORK = 60  # seconds of this processor: instructions of harts that only spin cost nothing
 

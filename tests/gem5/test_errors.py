@@ -60,7 +60,7 @@ SMALL = {"kinds.small": "core2", "core.small.clock": "1GHz"}
 def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A gem5 that is complete, and says nothing when it runs."""
     monkeypatch.setenv("UNCORE_GEM5", str(tmp_path / "gem5.opt"))
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # of the folders that are kept
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # parent of the folders that are kept
     gem5_that(tmp_path, "")
     return tmp_path
 

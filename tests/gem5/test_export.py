@@ -48,7 +48,7 @@ def exported(machine: str, what: str = FLAT) -> tuple[Job, str, dict[str, Any]]:
 
 
 def sharing(machine: Machine) -> int:
-    """How many cores there are below the lowest resolver that has several."""
+    """Number of cores below the lowest resolver that has several."""
     below: dict[int, int] = dict.fromkeys(range(machine.cores), 1)
     for number, resolver in enumerate(machine.resolvers):
         below[machine.cores + number] = sum(below[child] for child in resolver.children)
@@ -59,7 +59,7 @@ def sharing(machine: Machine) -> int:
 
 @pytest.fixture(autouse=True)
 def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is exported must not depend on a gem5 that happens to be there."""
+    """Hides a gem5 that happens to be installed, because an export must not depend on it."""
     monkeypatch.setenv("UNCORE_GEM5", "/nowhere")
 
 
@@ -235,7 +235,7 @@ def test_a_folder_is_complete_and_reproducible(tmp_path: Path) -> None:
 
 
 def _stops(job: Job, protocol: str) -> dict[str, int]:
-    """Where each controller stands, by its name, from the machine."""
+    """Stop of each controller, by its name, computed from the machine."""
     level = levels(job, gem5.PROTOCOLS[protocol].several)
     stops = {f"private{n}": job.machine.core_stops[core] for n, core in enumerate(level.cores)}
     stops |= {f"bank{n}": bank.stop for n, bank in enumerate(level.banks)}
@@ -281,7 +281,7 @@ def _number(router: dict[str, str]) -> int:
 
 
 def _off(latency: int, period: int) -> float:
-    """How far rounding to cycles, of at least one, may change a latency."""
+    """Largest change of a latency by rounding to cycles, of which there is at least one."""
     return max(period / 2, period - latency)
 
 

@@ -1,4 +1,5 @@
-"""What the guest tests share: a compiler for variants and QEMU's `virt` board as a second opinion.
+"""Fixtures of the guest tests: a compiler for variants, and QEMU's `virt` board as a second
+opinion.
 
 QEMU executes the guest's instructions with real threads and knows nothing of our boot block unless
 the ELF is patched, so what passes there owes nothing to our engines.

@@ -47,7 +47,7 @@ def test_a_workload_passes_its_own_check_with_two_threads(name: str) -> None:
 
 
 def sanitized(name: str, *defines: str) -> str:
-    """What ThreadSanitizer says of two threads; nothing if nothing."""
+    """ThreadSanitizer's complaints about two threads; empty if it has none."""
     if not shutil.which("cc"):
         pytest.skip("no compiler cc on this computer")
     source = paths.WORKLOADS / f"{name}.c"

@@ -13,7 +13,7 @@ from tests.isa import guest
 
 ROOT, MIDDLE, LAST, OTHER = (0x80040000 + 0x1000 * i for i in range(4))
 SETUP = 0x80048000  # medeleg, satp, what is set in mstatus
-DATA, NEXT = 0x80050000, 0x80070000  # where the pages that are mapped at PAGE, PAGE + 4096 are
+DATA, NEXT = 0x80050000, 0x80070000  # pages that are mapped at PAGE and at PAGE + 4096
 PAGE = 0x40000000
 V, R, W, X, U, G, A, D = (1 << i for i in range(8))
 READY = V | R | W | X | A | D
@@ -315,7 +315,7 @@ FAR = 0x80078000
 
 
 def half(number: int) -> int:
-    """What follows `addi s7, zero, number`'s first half, and the way back."""
+    """Continues the first half of `addi s7, zero, number`, and jumps back."""
     return number << 4 | BACK << 16
 
 
@@ -399,7 +399,7 @@ def test_entry_that_is_code_changes_when_a_walk_marks_it() -> None:
     assert (x[24], x[25]) == (0, LAST + 4)
 
 
-TURN = 0x8004A000  # whose it is, and who came first
+TURN = 0x8004A000  # words for the hart whose turn it is, and for the first comer
 # The first hart to come writes code three times, first where nobody has executed any yet; the other
 # one executes it behind a fence each time.
 ONE_WRITES_WHAT_ANOTHER_EXECUTES = f"""
@@ -447,7 +447,7 @@ INTO_USER_MODE = "la t0, there\n csrw sepc, t0\n li t0, 0x100\n csrc sstatus, t0
     [(20, "csrr t0, satp", 2), (20, "sfence.vma", 2), (20, "csrr t0, stvec", 3), (22, "sret", 2)],
 )
 def test_machine_mode_forbids(bit: int, line: str, cause: int) -> None:
-    """What TVM and TSR name, and nothing else."""
+    """The instructions that TVM and TSR name trap, and no others."""
     assert trapped(run(line, tables(), status=1 << bit))[0] == cause
 
 

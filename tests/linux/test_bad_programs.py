@@ -39,7 +39,7 @@ def test_a_program_that_needs_libraries() -> None:
     data = program().data
     (headers,) = struct.unpack_from("<Q", data, HEADERS_AT)
     (count,) = struct.unpack_from("<H", data, COUNT_AT)
-    last = headers + 56 * (count - 1)  # of its segments; none of it is loaded
+    last = headers + 56 * (count - 1)  # last of its segments; none of it is loaded
     altered = data[:last] + struct.pack("<I", 3) + data[last + 4 :]  # PT_INTERP
     with pytest.raises(UserError, match=r"calls: linked dynamically.*link with -static"):
         Program("calls", Path("calls"), altered)

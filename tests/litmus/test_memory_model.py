@@ -14,7 +14,7 @@ from uncore.study.litmus import classics as shapes
 from uncore.study.litmus.events import Access, Link, Litmus, Outcome, Style
 
 TESTS = {test.name: test for test in shapes.tests()}
-ROUNDS = 12  # of each test on each machine: about 20,000 rounds in all
+ROUNDS = 12  # rounds of each test on each machine: about 20,000 rounds in all
 
 # The outcome a shape is about, and who allows it: facts of the literature (Owens, Sarkar and Sewell
 # 2009 for TSO; the manual's examples for RVWMO).
@@ -201,7 +201,7 @@ def test_fences_of_reads_order_an_amo_that_waits_in_the_buffer(shape: str, fence
 
 @pytest.mark.parametrize("order", ["tso", "weak"])
 def test_long_runs_showed_what_fence_tso_allows_and_no_more(order: run.Order) -> None:
-    """By fence_tso.csv: half a million rounds in each order, of every shape with it."""
+    """Reads fence_tso.csv: half a million rounds in each order, of every shape with that fence."""
     seen: dict[str, Counter[Outcome]] = {name: Counter() for name in TESTS if "fence.tso" in name}
     with Path(__file__).with_name("fence_tso.csv").open() as file:
         for row in csv.DictReader(file):

@@ -35,7 +35,7 @@ def read(text: str, folder: Path) -> Machine:
 
 
 def shared(machine: Machine, level: str) -> list[tuple[int, int]]:
-    """Of each cache of a level, its agents and KiB."""
+    """For each cache of a level, its agents and its size in KiB."""
     return [
         (len(resolver.children), resolver.data_sets * resolver.data_ways * machine.line >> 10)
         for resolver in machine.resolvers

@@ -36,13 +36,13 @@ from tests.mutants import tried
 from tests.mutants.mutant_list import TOP, Mutant, kept
 from tests.mutants.trial import FOLDER, NOTICED, Together, Tree, Trial, is_native
 
-BAR = 0.95  # of those that are not equivalent
+BAR = 0.95  # share of the mutants that must be noticed, equivalent ones left out
 MANY = 8  # mutants of C++: one build of all is quicker than one of each
 KNOWN = FOLDER / "known.json"
 
 
 def chosen(arguments: argparse.Namespace) -> list[Mutant]:
-    """Those named, or all."""
+    """The mutants that are named, or all."""
     everything = kept()
     unknown = set(arguments.names) - {m.name for m in everything} - {m.area for m in everything}
     if unknown:
@@ -75,7 +75,7 @@ def seal(test: str) -> str:
 
 
 class Known:
-    """What earlier runs have found: by the change, the trial and the seal of the test."""
+    """Results of earlier runs, by the change, the trial, and the seal of the test."""
 
     def __init__(self, again: bool) -> None:
         self.found: dict[str, tuple[Trial, str]] = {}
@@ -93,7 +93,7 @@ class Known:
             self._keep()
 
     def forget(self, test: str) -> None:
-        """What a test, or one case of it, is said to have noticed."""
+        """Drops the results that a test, or one case of it, noticed."""
         name = test.partition("[")[0]
         self.found = {k: v for k, v in self.found.items() if v[0].by.partition("[")[0] != name}
         self._keep()

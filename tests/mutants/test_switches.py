@@ -34,7 +34,7 @@ CHANGES = {1: ("x + x", "x"), 2: ("square(-x)", "7"), 3: ('"}"', '"{"'), 4: ("st
 
 
 def compiled(folder: Path, made: switches.Switched) -> str:
-    """What the compiler says."""
+    """The compiler's messages."""
     (folder / switches.HEADER).write_text(switches.SAYS)
     (folder / "program.cc").write_text(made.text)
     command = [

@@ -42,7 +42,7 @@ def found(key: str, fitted: float) -> Observation:
     return Observation(machine, "x", ("x",), {"ns": fitted}, None, key.partition(" ")[2], fitted)
 
 
-# ---- How far a guess may be off ------------------------------------------------------------------
+# ---- deviation of a guess ------------------------------------------------------------------------
 
 
 def test_a_stated_interval_counts_the_same_for_an_estimate_and_a_prediction(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ ccx.join.latency = {{ value = "9ns", source = "predicted"{} }}
     assert width["stated"] < width["guess"]
 
 
-# ---- Which numbers are guesses -------------------------------------------------------------------
+# ---- numbers that are guesses --------------------------------------------------------------------
 
 
 def test_an_estimate_that_a_measured_machine_shares_is_in_what_was_fitted_beside_it() -> None:

@@ -23,7 +23,7 @@ SEALS = {
     "2026-11-21": "4127a96aa9d003aa",
     "2026-11-22": "6208d1b572fc8354",
     "2026-11-26": "b181c0d23378e945",
-}  # of days that are over
+}  # seals of days that are over
 AGAIN = (1.0, 2.0, 3.0)
 FIGURES = MACHINES.parent
 
@@ -38,7 +38,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-# ---- What is on record stands --------------------------------------------------------------------
+# ---- recorded predictions stand ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("day", SEALS)
@@ -85,7 +85,7 @@ def test_a_measurement_is_of_a_class_that_was_predicted(mine: Path) -> None:
         entries(mine)
 
 
-# ---- What is put on record -----------------------------------------------------------------------
+# ---- recording a prediction ----------------------------------------------------------------------
 
 
 def test_a_prediction_lies_inside_its_interval() -> None:
@@ -228,7 +228,7 @@ rates = {{ "counter/atomic" = [1.0, {2 * middle}] }}
 
 
 def test_rates_of_a_guest_are_those_of_its_measurement() -> None:
-    """What was measured on an 8570 after its prediction was sealed."""
+    """The measurement of an 8570 came after its prediction was sealed."""
     (entry,) = (e for e in entries() if e.machine == "x8570")
     found = load(FIGURES / "measurements/x8570-guest.json")
     for workload, millions in entry.measured.rates.items():

@@ -138,7 +138,7 @@ def test_the_nearest_lend_and_the_median_decides() -> None:
 
 
 def lent(borrower: Free, **ns: float) -> Mixture:
-    """By generations of one line, each a machine of its own."""
+    """Lends a number from generations of one line, each a machine of its own."""
     known = [seen(name, f"intel ring {name}", value, 3.0) for name, value in ns.items()]
     loan = lend(borrower, {"ns": 1.0, "core": 0.25}, known)
     assert loan
@@ -213,7 +213,7 @@ def test_parts_are_nearer_the_more_leading_words_they_share() -> None:
     assert nearness(("arm",), ("x86", "arm")) == 0
 
 
-# ---- What stands in the files --------------------------------------------------------------------
+# ---- contents of the files -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["r2700x", "w2150b"])

@@ -27,7 +27,8 @@ def violated() -> list[Proof]:
 def test_the_shipped_tables_that_it_falls_back_on_are_known() -> None:
     tables = load(str(MOSI))
     assert shipped_in(tables) == ("join.table", "transaction.table")
-    again = carried_tables.of("mosi", carried(tables))  # as a machine brings them to a run
+    # the same tables, as a machine carries them to a run
+    again = carried_tables.of("mosi", carried(tables))
     assert shipped_in(again) == shipped_in(tables)
     assert shipped_in(load("mesi")) == ()
 

@@ -52,7 +52,7 @@ def test_protocols_with_other_owners_hold_too(protocol: str) -> None:
         assert (result["violation"], result["complete"]) == ("", True)
 
 
-# What is broken, and what must be found.
+# Breaks of a table, and the error that must be found.
 BREAKS = [
     ("resolver", "S", "GetM", Cell(), "exclude each other|old data"),
     ("client", "S", "Inv", Cell(("ack",)), "exclude each other|old data"),

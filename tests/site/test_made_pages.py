@@ -16,7 +16,7 @@ from uncore_lab.predict.ledger import entries
 from uncore_lab.results.table import load
 
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
-MADE_LATER = (".html", "machines/", "playground.md")  # by other parts of the site
+MADE_LATER = (".html", "machines/", "playground.md")  # pages that other parts of the site make
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,7 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "element/libuncore.so").touch()
     monkeypatch.setattr(paths, "SST_ELEMENT", tmp_path / "element")
     monkeypatch.setenv("UNCORE_SST", str(tmp_path))
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # of the folders that are kept
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # parent of the folders that are kept
     sst_config(tmp_path, "g++")
     sst_that(tmp_path, "")
     find._ask.cache_clear()

@@ -172,7 +172,7 @@ def _cores(job: Job) -> list[int]:
 
 
 def _stops(job: Job) -> dict[str, int]:
-    """Where each cache and directory stands, by its name, from the machine alone."""
+    """Stop of each cache and directory, by its name, computed from the machine alone."""
     machine: Machine = job.machine
     stops = {}
     for number, core in enumerate(_cores(job)):
@@ -254,7 +254,9 @@ class _Ways:
 
 
 def _ports(cache: str) -> list[str]:
-    """Where a network may meet a cache: an interface of merlin, or one of kingsley within it."""
+    """Ports at which a network may meet a cache: an interface of merlin, or one of kingsley within
+    it.
+    """
     return [f"{cache}/{slot}{control}" for slot in SLOTS for control in ("", "/linkcontrol")]
 
 

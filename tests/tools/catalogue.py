@@ -25,8 +25,8 @@ MACHINE = "epyc7742x2"
 THREADS = (1, 2, 4, 64, 256)
 SMALL = (1, 2, 4)
 
-OPERATIONS = 2000  # of all harts together
-LEAST = 4  # of one hart, however many there are
+OPERATIONS = 2000  # sum over all harts
+LEAST = 4  # operations of each hart, however many harts there are
 MOST = 100
 
 # Workloads that do not count by `ops`, or whose operations are not of the common size.
@@ -39,7 +39,7 @@ PARAMETERS = {
 
 
 def parameters(workload: Program, threads: int, operations: int = OPERATIONS) -> dict[str, str]:
-    """What is asked of a workload at a thread count; `operations` of all its threads together."""
+    """Parameters of a workload at a thread count; `operations` is the sum of all its threads."""
     names = {parameter.name for parameter in workload.params}
     chosen = dict(PARAMETERS.get(workload.name, {}))
     if chosen.get("pairs") == "one":

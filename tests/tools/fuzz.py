@@ -42,13 +42,13 @@ from uncore.program import build
 from uncore.result import Result, save
 from uncore.support import paths
 
-SECONDS = 20  # of one input: longer is a hang
+SECONDS = 20  # time limit of one input: longer is a hang
 LARGEST = 1 << 18  # bytes of an input; the seeds are smaller
 STEPS = 2_000  # events that a job read from a file is run for
 
 GUESTS = ("counter/atomic", "lock/ticket", "lock/tas")
 CORPUS = Path(__file__).with_name("corpus")  # a folder for each target
-# What `job` changes: one resolver, several; siblings; data, entries and registers of every kind.
+# Variants of `job`: one resolver, several; siblings; data, entries and registers of every kind.
 JOBS = (
     ("bus:2", "counter/atomic", (), False),
     ("ring:3", "lock/ticket", ("system.data=inclusive 4KiB 2-way 10cy",), False),

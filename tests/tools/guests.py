@@ -42,7 +42,8 @@ SLEEPY, BUSY = 10**9, 2 * 10**6  # ps of a step: of a program that sleeps, of a 
 PATIENCE = 60  # seconds of one guest: longer is a hang
 ROOM = 6 << 30  # bytes of memory that a process may have; sanitizers need more addresses
 MEMORY = 256 << 20  # that a guest may touch
-SECONDS = {False: 20, True: 900}  # of each kind, by --long
+# time limit of each kind, by --long
+SECONDS = {False: 20, True: 900}
 
 
 def program_of_calls(seed: int) -> Any:
@@ -58,7 +59,7 @@ def elf(seed: int) -> str:
 
 
 def instructions(run: Any) -> int:
-    """How many a guest executes until it ends or is given up."""
+    """Instructions that a guest executes until it ends or is given up."""
     _ran(run, BUSY)
     return sum(hart["instructions"] for hart in run.harts())
 
@@ -82,7 +83,7 @@ KINDS: dict[str, Callable[[int], str]] = {
 
 
 def survive(kind: str, seed: int) -> str:
-    """How the guest ended, or the message; anything else is a finding."""
+    """The guest's ending, or the name of the error; anything else is a finding."""
     try:
         return KINDS[kind](seed)
     except UncoreError as error:

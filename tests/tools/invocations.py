@@ -46,7 +46,7 @@ from uncore.errors import UncoreError
 from uncore.execution import execute
 from uncore.support.signals import ENDING
 
-SECONDS = 60  # of one invocation, on a busy host
+SECONDS = 60  # time limit of one invocation, on a busy host
 KNOWN = {0, 1, 2, 3, 130}
 START = 3.0  # seconds of a process of its own, until it listens to signals
 ENDS = {".png": b"IEND\xaeB`\x82", ".svg": b"</svg>\n", ".pdf": b"%%EOF\n", ".csv": b"\n"}
@@ -58,7 +58,7 @@ BEFORE = b"what stood there before"
 
 @dataclass
 class Ended:
-    """What came of an invocation."""
+    """The result of an invocation."""
 
     status: int
     said: str
@@ -109,7 +109,7 @@ def _child(plan: Plan, directory: Path, says: int, separate: bool) -> NoReturn:
         cli.main(plan.words)
     except SystemExit as ended:
         status = ended.code if isinstance(ended.code, int) else 99
-    except BaseException:  # what the interpreter would print
+    except BaseException:  # cases in which the interpreter would print a traceback
         traceback.print_exc()
     for stream in (sys.stdout, sys.stderr):
         if not stream.closed:

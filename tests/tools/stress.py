@@ -52,7 +52,7 @@ class Case(NamedTuple):
         return "-".join([self.machine, str(self.threads), *(w.rpartition(".")[2] for w in words)])
 
 
-# What the resolvers of the teaching machines can be.
+# Variants of resolvers of the teaching machines.
 STRUCTURES = {
     "bus": [()],
     "ring": [
@@ -134,7 +134,7 @@ def job(case: Case, machine: Machine, operations: int, **parameters: int) -> Job
 
 
 def round_of(case: Case, operations: int, seed: int) -> list[Job]:
-    """What one seed decides: half of the operations in caches of each size."""
+    """Jobs of one seed: half of the operations in caches of each size."""
     stride = STRIDES[seed % len(STRIDES)]
     return [
         job(case, with_caches(case, *caches), -(-operations // 2), seed=seed, stride=stride)

@@ -37,12 +37,12 @@ from uncore.study.fences.trials import ORDER, PACES, SMALL
 
 MACHINES = ("ccx:8x8", "mesh", "epyc7601x2")
 THREADS = (2, 4, 8, 16, 32, 64)
-OPERATIONS = 160  # of all harts together, but at least some of each
+OPERATIONS = 160  # operations of all harts together, with some of each hart at least
 BLOCK = 100  # seeds of a row
 
 
 def workloads(names: Sequence[str] = ()) -> list[Program]:
-    """Those named, or all whose outcome could hang on an order."""
+    """The workloads that are named, or all whose outcome could depend on an order."""
     if names:
         return catalogue.chosen(names)
     asked = page.workloads()
@@ -76,7 +76,7 @@ def _curve(workload: Program, threads: int, machine: str, pace: int) -> Job:
 
 
 def block(jobs: Sequence[Job], cores: int) -> list[str]:
-    """What failed of these runs."""
+    """Failures of these runs."""
     failures: list[str] = []
 
     def failed(job: Job, what: str) -> None:

@@ -95,7 +95,7 @@ def test_a_memory_without_room_for_a_program_is_refused(tmp_path: Path) -> None:
     "key", [k for k in KEYS.values() if k.default is not None], ids=lambda key: key.name
 )
 def test_every_default_can_be_written_and_read(key: Key, tmp_path: Path) -> None:
-    """Where the key stands it says what its absence says."""
+    """A key that states the default has the effect of a missing key."""
     kind = key.joins[0] if key.joins else "crossbar"
     others = [f"system.join={kind} 1ns", "system.data=victim 1MiB 16-way 4ns"]
     stated = f"{key.name.replace('LEVEL', 'system')}={key.default}"

@@ -19,7 +19,7 @@ SLACK = 0.5  # pixels that rounding may cost
 
 
 def texts(figure: Figure) -> list[tuple[str, Bbox]]:
-    """What is written, with its box in pixels."""
+    """Texts of the figure, each with its box in pixels."""
     figure.canvas.draw()
     written = figure.findobj(Text)
     return [(t.get_text(), t.get_window_extent()) for t in written if t.get_text().strip()]

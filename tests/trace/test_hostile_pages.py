@@ -40,7 +40,7 @@ WRITERS = ("sim/uncore", "docs/site", "validation")
 
 
 class Parsed(HTMLParser):
-    """What a page would run, ask for and be named."""
+    """Scripts, requests and titles of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class Parsed(HTMLParser):
 
 
 def digest(script: str) -> str:
-    """As a policy names it (w3.org/TR/CSP3, 8.4)."""
+    """Digest in the form that a policy names it (w3.org/TR/CSP3, 8.4)."""
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 

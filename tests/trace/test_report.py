@@ -119,7 +119,7 @@ def test_heat_map_of_a_report_is_shown(tmp_path):
     drawn = Picture("x", "x", [heat_map([[0, 1], [1, 0]], {}, "x", "ns")])
     section = Section("x", "Handoffs", "How near.", [], [], pictures=[drawn])
     report.write(tmp_path / "v.html", [section], "uncore validate")
-    with opened(tmp_path / "v.html") as shown:  # what the policy forbids is a complaint
+    with opened(tmp_path / "v.html") as shown:  # a violation of the policy is a complaint
         assert shown.locator("figure image").count() > 0
 
 
