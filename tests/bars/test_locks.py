@@ -124,6 +124,6 @@ def test_more_operations_change_no_conclusion(machine: str) -> None:
         for primitive in ("incdec_refcount", "ticket_spinlock", "swap_mutex", "queued_spinlock")
     ]
     few = locks.measure(spots)
-    many = locks.measure(spots, ops=2 * max(lockhammer.FEW, lockhammer.OPS // 16))
+    many = locks.measure(spots, ops=2 * max(lockhammer.MIN_THREAD_OPS, lockhammer.RUN_OPS // 16))
     for one, other in zip(few, many, strict=True):
         assert one.simulated.median == pytest.approx(other.simulated.median, rel=0.05)

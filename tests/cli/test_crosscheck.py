@@ -55,7 +55,7 @@ def compared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(outside, "ENGINES", ("reference",))
     monkeypatch.setattr(outside, "MACHINES", {2: ("ring:2",)})
     monkeypatch.setattr(outside, "PROGRAMS", {"lock/ticket": {"ops": "5"}})
-    columns = outside.COLUMNS["engines"]
+    columns = outside.FILE_COLUMNS["engines"]
     job = {"machine": "ring:2", "program": "lock/ticket", "part": "", "protocol": ""}
     rows = [
         dict.fromkeys(columns, "9") | job | {"engine": name, "harts": harts, "model": "deadbeef"}
@@ -76,7 +76,7 @@ def test_whole_comparison_is_written_as_data_and_a_picture(
     assert ended.value.code == 0
     (row,) = msgspec.json.decode(capsys.readouterr().out)["rows"]
     written, *kept = outside.load(compared / "engines.csv")
-    assert written == {name: str(row.get(name, "")) for name in outside.COLUMNS["engines"]}
+    assert written == {name: str(row.get(name, "")) for name in outside.FILE_COLUMNS["engines"]}
     assert (written["engine"], written["ratio"], written["harts"]) == ("reference", "1", "2")
     assert [(row["engine"], row["harts"]) for row in kept] == [("gem5", "2"), ("reference", "4")]
     now = model_state.parts()

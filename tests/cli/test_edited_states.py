@@ -86,7 +86,7 @@ def test_memory_that_unpacks_to_more_than_the_head_says_is_refused(uncore, state
     assert (result.status, "damaged" in result.err) == (2, True), result.err
 
 
-@pytest.mark.parametrize("more", [1, state_file.PIECE + 1])
+@pytest.mark.parametrize("more", [1, state_file.PIECE_BYTES + 1])
 def test_memory_with_more_behind_it_is_refused(uncore, state, more):
     Path("more").write_bytes(forged(state + bytes(more)))
     result = uncore("run", "--from", "more")

@@ -21,7 +21,7 @@ TREE = 'name = "x"\nextends = "families/base"\ntree = "{}"\n'
 XML = '<?xml version="1.0"?>{}<topology version="2.0">{}</topology>'
 PU = '<object type="PU" os_index="{}"/>'
 
-TEXTS = {name: ["", ""] for name, kind in log.COLUMNS.items() if kind == log.TEXT}
+TEXTS = {name: ["", ""] for name, kind in log.LOG_COLUMNS.items() if kind == log.TEXT}
 
 
 def elf(*segments: tuple[int, int, int]) -> bytes:
@@ -142,12 +142,14 @@ def test_data_of_a_program_may_be_large_where_nobody_touches_it(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(("bound", "message"), [("MOST_ROWS", "transactions"), ("LARGEST", "MiB")])
+@pytest.mark.parametrize(
+    ("bound", "message"), [("MAX_LOG_ROWS", "transactions"), ("MAX_LOG_BYTES", "MiB")]
+)
 def test_a_log_larger_than_what_is_read_is_refused(
     bound: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "log.parquet"
-    log.save([(1, None, log.frame({key: [0, 1] for key in log.COLUMNS} | TEXTS))], path)
+    log.save([(1, None, log.frame({key: [0, 1] for key in log.LOG_COLUMNS} | TEXTS))], path)
     assert len(log.load(path)) == 2
     monkeypatch.setattr(log, bound, 1)
     with pytest.raises(UserError, match=message):

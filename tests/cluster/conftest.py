@@ -20,7 +20,7 @@ QUIET = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A loaded computer takes long to start a worker."""
-    monkeypatch.setattr("uncore.execution.cluster.PATIENCE", PATIENCE)
+    monkeypatch.setattr("uncore.execution.cluster.SCHEDULER_TIMEOUT_S", PATIENCE)
 
 
 Start = Callable[..., subprocess.Popen[bytes]]

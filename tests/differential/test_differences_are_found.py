@@ -171,7 +171,7 @@ def test_a_late_interrupt_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 def table(*records: dict[str, Any]) -> polars.DataFrame:
     """A log; what a record leaves out is the same everywhere."""
     words = {"op": "GetS", "right": "S"}
-    usual = {name: words.get(name, 1) for name in log.COLUMNS if name != "id"}
+    usual = {name: words.get(name, 1) for name in log.LOG_COLUMNS if name != "id"}
     usual |= {"owner": -1, "source": -1, "probe": -1}
     rows = [usual | {"number": number} | record for number, record in enumerate(records, 1)]
     return log.frame({name: [row[name] for row in rows] for name in usual})

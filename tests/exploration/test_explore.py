@@ -263,7 +263,7 @@ def test_the_front_is_drawn(tmp_path, ending):
 
 
 def test_the_command_prints_the_front_and_its_runs(plan, monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(store, "FOLDER", tmp_path / "points")
+    monkeypatch.setattr(store, "POINTS_FOLDER", tmp_path / "points")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as ended:
         cli.main(["explore", "x.toml", "--cores", "1", "--runs", "--output", "front.json"])

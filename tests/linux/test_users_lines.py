@@ -99,7 +99,7 @@ def test_header_apart_from_all_sources_is_a_librarys(tmp_path: Path) -> None:
 def test_table_of_symbols_is_kept_and_made_anew_where_it_is_damaged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(frames, "FOLDER", tmp_path)
+    monkeypatch.setattr(frames, "SYMBOLS_FOLDER", tmp_path)
     guest = program("bank")
     pc = guest.symbol("deposit").address
 
@@ -119,7 +119,7 @@ def test_table_of_symbols_is_kept_and_made_anew_where_it_is_damaged(
 def test_what_was_asked_of_a_program_is_kept_for_its_next_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(frames, "FOLDER", tmp_path)
+    monkeypatch.setattr(frames, "SYMBOLS_FOLDER", tmp_path)
     guest = program("bank")
     pcs = [guest.symbol(name).address for name in ("deposit", "teller")]
     first = Program("bank", guest.path, guest.data).frames

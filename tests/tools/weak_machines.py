@@ -33,7 +33,7 @@ from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.program import Program
 from uncore.result import Point
-from uncore.study.fences.trials import ORDER, PACES, SMALL
+from uncore.study.fences.trials import ORDER, PACES, SMALL_PARAMETERS
 
 MACHINES = ("ccx:8x8", "mesh", "epyc7601x2")
 THREADS = (2, 4, 8, 16, 32, 64)
@@ -69,7 +69,11 @@ def point(workload: Program, seed: int, threads: Sequence[int] = THREADS) -> Job
 def _curve(workload: Program, threads: int, machine: str, pace: int) -> Job:
     parameters, chance = PACES[pace]
     settings = {parameter.name for parameter in workload.params}
-    usual = {name: value for name, value in {**SMALL, **parameters}.items() if name in settings}
+    usual = {
+        name: value
+        for name, value in {**SMALL_PARAMETERS, **parameters}.items()
+        if name in settings
+    }
     usual |= catalogue.parameters(workload, threads, OPERATIONS)
     overrides = {**ORDER, **chance}
     return make_job(machine, workload, (threads,), parameters=usual, overrides=overrides)

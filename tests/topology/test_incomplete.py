@@ -121,4 +121,4 @@ def test_ten_thousand_edits_load_no_unsound_machine(tmp_path: Path) -> None:
 
 
 def test_room_asked_of_memory_is_for_the_stacks_that_programs_have() -> None:
-    assert abi.CONSTANTS["UC_STACK_STRIDE"] == resolve.STACK
+    assert abi.CONSTANTS["UC_STACK_STRIDE"] == resolve.STACK_BYTES

@@ -19,7 +19,7 @@ from typing import Any
 from uncore.errors import UserError
 from uncore.support.input_files import read_bounded
 
-LARGEST = 1 << 30  # bytes of a file
+MAX_SYMBOLS_BYTES = 1 << 30
 KERNEL = 1 << 63  # its half of the addresses
 PROGRAMS = "(programs)"
 OUTSIDE = -2  # the kind of what is neither in an operation nor between two
@@ -47,7 +47,7 @@ class Symbols:
 
 def _read(path: Path) -> list[Found]:
     try:
-        data = read_bounded(path, LARGEST)
+        data = read_bounded(path, MAX_SYMBOLS_BYTES)
     except OSError as error:
         raise UserError(
             f"--symbols {path}: {error.strerror}; name a file that can be read"

@@ -17,9 +17,10 @@ from uncore.drawing.looks import Style, style
 Series = Mapping[str, Sequence[Sequence[float]]]  # label -> points: x, y, and ends of a band
 Matrix = Sequence[Sequence[float]]
 
-MEASURED = ", measured"  # ends the label of a series drawn in the colour of the simulated one
+# ends the label of a series drawn in the colour of the simulated one
+MEASURED_SUFFIX = ", measured"
 MARGIN = 1.12  # above and below what is drawn
-WIDE = 20  # a larger ratio of values is drawn on a logarithmic axis
+LOG_AXIS_RATIO = 20  # a larger ratio of values is drawn on a logarithmic axis
 
 
 @dataclass(frozen=True)
@@ -39,10 +40,10 @@ class Curves:
     def own(self) -> list[str]:
         """Labels of different colours."""
         labels = self.labels or self.series
-        return list(dict.fromkeys(label.removesuffix(MEASURED) for label in labels))
+        return list(dict.fromkeys(label.removesuffix(MEASURED_SUFFIX) for label in labels))
 
     def style(self, label: str) -> Style:
-        chosen = style(self.own.index(label.removesuffix(MEASURED)))
+        chosen = style(self.own.index(label.removesuffix(MEASURED_SUFFIX)))
         return chosen._replace(line="dashed") if label in self.dashed else chosen
 
     @property
@@ -62,7 +63,7 @@ class Curves:
     @property
     def log_y(self) -> bool:
         low, high = self.heights
-        return low > 0 and high > WIDE * low
+        return low > 0 and high > LOG_AXIS_RATIO * low
 
 
 @dataclass(frozen=True)

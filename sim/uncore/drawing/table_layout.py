@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 GAP = 2  # blanks between columns
-PROSE = 24  # a text is not folded to less, if it is longer
+MIN_TEXT_WIDTH = 24  # a text is not folded to less, if it is longer
 
 
 class Headed(Protocol):
@@ -79,7 +79,7 @@ def _sized(index: int, column: Headed, cells: Sequence[str]) -> Placed:
     """A column as narrow as its words and numbers allow."""
     widest = max(map(len, cells), default=0)
     if column.left:
-        widest = min(widest, max(PROSE, _longest_word(cells)))
+        widest = min(widest, max(MIN_TEXT_WIDTH, _longest_word(cells)))
     width = max(_longest_word([column.head]), widest)
     return Placed(index, width, max(len(column.head), *map(len, cells), width))
 

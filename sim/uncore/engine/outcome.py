@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from uncore.topology.machine import Machine
 
 # order in which states of harts are named in a message
-SUSPECTS = ["stopped", "running", "waiting", "spinning", "idle"]
+MODES_BY_SUSPICION = ["stopped", "running", "waiting", "spinning", "idle"]
 MOST_SUSPECTS = 16
 NO_OPERATIONS = "the workload marks no operations"  # why a point has no latency
 NOT_TOGETHER = "fewer than 20 operations were done while all threads took part (W2)"
 MOST_LINES = 64  # hottest lines kept in a result
 MOST_NAMED = 5  # hottest lines in a message
 MOST_OUTPUT = tasks.MOST_OUTPUT
-KEPT = "a core keeps a line for the SC no longer than 64 instructions take (C6.2)"
+KEPT_FOR_SC = "a core keeps a line for the SC no longer than 64 instructions take (C6.2)"
 
 
 class Run(tasks.Run, Protocol):
@@ -198,7 +198,7 @@ def _failed_scs(job: Job, engine: Run) -> list[str]:
     names = Names.of(job.program, engine.read, job.threads[0])
     total = sum(times for _, times in failed)
     return [
-        f"  meanwhile {total} SCs failed: their loops may never end; {KEPT}",
+        f"  meanwhile {total} SCs failed: their loops may never end; {KEPT_FOR_SC}",
         *(
             f"  {times} SCs failed on the line of {address:#x}, {names.at(address)}"
             for address, times in failed[:MOST_SUSPECTS]
@@ -220,7 +220,9 @@ def _why(job: Job, engine: Run) -> str:
     lines = [heads[engine.end], *failed]
     if guest.linux:
         return "\n".join([*lines, *whereabouts(job, engine)])
-    harts = sorted(enumerate(engine.harts()), key=lambda pair: SUSPECTS.index(pair[1]["mode"]))
+    harts = sorted(
+        enumerate(engine.harts()), key=lambda pair: MODES_BY_SUSPICION.index(pair[1]["mode"])
+    )
     for number, hart in harts[:MOST_SUSPECTS]:
         where = guest.symbol_at(hart["pc"]) or "no symbol"
         source = guest.source_line(hart["pc"]) or "no line known"

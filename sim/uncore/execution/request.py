@@ -18,7 +18,7 @@ from uncore.engine import NO_OPTIONS, EngineOptions
 from uncore.errors import UserError
 from uncore.execution.execute import execute
 from uncore.execution.pool import Workers
-from uncore.execution.uncertainty import SAMPLES, spread, within
+from uncore.execution.uncertainty import DEFAULT_SAMPLES, spread, within
 from uncore.job import Job
 from uncore.job.forms import FIRST_SEED, REPEATS
 from uncore.job.placement import place, thread_counts
@@ -39,7 +39,7 @@ def executed(
     machines: Sequence[str | Machine],
     *,
     cores: Workers = 1,
-    samples: int = SAMPLES,
+    samples: int = DEFAULT_SAMPLES,
     observed: bool = False,
     engine_options: EngineOptions = NO_OPTIONS,
 ) -> list[Result]:

@@ -5,8 +5,8 @@
 
 An ELF file is three tables of fixed structures.  They are read here in one pass each, because
 pyelftools, which reads DWARF for us, takes longer for one guest's symbols than a short run.
-Invariant: every address of an Elf that is read from, is inside its segments, no size is taken
-from the file unchecked, and what is copied of the file is at most COPIES times as long as it is.
+Invariant: every address of an Elf that is read from is inside its segments, no size is taken from
+the file unchecked, and the copied parts of the file are at most MAX_OVERLAP times as long as it is.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from uncore.program import abi
 
 _WRITE_INSTEAD = "; write the path of an ELF that `uncore` has compiled, or of a C file"
 LARGEST_IMAGE = 1 << 30  # code and static data, of which only touched lines cost anything
-COPIES = 8  # tables, segments and names of a file that a linker has made overlap little
-LARGEST_CODE = 1 << 28  # bytes of a Linux program's code: it is decoded as a whole
+MAX_OVERLAP = 8  # tables, segments and names of a file that a linker has made overlap little
+MAX_CODE_BYTES = 1 << 28  # a Linux program's code is decoded as a whole
 # Structures of the System V ABI; _EHDR from e_entry on.
 _EHDR = struct.Struct("<QQQI6H")  # entry phoff shoff flags ehsize phsize phnum shsize shnum names
 _PHDR = struct.Struct("<IIQQQQQQ")  # type flags offset vaddr paddr filesz memsz align
@@ -36,7 +36,8 @@ _LOCAL = b".$"  # first letters of the names that tools give
 _NAMED = frozenset({0, 1, 2})  # STT_NOTYPE, STT_OBJECT, STT_FUNC
 _CLASS_64, _LITTLE_ENDIAN, _RISCV, _EXECUTABLE, _SHARED = 2, 1, 243, 2, 3
 USER_END = 1 << 38  # first address above those of a Linux program (Sv39)
-ANYWHERE = 0x10000  # load address of a position-independent program: the usual one of others
+# load address of a position-independent program: the usual one of others
+FREE_LOAD_ADDRESS = 0x10000
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ def _check_header(data: bytes, name: str) -> None:
 
 
 def _decode(data: bytes) -> Elf:
-    moved = ANYWHERE if int.from_bytes(data[16:18], "little") == _SHARED else 0
+    moved = FREE_LOAD_ADDRESS if int.from_bytes(data[16:18], "little") == _SHARED else 0
     entry, *_ = header = _EHDR.unpack_from(data, _ENTRY)
     _, phoff, shoff, _, _, phsize, phnum, shsize, shnum, names = header
     if phsize != _PHDR.size or (shnum and shsize != _SHDR.size):
@@ -199,7 +200,7 @@ class _File:
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self.left = COPIES * len(data)
+        self.left = MAX_OVERLAP * len(data)
 
     def part(self, offset: int, size: int) -> bytes:
         if offset + size > len(self.data):
@@ -220,7 +221,8 @@ class _File:
         self.left -= size
         if self.left < 0:
             raise UserError(
-                f"an ELF file whose parts overlap: they are more than {COPIES} times as long as the"
+                "an ELF file whose parts overlap:"
+                f" they are more than {MAX_OVERLAP} times as long as the"
                 f" file{_WRITE_INSTEAD}"
             )
 
@@ -257,9 +259,10 @@ def _check_linux(elf: Elf, name: str) -> None:
     span = max((s.address + s.size for s in code), default=0) - min(
         (s.address for s in code), default=0
     )
-    if span > LARGEST_CODE:
+    if span > MAX_CODE_BYTES:
         raise UserError(
-            f"{name}: its code spans {span >> 20} MiB, expected at most {LARGEST_CODE >> 20}; link"
+            f"{name}: its code spans {span >> 20} MiB,"
+            f" expected at most {MAX_CODE_BYTES >> 20}; link"
             " it with its code in one place, and data in segments that are not executable"
         )
     if not any(elf.entry in s for s in code):

@@ -22,8 +22,8 @@ from uncore.program.program import Program
 from uncore.program.types import Part, Type
 
 NESTED = 16  # pointers to the inside of one block that are passed over to find its start
-SEARCHED = 4096  # bytes of an object in which a field is looked for by its name
-MOST_ELEMENTS = 1024  # elements of an allocated array that are searched for pointers
+SEARCHED_BYTES = 4096  # part of an object in which a field is looked for by its name
+MAX_HEAP_ELEMENTS = 1024  # elements of an allocated array that are searched for pointers
 
 Read = Callable[[int, int], bytes]
 
@@ -55,7 +55,7 @@ class Object(NamedTuple):
         """Address, name and target of every pointer inside; of an endless array, of its first."""
         size = max(self.kind.size, 1)
         count = (self.end - self.start) // size if self.end < 1 << 64 else 1
-        for index in range(min(count, MOST_ELEMENTS) if self.pointed else 1):
+        for index in range(min(count, MAX_HEAP_ELEMENTS) if self.pointed else 1):
             for offset, inner, target in self.kind.pointers():
                 name = self._element(index, inner) if self.pointed else self.name + inner
                 yield self.start + index * size + offset, name, target
@@ -67,7 +67,7 @@ class Object(NamedTuple):
         if self.name == name:
             yield self.start
         address = self.start
-        while address < min(self.end, self.start + SEARCHED):
+        while address < min(self.end, self.start + SEARCHED_BYTES):
             part = self.at(address)
             if part.name == name != self.name:
                 yield address

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from uncore.program.go_table import GoTable
     from uncore.program.program import Program
 
-FOLDER = paths.CACHE / "symbols"
-MOST = 1 << 28  # bytes in it; a program of 20 MB needs 8
+SYMBOLS_FOLDER = paths.CACHE / "symbols"
+MAX_SYMBOLS_BYTES = 1 << 28  # a program of 20 MB needs 8 MB
 _FRAMES = "frames1"  # another number where the same table is told in other words
 
 # Folders of compilers, their libraries and the packages that they fetch. Go's own library, built
@@ -139,15 +139,15 @@ def _kept(program: Program) -> dict[int, tuple[Frame, ...]]:
 
 
 def _file(program: Program, what: str) -> Path:
-    return FOLDER / f"{program.sha256}-{what}"
+    return SYMBOLS_FOLDER / f"{program.sha256}-{what}"
 
 
 def _keep(program: Program, what: str, content: bytes) -> None:
     """A folder that cannot be written does not fail the run."""
     with suppress(OSError, UserError):
-        FOLDER.mkdir(parents=True, exist_ok=True)
+        SYMBOLS_FOLDER.mkdir(parents=True, exist_ok=True)
         write_whole(_file(program, what), content)
-        trim(_file(program, what), MOST)
+        trim(_file(program, what), MAX_SYMBOLS_BYTES)
 
 
 @cache

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from uncore.program import abi
-from uncore.program.elf import COPIES, Segment, Symbol
+from uncore.program.elf import MAX_OVERLAP, Segment, Symbol
 from uncore.program.frames import Frame
 
 _MAGIC = b"\xf1\xff\xff\xff\0\0"
@@ -95,7 +95,7 @@ class GoTable:
     def _names(self, places: Sequence[int]) -> list[str]:
         """The names that stand there; ValueError where they overlap far more than Go's do."""
         known: dict[int, str] = {}
-        left = COPIES * len(self.data)
+        left = MAX_OVERLAP * len(self.data)
         for at in places:
             if at not in known:
                 known[at] = self._name(at)

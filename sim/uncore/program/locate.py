@@ -16,7 +16,7 @@ from uncore.program import build
 from uncore.program.program import Program
 from uncore.support import paths
 
-LARGEST = 1 << 28  # bytes; no guest comes near, and a mistaken path may name a disk image
+MAX_PROGRAM_BYTES = 1 << 28  # no guest comes near, and a mistaken path may name a disk image
 
 
 def load(path: str | Path) -> Program:
@@ -29,7 +29,7 @@ def _contents(path: Path) -> bytes:
     try:
         if path.exists() and not path.is_file():  # reading a pipe or a device may never end
             raise UserError(f"{path}: cannot be read: it is not a regular file")
-        if path.is_file() and path.stat().st_size > LARGEST:
+        if path.is_file() and path.stat().st_size > MAX_PROGRAM_BYTES:
             raise UserError(f"{path}: too large for a guest program ({path.stat().st_size} bytes)")
         return path.read_bytes()
     except OSError as error:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 ADDRESS_OP, OFFSET_OP = 3, 0x23  # DW_OP_addr, DW_OP_plus_uconst: where a variable is
 TRANSPARENT = ("typedef", "const_type", "volatile_type", "atomic_type", "restrict_type")
-MOST_ELEMENTS = 4096  # elements of an array that are searched for pointers
+MAX_ARRAY_ELEMENTS = 4096  # elements of an array that are searched for pointers
 
 
 class Part(NamedTuple):
@@ -89,7 +89,7 @@ class Array:
 
     def pointers(self) -> Iterator[tuple[int, str, Type]]:
         step = max(self.element.size, 1)
-        for index in range(min(self.size // step, MOST_ELEMENTS)):
+        for index in range(min(self.size // step, MAX_ARRAY_ELEMENTS)):
             for offset, inner, target in self.element.pointers():
                 yield index * step + offset, f"[{index}]{inner}", target
 

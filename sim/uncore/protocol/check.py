@@ -23,7 +23,7 @@ from uncore.protocol.systems import System
 from uncore.protocol.tables import Tables, pack
 
 # operations of all drawn machines together; each machine chosen by hand gets as many
-OPERATIONS = 1_000_000
+DRAWN_OPERATIONS = 1_000_000
 TRIALS = 12
 TOLD = 60  # steps of a random violation that are printed
 
@@ -65,7 +65,7 @@ def walk(tables: Tables, cells: list[int], system: System, _: int) -> Proof:
 
 def trial(tables: Tables, cells: list[int], system: System, seed: int) -> Proof:
     start = time.perf_counter()
-    result = _native.check.trial(cells, system.tree(), 3, OPERATIONS // TRIALS, seed)
+    result = _native.check.trial(cells, system.tree(), 3, DRAWN_OPERATIONS // TRIALS, seed)
     return _proof(tables, system, start, result)
 
 

@@ -25,7 +25,7 @@ from uncore.support.output_kinds import MAKER
 
 TEXTBOOK = {"ProbeS": "Fwd-GetS", "ProbeM": "Fwd-GetM", "PutAck": "Put-Ack", "Evict": "Replacement"}
 WIDTH, HEIGHT = 860, 620
-HEAD = 44  # height at a picture's head for the legend
+LEGEND_HEIGHT = 44  # height at a picture's head for the legend
 RADIUS = 25  # radius of a state's circle
 BEND = 16  # bend of an arrow, so that the arrow back lies beside it
 LETTER, LINE = 7.2, 15  # width of a letter and height of a line in 12 px labels
@@ -160,7 +160,7 @@ def _arrows(tables: Tables, places: dict[str, Point], size: Point, together: boo
         between.setdefault((move.state, move.next), []).append(move)
     around = RADIUS + 4
     taken = [(x - around, y - around, x + around, y + around) for x, y in places.values()]
-    taken += [(0, 0, size[0], HEAD)] * together
+    taken += [(0, 0, size[0], LEGEND_HEIGHT)] * together
     for (source, target), those in between.items():
         start, bend, end = _curve(places[source], places[target])
         label = ", ".join(dict.fromkeys(_label(tables, move) for move in those))

@@ -58,7 +58,7 @@ class Score:
 
     @property
     def enough(self) -> bool:
-        return self.rate >= BAR and all(self.survivors.values())
+        return self.rate >= MIN_KILLED_SHARE and all(self.survivors.values())
 
 
 def mutants(tables: Tables) -> Iterator[Mutant]:
@@ -215,7 +215,7 @@ HARMLESS = {
     r"join N below/Probe[SM]: wait": "no child has a copy: what is under way is the completion of a"
     " grant that was given back already",
 }
-BAR = 0.9  # share of the mutants that must be killed
+MIN_KILLED_SHARE = 0.9
 
 
 def argued(mutant: str) -> str:

@@ -19,8 +19,8 @@ from pathlib import Path
 from uncore.errors import UserError, nearest
 from uncore.protocol.table_shapes import DATA, VARIANTS, Cell, Shape, Table, names
 
-MOST_STATES = 32  # bound of the native client table
-NOTHING = "-"  # a cell without actions
+MAX_STATES = 32  # bound of the native client table
+NO_ACTIONS = "-"  # a cell without actions
 
 
 @dataclass
@@ -92,8 +92,8 @@ def states(sections: list[Section], variant: str) -> tuple[str, ...]:
             names[state] = None
     if sections and "I" not in names:
         raise sections[0].head.error("no row I", "one: every line begins in I, without a copy")
-    if len(names) > MOST_STATES:
-        raise sections[0].head.error(f"{len(names)} states", f"{MOST_STATES} at most")
+    if len(names) > MAX_STATES:
+        raise sections[0].head.error(f"{len(names)} states", f"{MAX_STATES} at most")
     return tuple(names)
 
 
@@ -218,7 +218,7 @@ class Reader:
                 )
             self.used.add(text[1:])
             return Cell(reason=self.reasons[text[1:]][1], text=text)
-        if text == NOTHING and self.shape.actions:
+        if text == NO_ACTIONS and self.shape.actions:
             return Cell(text=text)
         left, arrow, after = text.partition(">")
         if self.shape.actions is None:

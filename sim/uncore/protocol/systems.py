@@ -24,9 +24,9 @@ REPLY, UNBLOCK, DATA = (
     ("completion", "response"),
     ("none", "inclusive", "victim"),
 )
-PAIR, TRIPLE, FAR = "2 cores", "3 cores", "2 cores, far atomics"
+TWO_CORES, THREE_CORES, FAR_ATOMICS = "2 cores", "3 cores", "2 cores, far atomics"
 JOINED = "2+1 cores, two levels"
-FEW = "3 cores, one pointer"
+FEW_POINTERS = "3 cores, one pointer"
 TWO_LINES = "2 cores, 2 lines"
 
 
@@ -144,20 +144,22 @@ def forwards(tables: Tables) -> bool:
 def walks(tables: Tables, everything: bool) -> list[System]:
     home = Level("shadow-tags", "direct", "completion")
     ring = Level("shadow-tags", "via", "response")
-    chosen = [System(PAIR, ((2,),), (root,)) for root in roots()]
-    chosen += [System(TRIPLE, ((3,),), (root,)) for root in roots()]
+    chosen = [System(TWO_CORES, ((2,),), (root,)) for root in roots()]
+    chosen += [System(THREE_CORES, ((3,),), (root,)) for root in roots()]
     for join in joins(tables):
         chosen += [System(JOINED, ((2, 1), (2,)), (join, home if not join.recalls else ring))]
     if forwards(tables):
         plain = replace(joins(tables)[0], forwarder=False)
         chosen += [System(JOINED, ((2, 1), (2,)), (plain, home))]
-        chosen += [System(TRIPLE, ((3,),), (replace(root, forwarder=False),)) for root in roots()]
-    chosen += [System(FEW, ((3,),), (root,)) for root in few_pointers()]
-    pairs = [system for system in chosen if system.group == PAIR]
+        chosen += [
+            System(THREE_CORES, ((3,),), (replace(root, forwarder=False),)) for root in roots()
+        ]
+    chosen += [System(FEW_POINTERS, ((3,),), (root,)) for root in few_pointers()]
+    pairs = [system for system in chosen if system.group == TWO_CORES]
     for owned in (False, True):
-        chosen += [replace(system, far=True, owned=owned, group=FAR) for system in pairs]
+        chosen += [replace(system, far=True, owned=owned, group=FAR_ATOMICS) for system in pairs]
     # A core drops its copy silently, so that a join has no data for an atomic.
-    chosen += [System(FAR, ((2,), (1,)), (joins(tables)[0], home), far=True)]
+    chosen += [System(FAR_ATOMICS, ((2,), (1,)), (joins(tables)[0], home), far=True)]
     chosen.append(
         System(TWO_LINES, ((2,),), (Level("directory", "direct", "completion"),), lines=2)
     )

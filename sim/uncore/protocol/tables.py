@@ -17,7 +17,7 @@ from pathlib import Path
 
 from uncore.errors import UserError, nearest
 from uncore.protocol.aligned import text
-from uncore.protocol.reader import MOST_STATES, Reader, Source, split
+from uncore.protocol.reader import MAX_STATES, Reader, Source, split
 from uncore.protocol.reader import states as states_of
 from uncore.protocol.table_shapes import DATA, FOLDERS, PROTOCOLS, SHAPES, VARIANTS, Table, names
 
@@ -144,7 +144,7 @@ def layout(tables: Tables) -> Iterator[tuple[Table, str, str] | None]:
     for table in tables:
         rows, columns = list(table.rows), names()[table.shape.columns]
         if table is tables.client:
-            rows += [""] * (MOST_STATES - len(rows))
+            rows += [""] * (MAX_STATES - len(rows))
             columns = columns + [DATA + row for row in rows]
         for row, column in product(rows, columns):
             yield (table, row, column) if (row, column) in table.cells else None

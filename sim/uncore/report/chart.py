@@ -28,7 +28,8 @@ from uncore.result.frame import job_columns, names_job
 from uncore.topology.units import NUMBER, SIZE, TIME
 
 KNEE = 0.9
-BARE = ("workload", "machine", "engine")  # columns whose value needs no name beside it
+# columns whose value needs no name beside it
+SELF_NAMED_COLUMNS = ("workload", "machine", "engine")
 
 
 def panels(results: Iterable[Result], wanted: Wanted = Wanted()) -> list[Panel]:  # noqa: B008
@@ -86,7 +87,9 @@ class _Axes:
         return [[row for row in rows if row.get(key) == value] for value in values] or [rows]
 
     def title(self, rows: Sequence[Row], key: str, x: str = "") -> str:
-        fixed = " on ".join(str(rows[0][k]) for k in BARE[:2] if k not in self.varying)
+        fixed = " on ".join(
+            str(rows[0][k]) for k in SELF_NAMED_COLUMNS[:2] if k not in self.varying
+        )
         parts = [fixed, _label(key, rows[0]) if key else ""]
         if "threads" not in (*self.varying, x):
             parts.append(f"{rows[0]['threads']} threads")
@@ -94,7 +97,7 @@ class _Axes:
 
 
 def _label(key: str, row: Row) -> str:
-    return str(row.get(key)) if key in BARE else f"{head(key)} {given(row.get(key))}"
+    return str(row.get(key)) if key in SELF_NAMED_COLUMNS else f"{head(key)} {given(row.get(key))}"
 
 
 def _numbers(values: Iterable[Any]) -> bool:

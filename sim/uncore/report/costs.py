@@ -14,7 +14,7 @@ from uncore.result import Observed, Result
 from uncore.result.observed import Use
 from uncore.result.sharing import Cost, Group, costs
 
-PAIRS = 3  # pairs of cores shown in the table
+MAX_CORE_PAIRS = 3
 LISTED = 6  # instructions of a line
 
 
@@ -37,7 +37,7 @@ def show(result: Result, observed: Observed, top: int) -> None:
 
 
 def _row(cost: Cost) -> dict[str, object]:
-    taken = [f"{a}>{b} {units.count(n)}" for a, b, n in cost.taken[:PAIRS]]
+    taken = [f"{a}>{b} {units.count(n)}" for a, b, n in cost.taken[:MAX_CORE_PAIRS]]
     moved = [f"{where} {units.count(n)}" for where, n in cost.transfers.items()]
     return {
         "line": f"{cost.line:#x}",

@@ -23,9 +23,9 @@ from uncore.result.frame import Framed
 from uncore.result.objects import alike
 from uncore.result.sharing import Cost, costs
 
-NAMED = 4  # objects of the sum
+MAX_SUM_OBJECTS = 4
 LARGE = 999.5  # ns: three digits would be written with an exponent
-DRAWN = 12  # objects of a picture
+MAX_DRAWN_OBJECTS = 12
 SHARED = 4  # groups of fields on one line that are told
 COUNTS = ("reads", "writes", "misses", "needless", "failed_scs")
 Row = dict[str, Any]
@@ -123,7 +123,7 @@ def _own(source: str) -> bool:
 
 def panel(lines: Lines) -> plots.Panel:
     """The objects with most of the critical path."""
-    hot = [row for row in lines.to_rows() if row["critical_ns"]][:DRAWN]
+    hot = [row for row in lines.to_rows() if row["critical_ns"]][:MAX_DRAWN_OBJECTS]
     groups = {row["object"]: {"critical path": row["critical_ns"]} for row in hot}
     return plots.bars(groups, lines.title, "critical path, ns an operation", lying=True)
 
@@ -131,7 +131,7 @@ def panel(lines: Lines) -> plots.Panel:
 def _sum(point: Point, observed: Observed) -> str:
     """`one operation every 690 ns = nodes[].granted 182 + guarded 146 + 12 executing`."""
     each = point.path_of_an_operation(_path(observed))
-    parts = [o for o in observed.objects if o.critical_ps][:NAMED]
+    parts = [o for o in observed.objects if o.critical_ps][:MAX_SUM_OBJECTS]
     path, of_all = _path(observed), sum(object_.critical_ps for object_ in observed.objects)
     others = of_all - sum(o.critical_ps for o in parts)
 

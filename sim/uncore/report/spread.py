@@ -21,7 +21,7 @@ from uncore.result.steady import LEVEL, interval
 
 MILLION = 1e6
 # largest difference, as a share of the threads, between a rate and the operations' times (W3)
-CONTRADICTS = 0.1
+MAX_THREADS_DIFFERENCE = 0.1
 MARK = "!"
 Write = Callable[[float | None, float | None], str]
 
@@ -94,7 +94,7 @@ def say_runs(rows: Sequence[Row]) -> None:
 def contradicts(row: Row) -> bool:
     """True if the row's rate and its operations' times cannot both be those of all threads (W3)."""
     share = row.get("accounted")
-    return share is not None and abs(share - 1) > CONTRADICTS
+    return share is not None and abs(share - 1) > MAX_THREADS_DIFFERENCE
 
 
 def say_contradictions(rows: Sequence[Row]) -> None:

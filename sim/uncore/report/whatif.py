@@ -19,7 +19,9 @@ from uncore.study.whatif import WhatIf
 
 DONE = "What can be done, to the program or to the machine"
 BOUNDS = "Bounds: as if waiting for this cost nothing, which few programs can reach"
-NOTHING = "no change of the kinds in --only applies to this program and machine: leave --only out"
+NO_CHANGE_APPLIES = (
+    "no change of the kinds in --only applies to this program and machine: leave --only out"
+)
 TORNADO = 12  # numbers that are drawn, those that matter most
 
 
@@ -37,7 +39,7 @@ def show(effects: WhatIf, top: int) -> None:
         emit(numbered, False, COLUMNS, f"{title}{more}")
         shown += numbered
     if not shown:
-        say(NOTHING)
+        say(NO_CHANGE_APPLIES)
         return
     say(f"{of_chance(effects)}\n", "dim")
     say(f"{shlex.join(effects.words)}, and for each row:\n")

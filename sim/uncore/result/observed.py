@@ -17,7 +17,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from uncore.errors import UserError
 from uncore.result.objects import whole
 
-WORD = 8
+WORD_BYTES = 8
 Bytes = list[tuple[int, int]]
 
 
@@ -177,8 +177,8 @@ class Observed(Struct, frozen=True, kw_only=True):
                 touched = ", ".join(item.name for item in self.objects)
                 raise UserError(f"no object is called '{name}'; this run has touched {touched}")
             for address, size in (part for item in matches for part in item.at):
-                words |= {a - a % WORD for a in range(address, address + max(size, 1))}
-        return [(word, WORD) for word in sorted(words)]
+                words |= {a - a % WORD_BYTES for a in range(address, address + max(size, 1))}
+        return [(word, WORD_BYTES) for word in sorted(words)]
 
     @property
     def transfers(self) -> dict[str, int]:

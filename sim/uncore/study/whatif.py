@@ -47,9 +47,9 @@ WHERE: dict[Kind, Where] = {
     "line": "bound",
 }
 JOIN = ".join."  # names the times of a distance
-SHARE = 0.2  # relative change of a number of the machine
-MOST_OBJECTS = 6  # objects whose lines are made free, in one study
-LEAST = 0.01  # share of the critical path that makes a change worth a run
+NUMBER_CHANGE_SHARE = 0.2  # relative change of a number of the machine
+MAX_FREE_OBJECTS = 6  # objects whose lines are made free, in one study
+MIN_PATH_SHARE = 0.01  # share of the critical path that makes a change worth a run
 QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(ps|ns|us|cy)(@\w+)?")
 
 
@@ -225,8 +225,10 @@ def _lines(job: Job, observed: Observed) -> Iterator[Change]:
     weights: dict[str, int] = {}
     for object_ in observed.objects:
         weights[whole(object_.name)] = weights.get(whole(object_.name), 0) + object_.critical_ps
-    hot = sorted((n for n in weights if weights[n] > LEAST * path), key=lambda n: -weights[n])
-    for name in hot[:MOST_OBJECTS]:
+    hot = sorted(
+        (n for n in weights if weights[n] > MIN_PATH_SHARE * path), key=lambda n: -weights[n]
+    )
+    for name in hot[:MAX_FREE_OBJECTS]:
         free = observed.lines_of([name], job.machine.line)
         yield Change(
             "line", f"{name} costs nothing", ("--free", name), replace(job, free=tuple(free))
@@ -284,14 +286,15 @@ def _times(machine: _Machine) -> Iterator[Change]:
         if match is None or float(match[1]) == 0 or key.startswith("chance."):
             continue
         for sign in (-1, 1):
-            value = f"{float(match[1]) * (1 + sign * SHARE):.6g}{match[2]}{match[3] or ''}"
+            amount = float(match[1]) * (1 + sign * NUMBER_CHANGE_SHARE)
+            value = f"{amount:.6g}{match[2]}{match[3] or ''}"
             yield from machine.changed("number", f"{key} {text} -> {value}", **{key: value})
             level, join, _ = key.rpartition(JOIN)
             if join and sign < 0:
                 distances.setdefault(level, {})[key] = value
     for level, values in distances.items():
         if len(values) > 1:  # one number alone has its row
-            what = f"all of {level}{JOIN}* {SHARE:.0%} nearer"
+            what = f"all of {level}{JOIN}* {NUMBER_CHANGE_SHARE:.0%} nearer"
             yield from machine.changed("distance", what, **values)
     far = any(core.far_atomics for core in machine.job.machine.each_core)
     other = "near" if far else "far-unless-owned"

@@ -21,14 +21,14 @@ from uncore.topology.route import Routes, nearest_memories
 TYPES = {"socket": "Package", "chip": "Package", "package": "Package", "die": "Die"}
 UNIFIED, DATA = 0, 1  # HWLOC_OBJ_CACHE_...
 LATENCY_BY_USER = 2 + 4  # HWLOC_DISTANCES_KIND_FROM_USER, _MEANS_LATENCY
-HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n'
+XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n'
 
 
 def xml(machine: Machine) -> str:
     root = Element("topology", version="2.0")
     _Tree(machine).put(root)
     indent(root)
-    return HEAD + tostring(root, encoding="unicode") + "\n"
+    return XML_HEAD + tostring(root, encoding="unicode") + "\n"
 
 
 def bitmap(bits: Iterable[int]) -> str:

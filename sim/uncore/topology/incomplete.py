@@ -1,6 +1,6 @@
 """A machine that lacks tables, and the tables that make it whole, as TOML that can be pasted.
 
-    Incomplete(place, message, {"system.resolver": ROOT})     what a reader raises
+    Incomplete(place, message, {"system.resolver": EXAMPLE_ROOT})  what a reader raises
     additions(tree, first, resolve)     all that the tree lacks, found by adding and reading anew
     proposal(tree, first, resolve)      the refusal with that under it
     toml(adds)                              the same as text
@@ -20,11 +20,11 @@ from uncore.topology.document import Branch, Leaf, Place, merged, parse
 from uncore.topology.examples import BESIDE
 
 Adds = Mapping[str, Mapping[str, Any]]  # dotted name of a table -> keys and values to add
-MOST = 64  # tables or links that one machine is found to lack
+MAX_LACKS = 64  # tables or links that one machine may lack
 JOIN = {"kind": "crossbar", "latency": "20ns", "width": "32B/1ns"}
-DATA = BESIDE["data"]
-ROOT: dict[str, Any] = {"knows": "directory", "at": "home"}
-ROOT |= {"reply": "direct", "unblock": "completion", "service": "8ns", "grants": 1}
+EXAMPLE_DATA = BESIDE["data"]
+EXAMPLE_ROOT: dict[str, Any] = {"knows": "directory", "at": "home"}
+EXAMPLE_ROOT |= {"reply": "direct", "unblock": "completion", "service": "8ns", "grants": 1}
 
 
 class Incomplete(UserError):
@@ -60,7 +60,7 @@ def additions(tree: Branch, first: Incomplete, resolve: Callable[[Branch], objec
     """
     adds: dict[str, dict[str, Any]] = {}
     lack: Incomplete | None = first
-    while lack is not None and len(adds) < MOST:
+    while lack is not None and len(adds) < MAX_LACKS:
         before = toml(adds)
         for table, keys in lack.adds.items():
             adds.setdefault(table, {}).update(keys)

@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from uncore.topology.document import Branch, Leaf, merged, wrong
-from uncore.topology.keys import BELOW, HEAD, LEVEL
+from uncore.topology.keys import BELOW, LEVEL, RESERVED_NAMES
 from uncore.topology.table_reader import Table
 from uncore.topology.tree import Group, Tree
 
@@ -57,7 +57,7 @@ def memory_kinds(memory: Branch | Leaf | None) -> list[str]:
 
 def write_out(root: Branch) -> None:
     for level, table in root.items.items():
-        if isinstance(table, Branch) and level not in HEAD:
+        if isinstance(table, Branch) and level not in RESERVED_NAMES:
             _complete(table, set(kind_names(root)))
     if isinstance(memory := root.items.get("memory"), Branch):
         _complete(memory, set(memory_kinds(memory)))

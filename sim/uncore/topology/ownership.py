@@ -15,7 +15,7 @@ from typing import Any
 from uncore.topology import units
 from uncore.topology.builders import Sites
 from uncore.topology.core import sets_and_ways
-from uncore.topology.incomplete import DATA, JOIN, ROOT, lacking
+from uncore.topology.incomplete import EXAMPLE_DATA, EXAMPLE_ROOT, JOIN, lacking
 from uncore.topology.kinds import Levels
 from uncore.topology.parts import MOST_GRANTS, Resolver
 from uncore.topology.protocols import Protocol
@@ -51,7 +51,7 @@ def read_resolvers(
         raise lacking(
             levels.tables["system"][""].branch.place,
             "no level has a resolver; expected at least one, like [system.resolver]",
-            {"system.resolver": ROOT},
+            {"system.resolver": EXAMPLE_ROOT},
         )
     for level, kinds in readers.items():
         instances = [
@@ -114,7 +114,7 @@ def _refuse_many_roots(levels: Levels, level: str, readers: Mapping[str, _Reader
         f"[{table.key}]: each {level} would own its copies of a line, and no resolver above them"
         " keeps the copies of all coherent; write [system.resolver], one for all parts of the"
         " machine, too",
-        {"system.resolver": ROOT},
+        {"system.resolver": EXAMPLE_ROOT},
     )
 
 
@@ -141,7 +141,7 @@ def _refuse_data_alone(level: Table) -> None:
         raise lacking(
             level.branch.items["data"].place,
             f"[{level.key}] has data but no resolver; expected [{level.key}.resolver] too",
-            {f"{level.key}.resolver": {**ROOT, "knows": "shadow-tags", "at": "hub"}},
+            {f"{level.key}.resolver": {**EXAMPLE_ROOT, "knows": "shadow-tags", "at": "hub"}},
         )
 
 
@@ -171,7 +171,7 @@ def _refuse_dirty_data_without_place(level: Table, table: Table, protocol: str) 
         f"[{table.key}], below another resolver, has no data, but under {protocol.upper()} must"
         f' keep dirty lines; expected data = "victim ..." or "inclusive ..." in [{level.key}], or'
         ' protocol = "moesi"',
-        {f"{level.key}.data": DATA},
+        {f"{level.key}.data": EXAMPLE_DATA},
     )
 
 

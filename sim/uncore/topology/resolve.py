@@ -142,7 +142,8 @@ def read_joins(levels: Levels, messages: Messages) -> Joins:
     return joins
 
 
-PROGRAM, STACK = 2 << 20, 16512  # bytes of a node; UC_STACK_STRIDE of uncore_abi.h, of each hart
+# on each node; for each hart (UC_STACK_STRIDE of uncore_abi.h)
+PROGRAM_BYTES, STACK_BYTES = 2 << 20, 16512
 
 
 @dataclass(frozen=True)
@@ -273,7 +274,7 @@ def _of_kind(
         **_cache(table.table("cache")),
     )
     link = ps(table.duration("link", Fraction(0)))
-    least = (PROGRAM + STACK * sum(tree.threads)) >> 10
+    least = (PROGRAM_BYTES + STACK_BYTES * sum(tree.threads)) >> 10
     if pattern.size % 4096 or pattern.size >> 10 < least:
         raise table.wrong(
             "size",

@@ -13,13 +13,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from uncore.topology.keys import HEAD
+from uncore.topology.keys import RESERVED_NAMES
 from uncore.topology.schema import MOST_HARTS
 from uncore.topology.units import UnitError
 
 EXAMPLE = 'like "socket:2 die:4 ccx:2 core:4 thread:2"'
 MOST_LEVELS = 32  # no machine has ten
-WORD = re.compile(r"([A-Za-z][\w-]*):(\d{1,5}(?:,\d{1,5})*)")
+TREE_WORD = re.compile(r"([A-Za-z][\w-]*):(\d{1,5}(?:,\d{1,5})*)")
 
 
 @dataclass
@@ -106,8 +106,8 @@ def parse_tree(text: str) -> Tree:
 def _counts(text: str) -> dict[str, list[int]]:
     counts: dict[str, list[int]] = {}
     for word in text.split():
-        match = WORD.fullmatch(word)
-        if not match or match[1] in HEAD:
+        match = TREE_WORD.fullmatch(word)
+        if not match or match[1] in RESERVED_NAMES:
             raise UnitError(f"'{word}' is no level: expected NAME:COUNT words, {EXAMPLE}")
         if match[1] in counts or "thread" in counts:
             raise UnitError(f"'{word}' is misplaced: expected each level once, thread innermost")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from uncore.errors import UserError, nearest
 from uncore.topology.document import Branch, Leaf, wrong
-from uncore.topology.keys import ANY, BELOW, HEAD, LEVEL, of_join, schema_path
+from uncore.topology.keys import ANY, BELOW, LEVEL, RESERVED_NAMES, of_join, schema_path
 
 READ_BEFORE = {"extends", "source"}  # when the files were put together
 
@@ -21,7 +21,7 @@ def refuse_unknown(
     root: Branch, levels: Collection[str], kinds: Collection[str], memory_kinds: Collection[str]
 ) -> None:
     """The first key, in the order of the file, that no field has."""
-    tables = (HEAD | set(levels)) - READ_BEFORE
+    tables = (RESERVED_NAMES | set(levels)) - READ_BEFORE
     for name, node in root.items.items():
         if name not in tables:
             raise _unknown(node, name, "", tables)

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 SLOWEST, MEASURED = "slowest", "measured"
-NAMED = 3  # objects on a line that name it
-MARGIN = 10  # a view shows the operation and 1/MARGIN of its time on either side
+MAX_NAMES_PER_LINE = 3
+MARGIN_DIVISOR = 10  # a view shows the operation and 1/MARGIN_DIVISOR of its time on either side
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Trace:
 
     def name(self, line: int) -> str:
         """The name of a line: what was used of it, else what is at its beginning."""
-        return ", ".join(self._used.get(line, [])[:NAMED]) or self.fields.at(line).name
+        return ", ".join(self._used.get(line, [])[:MAX_NAMES_PER_LINE]) or self.fields.at(line).name
 
     @cached_property
     def _used(self) -> dict[int, list[str]]:
@@ -136,7 +136,7 @@ def _around(job: Job, window: Window, engine_options: EngineOptions) -> Window:
     if not within:
         raise UserError(f"--around {SLOWEST}: the workload marks no operations there")
     longest = max(within, key=lambda operation: (operation.took, -operation.begin))
-    margin = longest.took // MARGIN
+    margin = longest.took // MARGIN_DIVISOR
     start, until = max(0, longest.begin - margin), longest.end + margin
     return replace(window, start=start, until=until, around="")
 

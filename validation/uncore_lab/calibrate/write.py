@@ -20,7 +20,7 @@ from uncore_lab.fitting.written import FOUR_FIFTHS_DEVIATIONS, entry, extends, t
 
 MIN_STEP_LOG = 0.02  # a number that moves by less, as a logarithm, stays as it was
 
-HEAD = """\
+CALIBRATED_HEAD = """\
 # Written by `uncore calibrate`: numbers fitted to the handoffs in {matrix}
 # ({choice}; classes are {mean:.1f} % off in the mean, {worst:.1f} % at worst).
 
@@ -32,7 +32,7 @@ name    = "{name}"
 def machine_file(fitted: Fitted, matrix: Path, output: Path) -> str:
     problem, choice = fitted.problem, fitted.choice
     errors = [100 * abs(ours / ns - 1) for ns, ours in fitted.classes.values()]
-    text = HEAD.format(
+    text = CALIBRATED_HEAD.format(
         matrix=matrix.name,
         choice=choice,
         mean=np.mean(errors),

@@ -29,7 +29,7 @@ SEAL = "seal"
 SEEDS = 1, 2, 3
 Kind = TypeVar("Kind", bound=msgspec.Struct)
 Words = Mapping[str, str | int | bool]
-NOTHING: Words = {}
+NO_WORDS: Words = {}
 Figure = float | tuple[float, float]  # a range stands for its middle
 
 # Quantities that are compared, computed from the operations of a run and its time.
@@ -94,7 +94,7 @@ class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return "fit" if self.fit else "base"
         return "predicted"
 
-    def job(self, machine: str, at: int, more: Words = NOTHING) -> Job:
+    def job(self, machine: str, at: int, more: Words = NO_WORDS) -> Job:
         varied = {key: values[at] for key, values in self.vary.items()}
         return make_job(
             machine,
@@ -106,7 +106,7 @@ class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             slow=True,
         )
 
-    def jobs(self, machine: str, more: Words = NOTHING) -> list[Job]:
+    def jobs(self, machine: str, more: Words = NO_WORDS) -> list[Job]:
         return [self.job(machine, at, more) for at in range(len(self.values))]
 
 

@@ -20,7 +20,7 @@ from statistics import median
 
 from uncore.drawing import plot
 from uncore.drawing.formats import EMPTY
-from uncore.drawing.plot import MEASURED, Panel
+from uncore.drawing.plot import MEASURED_SUFFIX, Panel
 from uncore.drawing.table import Column, Row
 from uncore.errors import UserError
 from uncore.topology.units import frequency as period
@@ -132,7 +132,7 @@ def panels(machine: str, found: Sequence[Beside]) -> list[Panel]:
         for one in (one for one in found if one.program == program):
             lines[one.mode] = list(zip(one.tasks, one.curve, strict=True))
             if one.measured:
-                dashed.append(f"{one.mode}{MEASURED}")
+                dashed.append(f"{one.mode}{MEASURED_SUFFIX}")
                 lines[dashed[-1]] = list(zip(one.tasks, one.measured_curve, strict=True))
         title = f"{program}, {name}"
         drawn.append(plot.curves(lines, title, "tasks", "throughput over one task's", dashed))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from uncore.drawing import plot
-from uncore.drawing.plot import MEASURED, Panel
+from uncore.drawing.plot import MEASURED_SUFFIX, Panel
 from uncore.drawing.table import Row
 from uncore_lab.validate.section import Picture
 
@@ -48,8 +48,8 @@ def _panel(title: str, rows: Sequence[Row], drawing: Drawing) -> Panel:
     lines: dict[str, list[tuple[float, float]]] = {}
     for (label,), own in _groups(rows, [drawing.line]):
         lines[label] = [_point(row, drawing.x, drawing.simulated) for row in own]
-        lines[label + MEASURED] = [_point(row, drawing.x, drawing.measured) for row in own]
-    dashed = [label for label in lines if label.endswith(MEASURED)]
+        lines[label + MEASURED_SUFFIX] = [_point(row, drawing.x, drawing.measured) for row in own]
+    dashed = [label for label in lines if label.endswith(MEASURED_SUFFIX)]
     return plot.curves(lines, title, *drawing.heads, dashed)
 
 

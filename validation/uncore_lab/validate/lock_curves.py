@@ -24,7 +24,7 @@ from uncore_lab.results.table import Table
 from uncore_lab.validate import lockhammer
 from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.curves import Drawing, pictures
-from uncore_lab.validate.lockhammer import NOTHING, SLEEPING, Ns, Spot
+from uncore_lab.validate.lockhammer import NO_PARAMETERS, SLEEPING, Ns, Spot
 from uncore_lab.validate.section import Request, Section
 
 NEAR_ERROR_PCT = 35.0  # largest error of a point that counts as near
@@ -86,7 +86,7 @@ class Point:
 def measure(
     spots: Sequence[Spot],
     cores: int = 1,
-    overrides: Mapping[str, str] = NOTHING,
+    overrides: Mapping[str, str] = NO_PARAMETERS,
     ops: int = 0,
     seeds: tuple[int, ...] = MATRIX_SEEDS,
 ) -> list[Point]:

@@ -36,7 +36,7 @@ from uncore_lab.figures import LOCKS
 from uncore_lab.figures.simulate import MATRIX_SEEDS
 
 HARNESS = "empty"
-NOTHING: Mapping[str, str] = {}
+NO_PARAMETERS: Mapping[str, str] = {}
 
 BARE_LOCK = {"guarded": "0"}  # the lock's own line is all that is shared
 
@@ -46,14 +46,14 @@ EVENT_PARAMETERS = {"attempt": "swap", "delay": "600", "ops": "5000"}
 
 # Stand-ins for primitives: workload, parameters, and True if `hold` excludes others.
 PRIMITIVES: dict[str, tuple[str, Mapping[str, str], bool]] = {
-    "incdec_refcount": ("refcount/incdec", NOTHING, False),
-    "cas_lockref": ("refcount/lockref", NOTHING, False),
+    "incdec_refcount": ("refcount/incdec", NO_PARAMETERS, False),
+    "cas_lockref": ("refcount/lockref", NO_PARAMETERS, False),
     "ticket_spinlock": ("lock/ticket_packed", BARE_LOCK, True),
     "swap_mutex": ("lock/swap", BARE_LOCK, True),
     "queued_spinlock": ("lock/qspinlock", BARE_LOCK, True),
     "event_mutex": ("lock/event_mutex", BARE_LOCK | EVENT_PARAMETERS, True),
 }
-WORKLOADS = PRIMITIVES | {HARNESS: ("lock/empty", NOTHING, False)}
+WORKLOADS = PRIMITIVES | {HARNESS: ("lock/empty", NO_PARAMETERS, False)}
 # This program runs on Linux, because its waiters sleep; no bar counts its points.  Runs are as long
 # as with EVENT_PARAMETERS where threads do nothing else; other settings, which are not shown, would
 # take minutes and get a tenth of the operations.
@@ -62,9 +62,9 @@ SLEEPING_OPS, SLEEPING_FEW = 5000, 500
 BARE_SETTING = "0-0"
 SETTINGS = ((0, 0), (200, 1000), (1000, 0), (1000, 5000))  # hold and think, ns
 
-# Operations of a thread: of all together about OPS, of each at least FEW (measured: 5000 of each).
+# Operations of all threads together, about, and of each thread at least (measured: 5000 of each).
 # Twice as many change no conclusion (tests/bars/test_locks.py).
-OPS, FEW = 3000, 60
+RUN_OPS, MIN_THREAD_OPS = 3000, 60
 # Threads that spin at a barrier leave it as fast as they read its line, not as an operating system
 # wakes them.
 BARRIER_OVERRIDES = {"chance.start": "20ns"}
@@ -175,7 +175,7 @@ class Spot:
 
     def job(
         self,
-        overrides: Mapping[str, str] = NOTHING,
+        overrides: Mapping[str, str] = NO_PARAMETERS,
         ops: int = 0,
         seeds: tuple[int, ...] = MATRIX_SEEDS,
     ) -> Job:
@@ -187,7 +187,7 @@ class Spot:
             common["arguments"] = ("{threads}", str(each), *times)
             return make_job(self.machine, _monitor(), [self.threads], **common)
         workload, parameters, _ = WORKLOADS[self.primitive]
-        each = ops or max(FEW, OPS // self.threads)
+        each = ops or max(MIN_THREAD_OPS, RUN_OPS // self.threads)
         common["parameters"] = {"ops": str(each), **self.times, **parameters}
         return make_job(self.machine, workload, [self.threads], **common)
 

@@ -22,10 +22,10 @@ from dataclasses import dataclass, field
 from uncore.topology.machine import Link, Machine
 from uncore.topology.route import Routes
 
-CONTROL, DATA = 16, 80  # bytes of a message without and with a line (rule F2)
+CONTROL_BYTES, DATA_BYTES = 16, 80  # sizes of messages without and with a line (rule F2)
 PERIODS = range(20, 51)  # ps: fine beside any link, coarse enough that a busy link costs few cycles
 MILLI = 1000  # widths are written in thousandths of a byte a cycle
-NO_LIMIT = 1000 * DATA * MILLI
+NO_LIMIT = 1000 * DATA_BYTES * MILLI
 
 
 @dataclass(frozen=True)
@@ -100,4 +100,4 @@ def _width(link: Link, ps: int) -> int:
     """Bytes over time, of the size that keeps the link longest."""
     if link.channel < 0 or not link.data_busy:
         return NO_LIMIT
-    return min(NO_LIMIT, max(1, DATA * MILLI * ps // link.data_busy))
+    return min(NO_LIMIT, max(1, DATA_BYTES * MILLI * ps // link.data_busy))

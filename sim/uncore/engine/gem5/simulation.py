@@ -175,7 +175,7 @@ class _System:
             ruby_system=ref("ruby"),
             topology="uncore",
             number_of_virtual_networks=self.protocol.networks,
-            control_msg_size=fabric.CONTROL,
+            control_msg_size=fabric.CONTROL_BYTES,
             endpoint_bandwidth=1,  # widths are in thousandths of a byte
             routers=refs(f"router{n}" for n in range(self.fabric.routers)),
             ext_links=refs(f"end{n}" for n in range(len(ends))),

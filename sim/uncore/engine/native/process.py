@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 PAGE = 4096
 STACK_SIZE = 8 << 20  # the usual value of `ulimit -s`
 STACK_TOP = USER_END - (1 << 20)
-RETURNS = USER_END - PAGE  # return address of signal handlers: li a7, 139; ecall
+SIGNAL_RETURN = USER_END - PAGE  # return address of signal handlers: li a7, 139; ecall
 RETURN_CODE = struct.pack("<II", 0x08B00893, 0x00000073)
 ENVIRONMENT = ("PATH=/bin", "HOME=/files", "LANG=C")
-WHERE = "/files"  # --files DIR
+FILES_FOLDER = "/files"  # --files DIR
 STANDARD_INPUT = "/dev/stdin"  # open as descriptor 0 (sim/native/os/files.hh)
 
 _AUXILIARY = {
@@ -52,7 +52,7 @@ def process(job: Job, probes: Probes) -> spec.Process:
     costs = System(quantum=job.machine.os.quantum) if job.system == "free" else job.machine.os
     harts = job.harts[: job.threads[0]]
     files = {_name(job): job.program.data}  # name in /proc/self/exe
-    files |= {f"{WHERE}/{path}": data for path, data in job.files} | machine_files(job)
+    files |= {f"{FILES_FOLDER}/{path}": data for path, data in job.files} | machine_files(job)
     if job.stdin:
         files[STANDARD_INPUT] = job.stdin
     return spec.Process(
@@ -63,7 +63,7 @@ def process(job: Job, probes: Probes) -> spec.Process:
         heap=_up(max(s.address + s.size for s in job.program.segments)) + PAGE,
         stack=_stack(job)[0],
         stack_size=STACK_SIZE,
-        returns=RETURNS,
+        returns=SIGNAL_RETURN,
         files=tuple(spec.File(path.encode(), data) for path, data in sorted(files.items())),
         name=_name(job).encode(),
         words=b"".join(word.encode() + b"\0" for word in words(job)),
@@ -94,7 +94,9 @@ def image(job: Job) -> tuple[Image, Segment]:
     executable = [s for s in job.program.segments if s.rights & 4]
     begin = min(s.address for s in executable)
     size = max(s.address + s.size for s in executable) - begin
-    return [*loaded, _stack(job), (RETURNS, RETURN_CODE)], Segment(begin, size, 0, bytes(size))
+    return [*loaded, _stack(job), (SIGNAL_RETURN, RETURN_CODE)], Segment(
+        begin, size, 0, bytes(size)
+    )
 
 
 def _areas(job: Job) -> list[spec.Area]:
@@ -103,7 +105,7 @@ def _areas(job: Job) -> list[spec.Area]:
         for s in job.program.segments
     ]
     stack = spec.Area(STACK_TOP - STACK_SIZE, STACK_SIZE, 3)
-    return [*areas, stack, spec.Area(RETURNS, PAGE, 5)]
+    return [*areas, stack, spec.Area(SIGNAL_RETURN, PAGE, 5)]
 
 
 def _up(address: int) -> int:
@@ -115,7 +117,7 @@ def _down(address: int) -> int:
 
 
 def _name(job: Job) -> str:
-    return f"{WHERE}/{job.program.path.stem}"
+    return f"{FILES_FOLDER}/{job.program.path.stem}"
 
 
 def words(job: Job) -> list[str]:

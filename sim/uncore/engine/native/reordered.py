@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from uncore.engine.limits import Watch
     from uncore.job import Job
 
-WORD = 8  # bytes
+WORD_BYTES = 8
 WINDOW = 64  # accesses to shared places that lie between two that are seen out of order, at most
 LOOKED_AT = 50_000_000  # ps before a failure, or the end
-NEAR = 20_000_000  # ps between accesses of two harts
-NEVER = (1 << 64) - 1  # time at which a store is seen that nobody has seen
+NEAR_PS = 20_000_000  # largest time between accesses of two harts that are compared
+NEVER_SEEN = (1 << 64) - 1  # time at which a store is seen that nobody has seen
 FAILED = "uc_failed"  # the runtime's function that notes a failed check
 
 
@@ -49,7 +49,7 @@ class Seen:
 
     @property
     def word(self) -> int:
-        return self.address // WORD
+        return self.address // WORD_BYTES
 
     def before(self, other: Seen) -> bool:
         """Conflicts with the other, and is seen first."""
@@ -102,8 +102,8 @@ def _recent(harts: Sequence[Sequence[Seen]], failure: Seen | None) -> list[list[
     """Accesses seen shortly before the failure or the end; of a waiting loop's equal loads only the
     last.
     """
-    ends = (access.seen for hart in harts for access in hart if access.seen != NEVER)
-    end = failure.seen if failure and failure.seen != NEVER else max(ends, default=0)
+    ends = (access.seen for hart in harts for access in hart if access.seen != NEVER_SEEN)
+    end = failure.seen if failure and failure.seen != NEVER_SEEN else max(ends, default=0)
     return [
         [
             access
@@ -167,12 +167,14 @@ def _between(
 ) -> tuple[Seen, Seen] | None:
     """The other hart's access to the second's place, behind it, and to the first's, before it."""
     before = [
-        access for access in here if abs(access.seen - first.seen) < NEAR and access.before(first)
+        access
+        for access in here
+        if abs(access.seen - first.seen) < NEAR_PS and access.before(first)
     ]
     behind = [
         access
         for access in there
-        if abs(access.seen - second.seen) < NEAR and second.before(access)
+        if abs(access.seen - second.seen) < NEAR_PS and second.before(access)
     ]
     for last in sorted(before, key=lambda access: -access.number):
         for access in sorted(behind, key=lambda access: -access.number):
@@ -190,7 +192,7 @@ def _said(job: Job, names: Names, cycle: Reordered) -> str:
 
     early = (
         ""
-        if cycle.first.seen == NEVER
+        if cycle.first.seen == NEVER_SEEN
         else f" {(cycle.first.seen - cycle.second.seen) / 1000:.1f} ns"
     )
     return (

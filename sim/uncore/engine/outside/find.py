@@ -15,7 +15,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-PATIENCE = 60  # seconds for a question
+QUESTION_TIMEOUT_S = 60
 
 
 def program(named: str | None, names: Sequence[str], folders: Sequence[str]) -> Path | None:
@@ -47,7 +47,7 @@ def version(text: str) -> tuple[int, ...]:
 def output(command: Sequence[str | Path]) -> str:
     """Its standard output."""
     try:
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=QUESTION_TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return ended.stdout

@@ -20,7 +20,7 @@ from uncore.engine.reference.access import Access, Value
 from uncore.engine.reference.interrupts import NEVER, NS
 from uncore.engine.reference.port import Port
 from uncore.engine.reference.time import Bell, execution
-from uncore.engine.reference.versions import WORD
+from uncore.engine.reference.versions import WORD_BYTES
 from uncore.engine.reference.weak import Weak
 from uncore.program.abi import CONSTANTS
 
@@ -122,7 +122,7 @@ class Hart:
     @property
     def whole(self) -> int:
         """H3.4: across the end of so many bytes an access is two, the lower one first."""
-        return WORD if self.weak else self.system.machine.line
+        return WORD_BYTES if self.weak else self.system.machine.line
 
     # ---- its share of the issue width ------------------------------------------------------------
 

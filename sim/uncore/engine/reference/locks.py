@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from uncore.engine.reference.core import Core
     from uncore.engine.reference.hart import Hart
 
-LONGEST = 64  # instructions, beside the LR's cost and a misprediction
+MAX_LR_SC_INSTRUCTIONS = 64  # the LR's cost and a misprediction come on top
 
 
 def lock(hart: Hart, line: Line, duration: int) -> None:
@@ -30,7 +30,7 @@ def lock(hart: Hart, line: Line, duration: int) -> None:
 def lock_for_sc(hart: Hart, line: Line, cost: int) -> None:
     """C6.2: an LR's lock ends by its time at the latest."""
     costs = hart.core.costs
-    lock(hart, line, cost + LONGEST * costs.instruction + costs.mispredict)
+    lock(hart, line, cost + MAX_LR_SC_INSTRUCTIONS * costs.instruction + costs.mispredict)
     hart.locked = line.line
 
 

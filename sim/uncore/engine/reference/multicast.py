@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SET = CONSTANTS["UC_MULTICAST_BASE"]
 SEND = SET + CONSTANTS["UC_MULTICAST_SEND"]
-WORD = 64  # harts
+HARTS_PER_WORD = 64
 
 
 def find(system: System, address: int) -> Word | Send | None:
@@ -32,7 +32,7 @@ def find(system: System, address: int) -> Word | Send | None:
         return None
     if address == SEND:
         return Send()
-    words = -(-len(system.harts) // WORD)
+    words = -(-len(system.harts) // HARTS_PER_WORD)
     return Word((address - SET) // 8) if 0 <= address - SET < words * 8 else None
 
 
@@ -66,7 +66,11 @@ class Send:
         """I5: an IPI to all of the set, as I1 says, and the set is empty then."""
         system = user.system
         send = user.core.shared(system.machine.interrupt.send)
-        chosen = [h for h in system.harts if user.multicast[h.id // WORD] >> h.id % WORD & 1]
+        chosen = [
+            h
+            for h in system.harts
+            if user.multicast[h.id // HARTS_PER_WORD] >> h.id % HARTS_PER_WORD & 1
+        ]
         user.multicast.clear()
         if chosen:
             # One message, so that the sender counts one; each hart has a place of its own (T2).

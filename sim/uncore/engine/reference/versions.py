@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from uncore.engine.reference.contents import Bytes
 
-WORD = 8  # bytes
+WORD_BYTES = 8
 
 
 class Change(NamedTuple):
@@ -31,7 +31,7 @@ class Versions:
     def change(self, address: int, size: int, line: Bytes, now: int) -> None:
         """A doubleword is about to be written."""
         for word in words(address, size):
-            self.of[word].append(Change(now, line.read(word * WORD, WORD)))
+            self.of[word].append(Change(now, line.read(word * WORD_BYTES, WORD_BYTES)))
 
     def last(self, word: int) -> int:
         """When it was written last; 0: never."""
@@ -39,7 +39,7 @@ class Versions:
 
     def at(self, word: int, line: Bytes, then: int) -> tuple[int, int]:
         """The value of a word at a time, and the time since which it had it."""
-        value = line.read(word * WORD, WORD)
+        value = line.read(word * WORD_BYTES, WORD_BYTES)
         for change in reversed(self.of.get(word, ())):
             if change.when <= then:
                 return value, change.when
@@ -49,4 +49,4 @@ class Versions:
 
 def words(address: int, size: int) -> range:
     """The doublewords that an access touches."""
-    return range(address // WORD, (address + size - 1) // WORD + 1)
+    return range(address // WORD_BYTES, (address + size - 1) // WORD_BYTES + 1)

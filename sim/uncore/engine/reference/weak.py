@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from uncore.engine.reference import buffer
 from uncore.engine.reference.access import Access, Done, Value
 from uncore.engine.reference.time import CLASS
-from uncore.engine.reference.versions import WORD, words
+from uncore.engine.reference.versions import WORD_BYTES, words
 
 if TYPE_CHECKING:
     from uncore.engine.reference.cache import Line
@@ -140,7 +140,7 @@ class Weak:
     def load(self, access: Access, line: Line) -> int:
         """H8.5: the bytes as they were at a time that is drawn where there is a choice."""
         self.declined = False
-        word, versions, furthest = access.address // WORD, self.system.versions, self.furthest
+        word, versions, furthest = access.address // WORD_BYTES, self.system.versions, self.furthest
         first, then = max(self.earliest, self.words[word]), self.now
         if versions.last(word) > max(first, self.now - furthest):
             self.choices += 1
@@ -149,7 +149,7 @@ class Weak:
         value, since = versions.at(word, line, then)
         self.words[word] = max(since, self.words[word])
         self.seen(max(self.earliest, since))
-        return value >> access.address % WORD * 8 & (1 << access.size * 8) - 1
+        return value >> access.address % WORD_BYTES * 8 & (1 << access.size * 8) - 1
 
     @property
     def furthest(self) -> int:
@@ -203,7 +203,7 @@ class Weak:
 
     def reserve(self, access: Access, line: Line) -> None:
         """H8.8: an LR reads what is there."""
-        word = access.address // WORD
+        word = access.address // WORD_BYTES
         since = self.system.versions.at(word, line, self.now)[1]
         self.words[word] = max(since, self.words[word])
         view = max(self.earliest, since)

@@ -28,7 +28,7 @@ from itertools import combinations
 from uncore.topology.machine import Link, Machine
 from uncore.topology.route import Routes
 
-CONTROL, DATA = 16, 80  # bytes of a message without and with a line (rule F2)
+CONTROL_BYTES, DATA_BYTES = 16, 80  # sizes of messages without and with a line (rule F2)
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Network:
     stops: tuple[int, ...]  # of each router
     wires: tuple[Wire, ...]
     cables: tuple[Cable, ...]
-    busy: int  # ps that CONTROL bytes keep a link: the narrowest of the machine's
+    busy: int  # ps that CONTROL_BYTES keep a link: the narrowest of the machine's
 
     @cached_property
     def local(self) -> int:
@@ -87,7 +87,7 @@ def network(machine: Machine, routes: Routes, endpoints: Mapping[str, int]) -> N
         cables.append(Cable(endpoint, stops.index(stop), taken[stop], up, down))
         taken[stop] += 1
     wires = _wires(shape, size, stops, routes)
-    busy = max((link.data_busy for link in reduced.links), default=0) * CONTROL // DATA
+    busy = max((link.data_busy for link in reduced.links), default=0) * CONTROL_BYTES // DATA_BYTES
     return Network(shape, size, stops, wires, tuple(cables), busy)
 
 

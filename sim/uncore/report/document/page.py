@@ -16,7 +16,7 @@ from uncore.drawing.table import Column, Row, cells
 from uncore.support.output_files import write_whole
 
 STYLE = Path(__file__).with_name("document.css")
-SMALL = (5.0, 3.8)  # inches: two side by side, and letters large enough on a phone
+SMALL_FIGURE_INCHES = (5.0, 3.8)  # inches: two side by side, and letters large enough on a phone
 
 
 class Section(NamedTuple):
@@ -87,7 +87,7 @@ def figure(panels: Sequence[Panel]) -> str:
 
 
 def _drawn(panel: Panel) -> str:
-    size = SMALL if isinstance(panel, Curves) else SIZE
+    size = SMALL_FIGURE_INCHES if isinstance(panel, Curves) else SIZE
     with tempfile.TemporaryDirectory() as folder:
         drawn = picture(Path(folder) / "panel.svg", panel, size=size).read_text()
     return standalone.drawn(drawn, panel.title)

@@ -24,7 +24,7 @@ from uncore.result.schema import Point
 if TYPE_CHECKING:
     from uncore.job import Job
 
-MAGNITUDE = 10  # results whose ratio is larger, either way, differ in order of magnitude
+MAGNITUDE_RATIO = 10  # results whose ratio is larger, either way, differ in order of magnitude
 COUNTED = ("transactions", "invalidations")  # per operation
 
 
@@ -73,7 +73,7 @@ class Crossed:
             here = first.rate(field)
             for side in others:
                 there = side.rate(field)
-                if here and there and abs(math.log(there / here)) > math.log(MAGNITUDE):
+                if here and there and abs(math.log(there / here)) > math.log(MAGNITUDE_RATIO):
                     words.append(
                         f"{field} per operation: {first.engine} {here:.3g},"
                         f" {side.engine} {there:.3g}"

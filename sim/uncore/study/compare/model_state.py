@@ -17,8 +17,10 @@ from pathlib import Path
 from uncore.errors import UserError
 from uncore.support.paths import CHECKOUT, PACKAGE
 
-HEAD = r"^ *\* \*\*"
-RULE = re.compile(rf"{HEAD}([A-Z]\d+(?:\.\d+)?)\.\*\*(.*?)(?={HEAD}[A-Z]\d|^#|\Z)", re.M | re.S)
+RULE_HEAD = r"^ *\* \*\*"
+RULE = re.compile(
+    rf"{RULE_HEAD}([A-Z]\d+(?:\.\d+)?)\.\*\*(.*?)(?={RULE_HEAD}[A-Z]\d|^#|\Z)", re.M | re.S
+)
 DIGITS = 8
 
 Parts = Mapping[str, str]

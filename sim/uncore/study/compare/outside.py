@@ -57,17 +57,17 @@ MATCHING = {
     "CHI": "gem5_chi",
 }
 MATCHED_HARTS = (2, 4, 16)
-SMALL = 4  # harts of the part that every change must pass
-ABOUT = ("engine", "version", "protocol", "date", "model")
-JOB = ("engine", "protocol", "machine", "program", "harts", "part")
-FIGURES = ("ns", "requests", "copies", "s")  # an operation's; the last one is of the host
-COLUMNS = {
+SMALL_PART_HARTS = 4  # harts of the part that every change must pass
+ABOUT_COLUMNS = ("engine", "version", "protocol", "date", "model")
+JOB_COLUMNS = ("engine", "protocol", "machine", "program", "harts", "part")
+FIGURE_COLUMNS = ("ns", "requests", "copies", "s")  # an operation's; the last one is of the host
+FILE_COLUMNS = {
     "engines": (
-        *(*ABOUT, "machine", "program", "harts", "part", "ratio"),
-        *(f"{side}_{figure}" for figure in FIGURES for side in ("native", "engine")),
+        *(*ABOUT_COLUMNS, "machine", "program", "harts", "part", "ratio"),
+        *(f"{side}_{figure}" for figure in FIGURE_COLUMNS for side in ("native", "engine")),
         *("machines_at", "conventions", "ratio_then"),
     ),
-    "matching": (*ABOUT, "machine", "harts", "program", "ratio"),
+    "matching": (*ABOUT_COLUMNS, "machine", "harts", "program", "ratio"),
 }
 
 Row = dict[str, Any]
@@ -164,7 +164,7 @@ def rows(
             refused(f"{job.engine} {job.machine} {job.workload} {job.harts}: {error}")
         else:
             about = (job.engine, engine.version(job.engine, options), protocol, date, state)
-            yield job, crossed, dict(zip(ABOUT, about, strict=True)) | row
+            yield job, crossed, dict(zip(ABOUT_COLUMNS, about, strict=True)) | row
         finally:
             done()
 
@@ -186,7 +186,7 @@ def _row(job: Compared, crossed: Crossed) -> Row:
 
 
 def _why(job: Compared, crossed: Crossed, protocol: str, options: EngineOptions) -> Row:
-    """The explanation of a ratio beyond APART, as columns."""
+    """The explanation of a ratio beyond MAX_MATCHING_RATIO, as columns."""
     theirs = crossed.sides[1].per_operation
     if job.file == "matching" or not theirs:
         return {}
@@ -214,7 +214,7 @@ def _digits(value: float | None) -> str:
 
 def write(folder: Path, made: Sequence[Made]) -> None:
     """Files with these rows in place of what they had of the same; and the model's parts."""
-    for name, columns in COLUMNS.items():
+    for name, columns in FILE_COLUMNS.items():
         path = folder / f"{name}.csv"
         rows_ = [row for job, _, row in made if job.file == name]
         renewed = {_job(row) for row in rows_}
@@ -224,7 +224,7 @@ def write(folder: Path, made: Sequence[Made]) -> None:
 
 def _job(row: Row) -> tuple[str, ...]:
     """The job of a row, which says nothing of the row's age."""
-    return tuple(str(row.get(key, "")) for key in JOB)
+    return tuple(str(row.get(key, "")) for key in JOB_COLUMNS)
 
 
 def load(path: Path) -> list[dict[str, str]]:
@@ -237,7 +237,7 @@ def load(path: Path) -> list[dict[str, str]]:
 def _keep_state(folder: Path) -> None:
     """The parts of every state that a row names: of today's, and of those still on file."""
     now = model_state.parts()
-    named = {row["model"] for name in COLUMNS for row in load(folder / f"{name}.csv")}
+    named = {row["model"] for name in FILE_COLUMNS for row in load(folder / f"{name}.csv")}
     path = folder / "model.csv"
     state = model_state.state(now)
     kept = [row for row in load(path) if row["state"] in named - {state}]

@@ -29,7 +29,7 @@ from uncore.result.repeats import Repeats, repeats
 from uncore.result.schema import Point, Result
 
 MOST_LINES = 8  # objects kept
-OTHERS, BETWEEN = "at the start and end", "between waits"
+AT_START_AND_END, BETWEEN = "at the start and end", "between waits"
 
 
 class Ratio(msgspec.Struct, frozen=True):
@@ -188,9 +188,9 @@ def _lines(point: Point, seen: Observed | None) -> Counts:
 
 
 def _waited(seen: Observed) -> Counter[str]:
-    """Waiting by object; that outside the region of interest belongs to OTHERS."""
+    """Waiting by object; that outside the region of interest belongs to AT_START_AND_END."""
     waited = Counter({object_.name: object_.waited_ps for object_ in seen.objects})
-    return waited + Counter({OTHERS: seen.waited_ps - waited.total()})
+    return waited + Counter({AT_START_AND_END: seen.waited_ps - waited.total()})
 
 
 def _critical(point: Point, seen: Observed) -> Counter[str]:

@@ -24,7 +24,7 @@ from uncore.topology.positions import key_lines
 
 Value = str | int | float
 Number = int | float
-LARGEST = 1 << 24  # bytes of a file
+MAX_EXPLORATION_BYTES = 1 << 24
 AT = re.compile(r"(.*?)(?: - at `(?:key in `)?\$?(.*?)`*)?")
 UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
 
@@ -96,7 +96,7 @@ def _at(file: Path, lines: Mapping[tuple[str | int, ...], int], path: tuple[str,
 
 def read(file: Path) -> Written:
     try:
-        text = read_bounded(file, LARGEST).decode()
+        text = read_bounded(file, MAX_EXPLORATION_BYTES).decode()
         values = tomllib.loads(text)
         lines = key_lines(text)
     except OSError as error:

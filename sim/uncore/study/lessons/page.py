@@ -31,7 +31,7 @@ from uncore.trace.stepper.page import empty
 from uncore.trace.stepper.page import page as stepper
 
 HERE = Path(__file__).parent
-COLUMNS = "100"
+TERMINAL_COLUMNS = "100"
 SENTENCE = re.compile(r"[.?!][*)]* (?=[A-Z`*])")
 ITEM = re.compile(r"(?:\d+\.|\*) ")
 LABEL = 25  # letters: what is shorter and ends as a sentence does names what follows
@@ -130,7 +130,7 @@ def _(part: Run, lesson: Lesson, folder: Path) -> str:
     """The command with its output, and a picture of its curves where the part has one."""
     drawn = folder / "curves.svg"
     words = shlex.split(part.command) + ([f"--plot={drawn}"] if part.picture else [])
-    surroundings = os.environ | {"COLUMNS": COLUMNS}
+    surroundings = os.environ | {"COLUMNS": TERMINAL_COLUMNS}
     done = subprocess.run(
         [sys.executable, "-m", *words], capture_output=True, text=True, env=surroundings, cwd=folder
     )

@@ -16,7 +16,7 @@ from uncore.study.litmus.events import Access, Litmus, Outcome
 from uncore.support import paths
 
 MOST_THREADS = 4
-BITS = 2  # bits of a value in an outcome
+VALUE_BITS = 2
 
 
 def program(tests: Sequence[Litmus]) -> Program:
@@ -50,7 +50,7 @@ def source(tests: Sequence[Litmus]) -> str:
 def decoded(test: Litmus, code: int) -> Outcome:
     """An outcome as the guest packed it."""
     values = test.loads + len(test.locations)
-    return tuple(code >> BITS * i & (1 << BITS) - 1 for i in range(values))
+    return tuple(code >> VALUE_BITS * i & (1 << VALUE_BITS) - 1 for i in range(values))
 
 
 def _row(number: int, test: Litmus) -> str:
