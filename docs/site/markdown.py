@@ -7,7 +7,7 @@ from pathlib import Path
 
 from uncore.drawing import plot
 from uncore.drawing.table import Column, Row, cells
-from uncore_lab.validate.section import Picture
+from uncore_lab.validate.section import ReportPicture
 
 DPI = 60  # resolution of pictures in a page: many of them, side by side
 
@@ -34,7 +34,7 @@ def bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"* {line}" for line in lines) + "\n"
 
 
-def picture(drawn: Picture, folder: Path) -> str:
+def picture(drawn: ReportPicture, folder: Path) -> str:
     """Draws it beside the page; a click shows it alone, as large as it is."""
     file = plot.picture(folder / f"{drawn.name}.png", *drawn.panels, dpi=DPI)
     return f"[![{drawn.caption}]({file.name})]({file.name})\n"

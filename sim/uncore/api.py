@@ -53,7 +53,7 @@ from uncore.study import explore as exploration
 from uncore.study import matrix as matrices
 from uncore.study import whatif as counterfactual
 from uncore.study.explore import Exploration
-from uncore.study.explore.plan import Plan
+from uncore.study.explore.plan import ExplorationPlan
 from uncore.study.matrix import Matrix, Sample
 from uncore.study.whatif import Kind, WhatIf
 from uncore.topology.machine import Machine
@@ -207,7 +207,9 @@ def explore(file: str | Path, *, cores: Workers = 1, resume: bool = False) -> Ex
 
     `resume`: take up runs that were finished before.
     """
-    return exploration.explore(Plan.read(Path(file)), cores, store=Store(), resume=resume)
+    return exploration.explore(
+        ExplorationPlan.read(Path(file)), cores, store=Store(), resume=resume
+    )
 
 
 def machines() -> dict[str, str]:

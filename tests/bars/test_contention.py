@@ -23,7 +23,7 @@ FEW = {
 }
 
 
-def points(machine: str, kind: str, threads: tuple[int, ...]) -> list[contention.Point]:
+def points(machine: str, kind: str, threads: tuple[int, ...]) -> list[contention.ContentionPoint]:
     measured = contention.read(machine)
     return [contention.point(machine, measured, kind, number) for number in threads]
 

@@ -40,7 +40,7 @@ def trace(tmp_path: Path) -> Path:
 def test_records_are_intervals_since_the_one_before(trace: Path) -> None:
     records = ktr.read(trace)
     assert len(records) == 13
-    assert records[0] == ktr.Record(652, 1, 1040, "PING")
+    assert records[0] == ktr.KtrRecord(652, 1, 1040, "PING")
     assert (records[-2].ns, records[-1].event) == (None, "PASSIVE_IPI")
 
 

@@ -15,14 +15,14 @@ from uncore.execution.execute import execute
 from uncore_lab.validate import lock_curves as locks
 from uncore_lab.validate import lockhammer
 from uncore_lab.validate.bar import Bar, past
-from uncore_lab.validate.lock_curves import Point
+from uncore_lab.validate.lock_curves import LockPoint
 from uncore_lab.validate.lockhammer import Ns, Spot
 
 MACHINES = lockhammer.carried()
 
 
-def curve(spots: list[Spot], simulated: list[float]) -> list[Point]:
-    return [Point(spot, Ns(ns, ns, ns)) for spot, ns in zip(spots, simulated, strict=True)]
+def curve(spots: list[Spot], simulated: list[float]) -> list[LockPoint]:
+    return [LockPoint(spot, Ns(ns, ns, ns)) for spot, ns in zip(spots, simulated, strict=True)]
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -148,7 +148,7 @@ def test_a_range_stands_for_its_middle_and_a_curve_may_be_relative() -> None:
 
 def test_the_first_figure_is_met_where_a_time_is_fitted_to_it() -> None:
     """No open set has a fit; so a rate of its own stands in."""
-    curve = sets.Curve(
+    curve = sets.PublishedCurve(
         name="fitted",
         unit="",
         show="rate",
@@ -176,13 +176,13 @@ def test_a_quantity_is_what_its_name_says(show: Any, value: float) -> None:
         thread_ops=[20, 10],
         thread_ps=[(0, 1_000_000), (500_000, 1_000_000)],
     )
-    curve = sets.Curve("name", "unit", show, "workload", [1.0])
+    curve = sets.PublishedCurve("name", "unit", show, "workload", [1.0])
     assert papers.QUANTITIES[show](cast("Point", point), curve) == pytest.approx(value)
 
 
 def test_the_picture_has_no_text_outside_it() -> None:
     figures = [
-        papers.Compared(name, "m", "curve", str(at), 1.0, ratio, "predicted", judge=False)
+        papers.ComparedFigure(name, "m", "curve", str(at), 1.0, ratio, "predicted", judge=False)
         for name in sets.names()
         for at, ratio in enumerate((0.1, 1.0, 7.0))
     ]

@@ -76,7 +76,7 @@ def test_the_clocks_follow_the_measured_machine(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_curve_is_described_by_its_peak_and_its_ends() -> None:
     epyc = next(s for s in ALL if s.machine == "epyc7601x2")
-    curve = scaling.Curve(epyc, 0, [1, 4, 2, 1, 1, 1, 1.5], [1, 2, 2, 2, 2, 2, 1])
+    curve = scaling.ScalingCurve(epyc, 0, [1, 4, 2, 1, 1, 1, 1.5], [1, 2, 2, 2, 2, 2, 1])
     assert curve.peak(curve.simulated) == 4
     assert curve.knee([1, 1.9, 2, 2, 2, 2, 2]) == 4
     assert curve.smt_yield(curve.simulated) == 1.5

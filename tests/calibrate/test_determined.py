@@ -10,7 +10,7 @@ import pytest
 from uncore import topology
 from uncore_lab.calibrate.determined import CLASS_RELATIVE_ERROR, uncertainties, undetermined
 from uncore_lab.calibrate.fit import Fitted
-from uncore_lab.calibrate.problem import Choice, Problem
+from uncore_lab.calibrate.problem import Problem, UnrecordedChoice
 from uncore_lab.fitting.numbers import MAX_RATIO, NS, RATIO, Free
 from uncore_lab.fitting.solve import MAX_STEP_LOG, Solution
 
@@ -25,7 +25,7 @@ def fitted(slopes: np.ndarray, steps: object = 0.0, left: float = 0.0, ratio: fl
     off = np.full(slopes.shape[1], left)
     moved = np.broadcast_to(np.asarray(steps, dtype=float), len(keys))
     solution = Solution(list(keys), moved, slopes.T, off, prior=0.003)
-    return Fitted(problem, Choice("node0"), solution, ())
+    return Fitted(problem, UnrecordedChoice("node0"), solution, ())
 
 
 def test_nothing_is_said_of_numbers_that_residuals_follow() -> None:

@@ -25,7 +25,7 @@ from uncore.engine.reference.core import Core
 from uncore.engine.reference.entry import Entry
 from uncore.engine.reference.fabric import Fabric
 from uncore.engine.reference.hart import Hart
-from uncore.engine.reference.log import Record
+from uncore.engine.reference.log import ServedRequest
 from uncore.engine.reference.message import Message
 from uncore.engine.reference.protocol import Protocol
 from uncore.engine.reference.time import AT_ONCE
@@ -140,8 +140,8 @@ BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
     "no request is late": (Chance, "leaves", _on_time, "by-chance-random-bus:4-0-mesi", "V4"),
     "posted AMOs overtake": (Chance, "in_order", _on_time, "by-chance-posted", "V4"),
     "each hold is the usual one": (Chance, "hold", _usual, "by-chance-ticket-ccx-16", ""),
-    "a log without probes": (Record, "asked", nothing, "one-slice", "R3"),
-    "a log without sources": (Record, "granted", nothing, "one-slice", "R4"),
+    "a log without probes": (ServedRequest, "asked", nothing, "one-slice", "R3"),
+    "a log without sources": (ServedRequest, "granted", nothing, "one-slice", "R4"),
 }  # fmt: skip
 
 
@@ -223,7 +223,7 @@ def test_the_command_says_equal(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_command_shows_the_difference_in_its_context(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Record, "asked", lambda *_: None)
+    monkeypatch.setattr(ServedRequest, "asked", lambda *_: None)
     with pytest.raises(SystemExit) as exit_:
         cli.main(WORDS)
     out = capsys.readouterr().out

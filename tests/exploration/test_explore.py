@@ -20,8 +20,8 @@ from uncore.execution.saved_points import Store
 from uncore.report import explore as report
 from uncore.study.explore import Exploration, explore
 from uncore.study.explore.formula import Constraint, Formula, Template
-from uncore.study.explore.plan import Plan
-from uncore.study.explore.search import Everything, Found, Sampler, searcher
+from uncore.study.explore.plan import ExplorationPlan
+from uncore.study.explore.search import DesignScore, Everything, Sampler, searcher
 
 FILE = """
 machine = "ccx:{4/cores}x{cores}"
@@ -45,13 +45,13 @@ bits = { ccx = 0.01 }
 
 
 @pytest.fixture
-def plan(tmp_path) -> Plan:
+def plan(tmp_path) -> ExplorationPlan:
     return written(tmp_path, FILE)
 
 
-def written(folder: Path, text: str) -> Plan:
+def written(folder: Path, text: str) -> ExplorationPlan:
     (folder / "x.toml").write_text(text)
-    return Plan.read(folder / "x.toml")
+    return ExplorationPlan.read(folder / "x.toml")
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +173,7 @@ def told(seed: int, tmp_path: Path, designs: int = 40) -> list[tuple[float, floa
             values = plan.known(design)
             cores, latency = values["cores"], values["system.join.latency"]
             asks.append((cores, latency))
-            sampler.tell(design, Found([-abs(latency - 30), 1.0], [cores - 2, 0.0]))
+            sampler.tell(design, DesignScore([-abs(latency - 30), 1.0], [cores - 2, 0.0]))
     return asks
 
 
@@ -221,7 +221,7 @@ def test_a_mistake_is_told_with_its_line(tmp_path, monkeypatch, before, after, s
     monkeypatch.chdir(tmp_path)
     Path("x.toml").write_text(FILE.replace(before, after, 1))
     with pytest.raises(UserError, match=said):
-        explore(Plan.read(Path("x.toml")))
+        explore(ExplorationPlan.read(Path("x.toml")))
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_the_command_prints_the_front_and_its_runs(plan, monkeypatch, capsys, tm
 
 
 def test_the_example_can_be_read():
-    plan = Plan.read(Path(__file__).resolve().parents[2] / "docs/explore/chiplets.toml")
+    plan = ExplorationPlan.read(Path(__file__).resolve().parents[2] / "docs/explore/chiplets.toml")
     assert {name for name, _ in plan.jobs({c.name: c.values[0] for c in plan.choices})} == {
         "mcs",
         "refcount",

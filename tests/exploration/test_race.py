@@ -17,8 +17,8 @@ from uncore.result import Point
 from uncore.study.explore import Exploration, explore, race
 from uncore.study.explore.candidate import Candidate, Tried
 from uncore.study.explore.formula import Constraint, Formula
-from uncore.study.explore.plan import Plan
-from uncore.study.explore.search import Found
+from uncore.study.explore.plan import ExplorationPlan
+from uncore.study.explore.search import DesignScore
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "docs/explore/chiplets.toml"
 FILE = """
@@ -40,9 +40,9 @@ batch = 3
 """
 
 
-def written(folder: Path, text: str) -> Plan:
+def written(folder: Path, text: str) -> ExplorationPlan:
     (folder / "x.toml").write_text(text)
-    return Plan.read(folder / "x.toml")
+    return ExplorationPlan.read(folder / "x.toml")
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,7 @@ def goes_on(folder: Path, point: Point, rates: list[float], rival: tuple[float, 
     and area.
     """
     design = {"cores": "2", "system.join.latency": "20ns"}
-    better = Tried(1, design, {}, found=Found(rival, [0.0]))
+    better = Tried(1, design, {}, found=DesignScore(rival, [0.0]))
     candidate = Candidate(written(folder, FILE), 2, design, [better])
     for rate in rates:
         made = msgspec.structs.replace(point, elapsed_ps=round(point.ops / rate * 1e6))

@@ -56,11 +56,11 @@ def workloads() -> list[str]:
     return [file.relative_to(paths.WORKLOADS).with_suffix("").as_posix() for file in files]
 
 
-def source_of(workload: str) -> variants.Source:
+def source_of(workload: str) -> variants.ProgramSource:
     return variants.read(paths.WORKLOADS / f"{workload}.c")
 
 
-def keys(source: variants.Source) -> list[str]:
+def keys(source: variants.ProgramSource) -> list[str]:
     """Names of the orders in reasons.toml: the file, the order, and an index among equal ones."""
     seen: Counter[str] = Counter()
     keys_ = []
@@ -76,7 +76,7 @@ def reasons() -> Mapping[str, Mapping[str, str]]:
 
 
 def ask(
-    source: variants.Source, questions: Sequence[asking.Question], trials: Trials
+    source: variants.ProgramSource, questions: Sequence[asking.Question], trials: Trials
 ) -> list[list[Answer]]:
     """The answers to each question."""
     answers = dict(asking.answers(source, questions, trials, os.cpu_count() or 1))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from uncore.program import Program, Record, build, load, readback
+from uncore.program import HartRecord, Program, build, load, readback
 
 QEMU = "qemu-system-riscv64"
 
@@ -28,7 +28,7 @@ class Outcome:
     console: str
 
     @property
-    def records(self) -> list[Record]:
+    def records(self) -> list[HartRecord]:
         return readback.records_from_text(self.console)
 
     @property

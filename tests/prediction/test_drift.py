@@ -6,11 +6,13 @@ import pytest
 
 from uncore_lab.predict import drift
 from uncore_lab.predict.drift import Moved
-from uncore_lab.predict.ledger import Entry, Prediction
+from uncore_lab.predict.ledger import LedgerEntry, RecordedPrediction
 
 WATCHED, MOVED = drift.watched(), drift.read_moved()
 QUICK = ("e52697v3", "graviton3", "i99900k", "r5900x", "r7900x", "tr2990wx", "w93495x", "x8180")
-ENTRY = Entry("x", "2031-01-01", Prediction("abc", {"core": (9.0, 10.0, 11.0)}), None, None)
+ENTRY = LedgerEntry(
+    "x", "2031-01-01", RecordedPrediction("abc", {"core": (9.0, 10.0, 11.0)}), None, None
+)
 
 
 @pytest.mark.parametrize(

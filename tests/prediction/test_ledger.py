@@ -15,7 +15,7 @@ from uncore_lab.figures import MACHINES
 from uncore_lab.figures import hardware as figures
 from uncore_lab.measure.record import load
 from uncore_lab.predict import forecast
-from uncore_lab.predict.ledger import LEDGER, Prediction, entries, read_day, record
+from uncore_lab.predict.ledger import LEDGER, RecordedPrediction, entries, read_day, record
 from uncore_lab.validate import blind
 from uncore_lab.validate.section import Request
 
@@ -110,11 +110,11 @@ def test_a_prediction_is_recorded_as_it_is_printed(mine: Path) -> None:
 
 
 def test_what_is_written_is_what_was_predicted(tmp_path: Path) -> None:
-    written = Prediction(
+    written = RecordedPrediction(
         "abc", {"core": (1.0, 2.0, 3.0), "die-home": (4.0, 5.5, 6.0)}, "node0", ["core"]
     )
     page = tmp_path / "2031-01-01.toml"
-    machines = {"x": written, "y": Prediction("abc", {})}
+    machines = {"x": written, "y": RecordedPrediction("abc", {})}
     page.write_text(record.text("2031-01-01", machines, {"y": 'rule "C9"'}))
     day = read_day(page)
     assert (day.machines, day.reasons) == (machines, {"y": 'rule "C9"'})
@@ -123,8 +123,8 @@ def test_what_is_written_is_what_was_predicted(tmp_path: Path) -> None:
 def test_a_day_may_be_written_anew_until_it_is_over(
     mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    today = Prediction("a", {"core": (1.0, 2.0, 3.0)})
-    again = Prediction("b", {"core": (2.0, 3.0, 4.0)})
+    today = RecordedPrediction("a", {"core": (1.0, 2.0, 3.0)})
+    again = RecordedPrediction("b", {"core": (2.0, 3.0, 4.0)})
     (mine / "2031-01-01.toml").write_text(record.text("2031-01-01", {"r7900xt": today}))
     monkeypatch.setattr(record, "_prediction", lambda name, commit, threads: again)
     record.record([], ledger=mine, day="2031-01-01")
@@ -139,7 +139,9 @@ def test_a_machine_on_record_is_sealed_anew_beside_its_first_prediction_with_a_r
     mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        record, "_prediction", lambda name, commit, threads: Prediction("b", {"core": AGAIN})
+        record,
+        "_prediction",
+        lambda name, commit, threads: RecordedPrediction("b", {"core": AGAIN}),
     )
     record.record(["r5900x", "r7900xt"], "rule C9", ledger=mine, day="2031-01-01")
     assert read_day(mine / "2031-01-01.toml").reasons == {"r5900x": "rule C9"}

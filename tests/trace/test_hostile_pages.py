@@ -22,7 +22,7 @@ from uncore.drawing import plot, standalone
 from uncore.drawing.table import Column
 from uncore.execution.request import make_job
 from uncore.report import document
-from uncore.report.document.page import Section, table, write
+from uncore.report.document.page import ReportSection, table, write
 from uncore.result import Result, save
 from uncore.result.files import load
 from uncore.study.compare.results import compare as comparing
@@ -163,7 +163,7 @@ def test_pages_of_forged_results_run_nothing(tmp_path, monkeypatch, forged):
 def test_cells_of_a_report_are_text(tmp_path):
     rows = [{"name": HOSTILE, "number": 1}]
     columns = [Column(HOSTILE, "name", about=HOSTILE), Column("number", "number")]
-    sections = [Section(HOSTILE, table(rows, columns), about=HOSTILE)]
+    sections = [ReportSection(HOSTILE, table(rows, columns), about=HOSTILE)]
     write(tmp_path / "t.html", HOSTILE, HOSTILE, sections)
     check(tmp_path / "t.html", HOSTILE)
 

@@ -34,7 +34,7 @@ _EXTERNAL, _HIGH = 9, 4  # a hart's interrupt; how a wire is, while it interrupt
 _IDENTITIES = 63
 
 
-class Memory(NamedTuple):
+class TreeMemory(NamedTuple):
     address: int
     size: int
     node: int  # in the kernel's eyes
@@ -45,7 +45,7 @@ class BootInfo:
     """The part of a kernel's device tree that is not the machine."""
 
     arguments: str
-    memory: tuple[Memory, ...]
+    memory: tuple[TreeMemory, ...]
     initrd: tuple[int, int] | None  # its first byte, and the one behind the last
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uncore._native import Run
-from uncore.boot.device_tree import APLIC, FILES, RAM, BootInfo, Memory, tree
+from uncore.boot.device_tree import APLIC, FILES, RAM, BootInfo, TreeMemory, tree
 from uncore.boot.images import Kernel
 from uncore.engine.native import NO_TRACE, spec
 from uncore.errors import UserError
@@ -95,7 +95,7 @@ def _job(
     )
 
 
-def placed(boot: Boot) -> tuple[Memory, ...]:
+def placed(boot: Boot) -> tuple[TreeMemory, ...]:
     """The part of each machine node that the kernel may use, and its number there."""
     memories, span = boot.machine.memories, boot.machine.node_span
     every, total = len(memories), sum(memory.size for memory in memories)
@@ -103,7 +103,7 @@ def placed(boot: Boot) -> tuple[Memory, ...]:
     for number, node in enumerate(memories):
         kernel_node = number * (boot.nodes or every) // every
         share = boot.memory * node.size // total // LARGE * LARGE
-        nodes.append(Memory(RAM + number * span, min(share, node.size), kernel_node))
+        nodes.append(TreeMemory(RAM + number * span, min(share, node.size), kernel_node))
     return tuple(nodes)
 
 

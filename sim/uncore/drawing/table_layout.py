@@ -1,6 +1,6 @@
 """Lays out a table in a given width: columns side by side, and the width of each.
 
-    laid_out(columns, lines, room, wide) -> Layout
+    laid_out(columns, lines, room, wide) -> TableLayout
 
 Columns stand in the order of their importance.  Those that do not fit beside the others go into a
 block of their own, below, which begins with the key columns again; a group is a block in any case;
@@ -49,21 +49,21 @@ class Block:
 
 
 @dataclass
-class Layout:
+class TableLayout:
     blocks: list[Block] = field(default_factory=list)
     left_out: list[int] = field(default_factory=list)
 
 
 def laid_out(
     columns: Sequence[Headed], lines: Sequence[Sequence[str]], room: int, wide: bool
-) -> Layout:
+) -> TableLayout:
     sized = [_sized(n, column, [line[n] for line in lines]) for n, column in enumerate(columns)]
     keys = [p for p, column in zip(sized, columns, strict=True) if column.key] or sized[:1]
     others = [p for p in sized if p not in keys]
     if wide:
         everything = [*keys, *others]
-        return Layout([Block("", [_whole(p) for p in everything])])
-    layout = Layout()
+        return TableLayout([Block("", [_whole(p) for p in everything])])
+    layout = TableLayout()
     for group in dict.fromkeys(columns[p.index].group for p in others) or [""]:
         members = [p for p in others if columns[p.index].group == group]
         minor = [p for p in members if columns[p.index].minor]

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 
 from uncore.engine import copy
-from uncore.engine.limits import Limits, Watch, watch
+from uncore.engine.limits import Limits, OnProgress, watch
 from uncore.engine.options import take
 from uncore.errors import UserError, nearest
 from uncore.result import Point
@@ -98,7 +98,7 @@ class Engine(Protocol):
 
     def missing(self, **options: Any) -> str: ...
 
-    def run(self, job: Job, probes: Probes, tick: Watch, **options: Any) -> dict[str, Any]: ...
+    def run(self, job: Job, probes: Probes, tick: OnProgress, **options: Any) -> dict[str, Any]: ...
 
 
 class Outside(Engine, Protocol):
@@ -173,7 +173,7 @@ def gives(name: str) -> list[str]:
     return sorted(QUANTITIES - load(name).ABSENT.keys())
 
 
-def watched(job: Job, engine_options: EngineOptions, tick: Tick = silent) -> Watch:
+def watched(job: Job, engine_options: EngineOptions, tick: Tick = silent) -> OnProgress:
     """A progress callback that stops the run at its limit."""
     return watch(take(Limits, engine_options), job.program.name, tick)
 

@@ -1,7 +1,7 @@
 """Turns the counts of one of our engines into the fields of a Point.
 
-Interface: `point(job, run)`, `percentiles(buckets)`; `Run` is what it wants to know of a run that
-has ended, native or reference.
+Interface: `point(job, run)`, `percentiles(buckets)`; `CountedRun` is the interface of a run that has
+ended, native or reference.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MOST_OUTPUT = tasks.MOST_OUTPUT
 KEPT_FOR_SC = "a core keeps a line for the SC no longer than 64 instructions take (C6.2)"
 
 
-class Run(tasks.Run, Protocol):
+class CountedRun(tasks.EndedRun, Protocol):
     """The same of an engine of ours, and what it counts."""
 
     @property
@@ -48,7 +48,7 @@ class Run(tasks.Run, Protocol):
         """`lines`: of how many at most, those that were fetched most."""
 
 
-def point(job: Job, engine: Run) -> dict[str, Any]:
+def point(job: Job, engine: CountedRun) -> dict[str, Any]:
     """The fields of the job's one Point, or a GuestError that says who was where."""
     if engine.end != "exited":
         raise GuestError(_why(job, engine))
@@ -89,7 +89,7 @@ def point(job: Job, engine: Run) -> dict[str, Any]:
     return point
 
 
-def whereabouts(job: Job, engine: Run) -> list[str]:
+def whereabouts(job: Job, engine: CountedRun) -> list[str]:
     """For a message, of a program of Linux: its threads, and the lines that were fetched most."""
     if not job.program.linux:
         return []
@@ -99,7 +99,7 @@ def whereabouts(job: Job, engine: Run) -> list[str]:
     return [*tasks.stacks(job, cast(tasks.OfLinux, engine)), *hot]
 
 
-def _told(guest: Program, engine: Run, harts: int) -> dict[str, Any]:
+def _told(guest: Program, engine: CountedRun, harts: int) -> dict[str, Any]:
     """Fields from a workload's records and tables."""
     records = readback.records(guest, engine.read, harts)
     fields = readback.fields(records, readback.tables(guest, engine.read))
@@ -156,7 +156,7 @@ def origins(machine: Machine) -> tuple[list[str], list[str]]:
     return between, [f"{resolver.level} data" for resolver in machine.resolvers]
 
 
-def traffic(job: Job, run: Run) -> dict[str, list[int]]:
+def traffic(job: Job, run: CountedRun) -> dict[str, list[int]]:
     """The probe: how often messages without and with a line took a channel, by its level."""
     levels = {link.channel: link.level for link in job.machine.links if link.channel >= 0}
     by_level: dict[str, list[int]] = {}
@@ -188,7 +188,7 @@ def _broken_rule(machine: Machine, reason: str) -> str:
     return impossible.worded(reason, tables.of(machine.protocol, machine.tables))
 
 
-def _failed_scs(job: Job, engine: Run) -> list[str]:
+def _failed_scs(job: Job, engine: CountedRun) -> list[str]:
     """Sentences on SCs that failed while no operation was done: a loop around them may never
     end.
     """
@@ -206,7 +206,7 @@ def _failed_scs(job: Job, engine: Run) -> list[str]:
     ]
 
 
-def _why(job: Job, engine: Run) -> str:
+def _why(job: Job, engine: CountedRun) -> str:
     """The run ended badly: who was where, in the words of the source."""
     guest = job.program
     failed = _failed_scs(job, engine)

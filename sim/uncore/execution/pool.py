@@ -51,7 +51,7 @@ def unheard(operations: int, reached: int, under_way: int = 1) -> None:
     """Ignores progress."""
 
 
-class Crew(Protocol):
+class ClusterCrew(Protocol):
     """Workers of a cluster (cluster.py)."""
 
     def finished(
@@ -59,7 +59,7 @@ class Crew(Protocol):
     ) -> Iterator[Answer]: ...
 
 
-Workers: TypeAlias = int | Crew
+Workers: TypeAlias = int | ClusterCrew
 
 
 def mapped(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) -> Iterator[Answer]:

@@ -115,7 +115,7 @@ def read(data: bytes, name: str) -> Elf:
 def section(data: bytes, name: str) -> bytes | None:
     """Contents of a section; None if no section has that name, or it is compressed."""
     _, _, start, *_, size, count, names = _EHDR.unpack_from(data, _ENTRY)
-    file = _File(data)
+    file = _FileParts(data)
     heads = list(_SHDR.iter_unpack(file.part(start, count * size)))
     strings = file.contents(heads[names]) if heads else b""
     wanted = name.encode() + b"\0"
@@ -172,7 +172,7 @@ def _decode(data: bytes) -> Elf:
     _, phoff, shoff, _, _, phsize, phnum, shsize, shnum, names = header
     if phsize != _PHDR.size or (shnum and shsize != _SHDR.size):
         raise ValueError("its tables are not of the 64-bit kind")
-    file = _File(data)
+    file = _FileParts(data)
     heads = list(_SHDR.iter_unpack(file.part(shoff, shnum * _SHDR.size)))
     strings = file.contents(heads[names]) if heads else b""
     sections, symbols = {}, list[Symbol]()
@@ -195,7 +195,7 @@ def _decode(data: bytes) -> Elf:
     return Elf(entry + moved, segments, sections, tuple(symbols), linux, headers, moved)
 
 
-class _File:
+class _FileParts:
     """Copies parts of a file, as long as they are not far more than the file."""
 
     def __init__(self, data: bytes) -> None:
@@ -227,7 +227,7 @@ class _File:
             )
 
 
-def _segments(file: _File, table: bytes, moved: int) -> Iterator[Segment]:
+def _segments(file: _FileParts, table: bytes, moved: int) -> Iterator[Segment]:
     for kind, flags, offset, _, address, size, room, _ in _PHDR.iter_unpack(table):
         if kind == _PT_LOAD:
             if size > room:
@@ -236,7 +236,7 @@ def _segments(file: _File, table: bytes, moved: int) -> Iterator[Segment]:
             yield Segment(address + moved, room, offset, file.part(offset, size), rights)
 
 
-def _symbols(file: _File, table: bytes, strings: bytes, moved: int) -> Iterator[Symbol]:
+def _symbols(file: _FileParts, table: bytes, strings: bytes, moved: int) -> Iterator[Symbol]:
     """Functions and objects that a programmer has named."""
     names: dict[int, str] = {}  # offset -> name; local symbols share names
     for at, info, _, section, value, size in _SYM.iter_unpack(table):

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from uncore.program import abi
 from uncore.program.names import Names, Place
 from uncore.program.program import Program
-from uncore.program.types import Part, Type
+from uncore.program.types import Type, VariablePart
 
 NESTED = 16  # pointers to the inside of one block that are passed over to find its start
 SEARCHED_BYTES = 4096  # part of an object in which a field is looked for by its name
@@ -37,14 +37,14 @@ class Object(NamedTuple):
     kind: Type
     pointed: bool
 
-    def at(self, address: int) -> Part:
+    def at(self, address: int) -> VariablePart:
         if not self.pointed:
             part = self.kind.path(address - self.start)
-            return Part(self.start + part.start, part.size, self.name + part.name)
+            return VariablePart(self.start + part.start, part.size, self.name + part.name)
         index, rest = divmod(address - self.start, max(self.kind.size, 1))
         part = self.kind.path(rest)
         start = self.start + index * max(self.kind.size, 1) + part.start
-        return Part(start, max(part.size, 1), self._element(index, part.name))
+        return VariablePart(start, max(part.size, 1), self._element(index, part.name))
 
     def has(self, address: int, kind: Type) -> bool:
         """True if an element of this type, which has a name already, is at the address."""
@@ -106,12 +106,12 @@ class Fields:
             names, tuple(sorted({o.start: o for o in (*objects, *far)}.values(), key=_start))
         )
 
-    def at(self, address: int) -> Part:
+    def at(self, address: int) -> VariablePart:
         """The innermost field there; a word of memory that nothing leads to."""
         if object_ := self.object_at(address):
             return object_.at(address)
         word = address - address % abi.WORD
-        return Part(word, abi.WORD, self.names.at(word))
+        return VariablePart(word, abi.WORD, self.names.at(word))
 
     def object_at(self, address: int) -> Object | None:
         """The innermost object there."""

@@ -34,7 +34,7 @@ _HINT = 0x3013  # sltiu x0, x0, 0
 
 
 @dataclass(frozen=True)
-class Table:
+class ProgramTable:
     """One UC_TABLE; the numbers exist after a run (readback.tables)."""
 
     name: str
@@ -129,7 +129,7 @@ class Program:
         return tuple(self._described(".uc.params", "uc_param", self._parameter))
 
     @cached_property
-    def tables(self) -> tuple[Table, ...]:
+    def tables(self) -> tuple[ProgramTable, ...]:
         """In the order of the source."""
         return tuple(self._described(".uc.tables", "uc_table", self._table))
 
@@ -157,8 +157,8 @@ class Program:
         default = int.from_bytes(raw, "little", signed=kind == "i64")
         return Parameter(**self._texts(words), type=kind, default=default, address=words["value"])
 
-    def _table(self, address: int, words: Mapping[str, int]) -> Table:
-        return Table(**self._texts(words), address=address)
+    def _table(self, address: int, words: Mapping[str, int]) -> ProgramTable:
+        return ProgramTable(**self._texts(words), address=address)
 
     # ---- Before a run ---------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ import msgspec
 from uncore import _native
 from uncore.protocol import systems
 from uncore.protocol.impossible import worded
-from uncore.protocol.systems import System
+from uncore.protocol.systems import CheckedSystem
 from uncore.protocol.tables import Tables, pack
 
 # operations of all drawn machines together; each machine chosen by hand gets as many
@@ -45,7 +45,7 @@ class Proof(msgspec.Struct, frozen=True):
     trace: list[str]
 
 
-def plan(tables: Tables, everything: bool) -> list[System]:
+def plan(tables: Tables, everything: bool) -> list[CheckedSystem]:
     drawn = systems.trials(tables, seed=1, count=TRIALS)
     return [*systems.walks(tables, everything), *systems.narrow(tables), *drawn]
 
@@ -57,19 +57,19 @@ def proofs(tables: Tables, everything: bool = False) -> Iterator[Proof]:
         yield (trial if system.group == "random" else walk)(tables, cells, system, number)
 
 
-def walk(tables: Tables, cells: list[int], system: System, _: int) -> Proof:
+def walk(tables: Tables, cells: list[int], system: CheckedSystem, _: int) -> Proof:
     start = time.perf_counter()
     result = _native.check.walk(cells, system.tree(), system.states, lines=system.lines)
     return _proof(tables, system, start, result)
 
 
-def trial(tables: Tables, cells: list[int], system: System, seed: int) -> Proof:
+def trial(tables: Tables, cells: list[int], system: CheckedSystem, seed: int) -> Proof:
     start = time.perf_counter()
     result = _native.check.trial(cells, system.tree(), 3, DRAWN_OPERATIONS // TRIALS, seed)
     return _proof(tables, system, start, result)
 
 
-def _proof(tables: Tables, system: System, start: float, result: dict[str, Any]) -> Proof:
+def _proof(tables: Tables, system: CheckedSystem, start: float, result: dict[str, Any]) -> Proof:
     seconds = round(time.perf_counter() - start, 3)
     counts = ("states", "transitions", "depth", "complete", "operations")
     return Proof(

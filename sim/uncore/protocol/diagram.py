@@ -1,6 +1,6 @@
 """The state diagram of a protocol: its client table as a picture, and as rows.
 
-    moves(tables) -> [Move]                     each cell that is met and leads to another state
+    moves(tables) -> [StateChange]              each cell that is met and leads to another state
     drawing(tables, width, height) -> SVG       states in a ring, an arrow from one to another
     picture(tables) -> SVG                      as a file: with colours, and what the words mean
 
@@ -37,7 +37,7 @@ Point = tuple[float, float]
 Box = tuple[float, float, float, float]
 
 
-class Move(NamedTuple):
+class StateChange(NamedTuple):
     """One cell of the client table that changes the state."""
 
     state: str
@@ -47,10 +47,10 @@ class Move(NamedTuple):
     next: str
 
 
-def moves(tables: Tables) -> list[Move]:
+def moves(tables: Tables) -> list[StateChange]:
     met, comes = coverage.states(tables), coverage.events(tables).difference(IN_JOINS)
     return [
-        Move(row, column, textbook(column), cell.text, cell.next)
+        StateChange(row, column, textbook(column), cell.text, cell.next)
         for (row, column), cell in tables.client.cells.items()
         if cell.possible and cell.next not in (None, row) and row in met and column in comes
     ]
@@ -155,7 +155,7 @@ def _states(tables: Tables, places: dict[str, Point]) -> Iterator[str]:
 
 
 def _arrows(tables: Tables, places: dict[str, Point], size: Point, together: bool) -> Iterator[str]:
-    between: dict[tuple[str, str], list[Move]] = {}
+    between: dict[tuple[str, str], list[StateChange]] = {}
     for move in moves(tables):
         between.setdefault((move.state, move.next), []).append(move)
     around = RADIUS + 4
@@ -176,7 +176,7 @@ def _arrows(tables: Tables, places: dict[str, Point], size: Point, together: boo
         )
 
 
-def _label(tables: Tables, move: Move) -> str:
+def _label(tables: Tables, move: StateChange) -> str:
     cell = tables.client[move.state, move.event]
     request = request_of(cell) or ("Put" if "Put" in cell.actions else "")
     return f"{move.textbook} / {request}" if request else move.textbook

@@ -21,7 +21,7 @@ from uncore.program.frames import own
 from uncore.result import Observed, Point, Result
 from uncore.result.frame import Framed
 from uncore.result.objects import alike
-from uncore.result.sharing import Cost, costs
+from uncore.result.sharing import LineCost, costs
 
 MAX_SUM_OBJECTS = 4
 LARGE = 999.5  # ns: three digits would be written with an exponent
@@ -162,7 +162,7 @@ def _shared_without_need(observed: Observed) -> Counter[str]:
     return Counter(" | ".join(sorted(groups)) for groups in grouped)
 
 
-def _needless(cost: Cost) -> int:
+def _needless(cost: LineCost) -> int:
     return -cost.needless_ps
 
 

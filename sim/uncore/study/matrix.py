@@ -67,7 +67,7 @@ class Matrix(Framed):
     what: str
     ns: list[list[float]]  # means over seeds
     results: list[Result]  # of its runs
-    measured: plugins.Measured | None = None  # figures of the real machine
+    measured: plugins.MeasuredHandoffs | None = None  # figures of the real machine
     alike: bool = False  # True if its line had the same home and slice as in these runs
     stopped: BaseException | None = None  # exception that ended it early
 
@@ -210,7 +210,7 @@ def _conditions(machine: str, ipi: bool) -> dict[str, str]:
     return {"home": measured.home, "slices": measured.slices}
 
 
-def _alike(job: Job, measured: plugins.Measured) -> bool:
+def _alike(job: Job, measured: plugins.MeasuredHandoffs) -> bool:
     """True if the job's line has the home and slice of the measured one."""
     home = "node0" if job.home == "addressed" else job.home  # node where the workload puts it
     return (

@@ -2,7 +2,7 @@
 
     commands() -> {name: Command}          entry points of the group `uncore.commands`: each a table
                                            like `uncore.cli.commands.COMMANDS`
-    measured(machine) -> Measured          those of `uncore.measured`: each a function that knows
+    measured(machine) -> MeasuredHandoffs  those of `uncore.measured`: each a function that knows
                                            median handoffs of real machines by distance class, and
                                            answers None for a machine it does not know
 
@@ -51,7 +51,7 @@ Commands = Mapping[str, Command]
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredHandoffs:
     """Handoffs on a real machine."""
 
     ns: Mapping[str, float]  # median of a distance class
@@ -59,7 +59,7 @@ class Measured:
     slices: str  # slice that owned the line, as --slices has it; "hash": unknown
 
 
-Known = Callable[["Machine"], Measured | None]
+Known = Callable[["Machine"], MeasuredHandoffs | None]
 
 
 def commands() -> dict[str, Command]:
@@ -68,7 +68,7 @@ def commands() -> dict[str, Command]:
     return {name: command for table in tables for name, command in table.items()}
 
 
-def measured(machine: Machine) -> Measured | None:
+def measured(machine: Machine) -> MeasuredHandoffs | None:
     """Handoffs of the real machine from the first package that knows it."""
     known: Iterator[Known] = _loaded("uncore.measured")
     return next(filter(None, (handoffs(machine) for handoffs in known)), None)

@@ -14,7 +14,7 @@ Memory of another kind says itself where it is: `[memory.hbm]`, with `node` or `
     kind_names(root)            those of a file
     memory_kinds(memory)        those of its table [memory]
     write_out(root)             completes the tables of kinds by what they inherit, in place
-    read_levels(top, tree)      -> Levels: which table holds for which part of the tree
+    read_levels(top, tree)      -> LevelTables: which table holds for which part of the tree
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from uncore.topology.document import Branch, Leaf, merged, wrong
 from uncore.topology.keys import BELOW, LEVEL, RESERVED_NAMES
 from uncore.topology.table_reader import Table
-from uncore.topology.tree import Group, Tree
+from uncore.topology.tree import Tree, TreeGroup
 
 # Keys of levels and tables of cores; and all cores that are of no kind.
 TAKEN = (*sorted(BELOW[LEVEL] | {key for key in BELOW["core"] if f"core.{key}" in BELOW}), "core")
@@ -71,28 +71,28 @@ def _complete(table: Branch, kinds: set[str]) -> None:
 
 
 @dataclass(frozen=True)
-class Levels:
+class LevelTables:
     """The tables of all levels, cores included: of each level its own ("") and those of kinds."""
 
     tree: Tree
     tables: Mapping[str, Mapping[str, Table]]
     kinds: Mapping[str, str]  # kind of each group, by its path
 
-    def kind(self, group: Group) -> str:
+    def kind(self, group: TreeGroup) -> str:
         """The kind whose table holds for it."""
         name = self.kinds.get(group.path, "")
         return name if name in self.tables[group.level] else ""
 
-    def of(self, level: str, kind: str) -> list[Group]:
+    def of(self, level: str, kind: str) -> list[TreeGroup]:
         """The groups of a level that a kind's table holds for."""
         return [group for group in self.tree.groups(level) if self.kind(group) == kind]
 
 
-def read_levels(top: Table, tree: Tree) -> Levels:
+def read_levels(top: Table, tree: Tree) -> LevelTables:
     table = top.table("kinds")
     names = list(table.branch.items) if table else []
     tables = {level: _tables(top, level, names) for level in tree.levels[:-1]}
-    levels = Levels(tree, tables, _kinds_of_parts(table, tree) if table else {})
+    levels = LevelTables(tree, tables, _kinds_of_parts(table, tree) if table else {})
     for name in names:
         assert table is not None
         _refuse_idle(levels, table, name)
@@ -119,7 +119,7 @@ def _tables(top: Table, level: str, names: list[str]) -> dict[str, Table]:
     return {"": own} | {name: top.level(level, name) for name in names if name in own}
 
 
-def _refuse_idle(levels: Levels, table: Table, name: str) -> None:
+def _refuse_idle(levels: LevelTables, table: Table, name: str) -> None:
     """Refuses a kind that differs in nothing, or that is nowhere."""
     where = [level for level, tables in levels.tables.items() if name in tables]
     if not where:

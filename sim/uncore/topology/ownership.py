@@ -16,11 +16,11 @@ from uncore.topology import units
 from uncore.topology.builders import Sites
 from uncore.topology.core import sets_and_ways
 from uncore.topology.incomplete import EXAMPLE_DATA, EXAMPLE_ROOT, JOIN, lacking
-from uncore.topology.kinds import Levels
+from uncore.topology.kinds import LevelTables
 from uncore.topology.parts import MOST_GRANTS, Resolver
 from uncore.topology.protocols import Protocol
 from uncore.topology.table_reader import Table
-from uncore.topology.tree import Group
+from uncore.topology.tree import TreeGroup
 from uncore.topology.units import ps
 
 
@@ -30,7 +30,7 @@ class Seats:
     sites: dict[str, Sites]
     ports: dict[str, list[int]]
 
-    def memory(self, group: Group) -> int | None:
+    def memory(self, group: TreeGroup) -> int | None:
         """The memory port of a group's join, or the one stop of a group without."""
         if group.path in self.sites:
             return self.sites[group.path].memory
@@ -41,7 +41,7 @@ class Seats:
 
 
 def read_resolvers(
-    levels: Levels, seats: Seats, homes: Sequence[int], protocol: Protocol
+    levels: LevelTables, seats: Seats, homes: Sequence[int], protocol: Protocol
 ) -> list[Resolver]:
     made: list[Resolver] = []
     cores = len(seats.cores)
@@ -69,7 +69,7 @@ def read_resolvers(
     return made
 
 
-def _readers(levels: Levels, protocol: Protocol) -> dict[str, dict[str, _Reader]]:
+def _readers(levels: LevelTables, protocol: Protocol) -> dict[str, dict[str, _ResolverReader]]:
     """Readers of each level that has resolvers, innermost first, one for each kind."""
     inner_first = [level for level in reversed(list(levels.tables)) if level != "core"]
     tables = {
@@ -79,7 +79,7 @@ def _readers(levels: Levels, protocol: Protocol) -> dict[str, dict[str, _Reader]
         for level in inner_first
     }
     with_one = [level for level in inner_first if tables[level]]
-    readers: dict[str, dict[str, _Reader]] = {level: {} for level in with_one}
+    readers: dict[str, dict[str, _ResolverReader]] = {level: {} for level in with_one}
     for level in inner_first:
         for kind, table in levels.tables[level].items():
             resolver = tables[level].get(kind)
@@ -92,8 +92,8 @@ def _readers(levels: Levels, protocol: Protocol) -> dict[str, dict[str, _Reader]
     return readers
 
 
-def _reader(level: Table, resolver: Table, is_root: bool, protocol: Protocol) -> _Reader:
-    reader = _Reader(level, resolver, is_root)
+def _reader(level: Table, resolver: Table, is_root: bool, protocol: Protocol) -> _ResolverReader:
+    reader = _ResolverReader(level, resolver, is_root)
     _refuse_what_cannot_work(resolver, reader.pattern, is_root)
     if reader.pattern.data == "none" and not is_root and not protocol.keeps_dirty:
         _refuse_dirty_data_without_place(level, resolver, protocol.name)
@@ -101,7 +101,9 @@ def _reader(level: Table, resolver: Table, is_root: bool, protocol: Protocol) ->
     return reader
 
 
-def _refuse_many_roots(levels: Levels, level: str, readers: Mapping[str, _Reader]) -> None:
+def _refuse_many_roots(
+    levels: LevelTables, level: str, readers: Mapping[str, _ResolverReader]
+) -> None:
     """The topmost resolver is one for all parts of the machine: at the top, or at each home."""
     groups = levels.tree.groups(level)
     kinds = {levels.kind(group) for group in groups}
@@ -250,7 +252,7 @@ def _data(level: Table) -> dict[str, Any]:
     }
 
 
-class _Reader:
+class _ResolverReader:
     """One level's resolver and storage, read once; its instances differ in place and family."""
 
     def __init__(self, level: Table, table: Table, is_root: bool) -> None:
@@ -291,11 +293,11 @@ class _Reader:
 
     def instances(
         self,
-        groups: list[Group],
+        groups: list[TreeGroup],
         seats: Seats,
         homes: Sequence[int],
         below: dict[int, list[int]],
-    ) -> list[tuple[Resolver, Group]]:
+    ) -> list[tuple[Resolver, TreeGroup]]:
         if self.at == "home":
             agents = _agents(below, [core for group in groups for core in group.cores()])
             return [
@@ -325,7 +327,7 @@ class _Reader:
             for group in groups
         ]
 
-    def slices(self, group: Group, seats: Seats) -> tuple[int, ...]:
+    def slices(self, group: TreeGroup, seats: Seats) -> tuple[int, ...]:
         sites = seats.sites.get(group.path)
         if sites is None:
             raise lacking(
@@ -340,7 +342,7 @@ class _Reader:
 
 
 def _beside(
-    stop: int, groups: list[Group], seats: Seats, below: dict[int, list[int]]
+    stop: int, groups: list[TreeGroup], seats: Seats, below: dict[int, list[int]]
 ) -> tuple[int, ...]:
     """The agents of the part whose memory stands at this stop."""
     parts = (part for group in groups for part in group.groups() if part is not group)
@@ -348,6 +350,6 @@ def _beside(
     return _agents(below, part.cores())
 
 
-def _agents(below: dict[int, list[int]], cores: list[Group]) -> tuple[int, ...]:
+def _agents(below: dict[int, list[int]], cores: list[TreeGroup]) -> tuple[int, ...]:
     """The next lower agents over these cores, each once, in order."""
     return tuple(dict.fromkeys(agent for core in cores for agent in below[core.index]))

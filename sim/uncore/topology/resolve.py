@@ -25,14 +25,14 @@ from uncore.topology.document import Branch, Leaf
 from uncore.topology.fabric import Cost, Fabric
 from uncore.topology.incomplete import JOIN, lacking
 from uncore.topology.joins import Join, Messages, read_join
-from uncore.topology.kinds import Levels, kind_names, memory_kinds, read_levels, write_out
+from uncore.topology.kinds import LevelTables, kind_names, memory_kinds, read_levels, write_out
 from uncore.topology.machine import Chance, Interrupt, Kind, Machine, Memory, System
 from uncore.topology.missing import refuse_missing
 from uncore.topology.ownership import Seats, read_resolvers, refuse_far_without_data
 from uncore.topology.protocols import read_protocol
 from uncore.topology.schema import LINE, LINES, YEAR, YEARS
 from uncore.topology.table_reader import Ledger, Table
-from uncore.topology.tree import Group, Tree, parse_tree
+from uncore.topology.tree import Tree, TreeGroup, parse_tree
 from uncore.topology.units import UnitError, count, ps
 from uncore.topology.unknown import refuse_unknown
 
@@ -43,7 +43,7 @@ def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
     ledger.line = _line(top)
     levels, most = read_levels(top, tree), max(tree.threads)
     costs = {kind: read_core(table, most) for kind, table in levels.tables["core"].items()}
-    plan = Plan(tree, levels, read_joins(levels, _messages(top)))
+    plan = JoinPlan(tree, levels, read_joins(levels, _messages(top)))
     seats = plan.seat(top)
     memories, ports = read_memories(top, plan.fabric, tree, seats)
     protocol = read_protocol(top)
@@ -132,7 +132,7 @@ def _unknowns(top: Table) -> tuple[tuple[str, str], ...]:
 Joins = dict[tuple[str, str], Join]  # key: level and kind
 
 
-def read_joins(levels: Levels, messages: Messages) -> Joins:
+def read_joins(levels: LevelTables, messages: Messages) -> Joins:
     joins = {}
     for level, tables in levels.tables.items():
         for kind, table in tables.items():
@@ -150,7 +150,7 @@ PROGRAM_BYTES, STACK_BYTES = 2 << 20, 16512
 class Port:
     """The place where a group, or a core not yet seated, meets the join above."""
 
-    group: Group
+    group: TreeGroup
     stop: int | None
     plane: int = 0  # index among several hubs
     planes: int = 1
@@ -162,9 +162,9 @@ class Port:
 
 
 @dataclass
-class Plan:
+class JoinPlan:
     tree: Tree
-    levels: Levels
+    levels: LevelTables
     joins: Joins
     fabric: Fabric = field(default_factory=Fabric)
     sites: dict[str, Sites] = field(default_factory=dict)  # key: a group's path
@@ -220,7 +220,7 @@ class Plan:
                 return {"links": [*leaf.value, [ends[True], ends[False]]]}
         return {}
 
-    def build(self, group: Group) -> list[Port]:
+    def build(self, group: TreeGroup) -> list[Port]:
         """The group's own ports: one where it has a join, else those of its children."""
         if group.level == "core":
             return [Port(group, None)]

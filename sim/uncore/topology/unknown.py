@@ -26,11 +26,11 @@ def refuse_unknown(
         if name not in tables:
             raise _unknown(node, name, "", tables)
         if isinstance(node, Branch):
-            _Reader(kinds, memory_kinds).table(node, name, schema_path(name))
+            _KnownKeys(kinds, memory_kinds).table(node, name, schema_path(name))
 
 
 @dataclass
-class _Reader:
+class _KnownKeys:
     kinds: Collection[str]
     memory_kinds: Collection[str]
 

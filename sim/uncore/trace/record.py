@@ -23,7 +23,7 @@ from uncore.errors import UserError
 from uncore.program.fields import Fields
 from uncore.trace import named_tables as tables
 from uncore.trace import operations
-from uncore.trace.operations import Operation
+from uncore.trace.operations import MarkedOperation
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -77,7 +77,7 @@ class Trace:
         return {line: list(names) for line, names in used.items()}
 
     @cached_property
-    def operations(self) -> list[Operation]:
+    def operations(self) -> list[MarkedOperation]:
         """Operations that ended within the window, as the program marks them."""
         return operations.of(self.tables["harts"])
 

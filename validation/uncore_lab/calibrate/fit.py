@@ -20,7 +20,7 @@ import numpy as np
 
 from uncore.errors import UserError
 from uncore.topology.machine import Machine
-from uncore_lab.calibrate.problem import Choice, Problem
+from uncore_lab.calibrate.problem import Problem, UnrecordedChoice
 from uncore_lab.figures.hardware import Matrix
 from uncore_lab.fitting.solve import Solution, Vector
 
@@ -42,9 +42,9 @@ Advance = Callable[[int], None]
 @dataclass(frozen=True)
 class Fitted:
     problem: Problem
-    choice: Choice
+    choice: UnrecordedChoice
     solution: Solution
-    alike: tuple[Choice, ...]  # other choices that fit as well
+    alike: tuple[UnrecordedChoice, ...]  # other choices that fit as well
 
     @property
     def steps(self) -> Vector:
@@ -85,8 +85,11 @@ def solve(
 
 
 def _most_alike(
-    problem: Problem, rough: Sequence[tuple[Choice, Vector]], slice_: str, advance: Advance
-) -> tuple[Choice, Vector]:
+    problem: Problem,
+    rough: Sequence[tuple[UnrecordedChoice, Vector]],
+    slice_: str,
+    advance: Advance,
+) -> tuple[UnrecordedChoice, Vector]:
     """Picks the choice whose pairs differ from their class's median most as the measured ones do.
     Returns the only candidate without simulating it.
     """
@@ -133,7 +136,7 @@ def turns(machine: Machine, home: str, slice_: str) -> int:
     return 2 * len(choices(machine, home, slice_)) + 1
 
 
-def choices(machine: Machine, home: str, slice_: str) -> list[Choice]:
+def choices(machine: Machine, home: str, slice_: str) -> list[UnrecordedChoice]:
     """Homes and whatever else the machine declares unknown, in every combination."""
     homes = [home] if home else [f"node{node}" for node in range(len(machine.memories))]
     ranges = [match for _, text in machine.unknowns if (match := KEY_RANGE.match(text))]
@@ -141,7 +144,9 @@ def choices(machine: Machine, home: str, slice_: str) -> list[Choice]:
         [f"{key}={word}{n}" for n in range(int(first), int(last) + 1)]
         for key, word, first, last in (match.groups() for match in ranges)
     ]
-    return [Choice(h, slice_ or "hash", picked) for h in homes for picked in product(*values)]
+    return [
+        UnrecordedChoice(h, slice_ or "hash", picked) for h in homes for picked in product(*values)
+    ]
 
 
 def owners(machine: Machine) -> list[str]:

@@ -35,9 +35,9 @@ from uncore_lab.fitting.numbers import Free, free, highest, is_unknown, settings
 from uncore_lab.fitting.solve import (
     MAX_EVALUATIONS,
     PAIRS_WEIGHT,
-    Part,
+    ClassTarget,
+    FitPart,
     Solution,
-    Target,
     Vector,
     present,
     solve,
@@ -49,7 +49,7 @@ LATENCY_KEYS = ("latency", "inject", "dx", "dy", "diagonal", "bridge")
 
 
 @dataclass(frozen=True)
-class Choice:
+class UnrecordedChoice:
     """Facts that the measurement did not record: where its line was homed, and which slice owned
     it.
     """
@@ -92,36 +92,40 @@ class Problem:
             raise UserError(f"{matrix}: has no latency of two CPUs of {machine.id}")
         return cls(name, machine, numbers, measured, bool(machine.unknowns))
 
-    def at(self, steps: Vector, choice: Choice) -> Machine:
+    def at(self, steps: Vector, choice: UnrecordedChoice) -> Machine:
         """With each number times the exponential of its step."""
         moved = settings(stepped(self.frees, steps), self.frees)
         return topology.load(self.name, [*choice.overrides, *moved], measured=True)
 
-    def hardware(self, choice: Choice) -> Hardware:
+    def hardware(self, choice: UnrecordedChoice) -> Hardware:
         by_level = figures.by_level(self.machine, choice.home)
         return msgspec.structs.replace(by_level, slice=choice.slice)
 
-    def masks(self, choice: Choice) -> dict[str, Mask]:
+    def masks(self, choice: UnrecordedChoice) -> dict[str, Mask]:
         """Pairs that were measured."""
         return present(self.hardware(choice).masks(self.machine), self.measured)
 
-    def simulated(self, steps: Vector, choice: Choice, rounds: int) -> Matrix:
+    def simulated(self, steps: Vector, choice: UnrecordedChoice, rounds: int) -> Matrix:
         return handoffs(self.at(steps, choice), self.hardware(choice), rounds=rounds)
 
-    def classes(self, ns: Matrix, choice: Choice) -> dict[str, float]:
+    def classes(self, ns: Matrix, choice: UnrecordedChoice) -> dict[str, float]:
         return medians(ns, self.masks(choice))
 
     def solve(
-        self, choice: Choice, rounds: int, begin: Vector | None = None, most: int = MAX_EVALUATIONS
+        self,
+        choice: UnrecordedChoice,
+        rounds: int,
+        begin: Vector | None = None,
+        most: int = MAX_EVALUATIONS,
     ) -> Solution:
-        target = Target(
+        target = ClassTarget(
             self.measured, self.masks(choice), pairs=PAIRS_WEIGHT if self.structured else 0
         )
 
         def off(steps: Vector) -> Vector:
             return target.off(self.simulated(steps, choice, rounds))
 
-        part = Part(list(self.frees), off, highest(self.frees))
+        part = FitPart(list(self.frees), off, highest(self.frees))
         return solve([part], PRIOR_WEIGHT, begin, most)
 
     def error(self, residuals: Vector) -> float:
@@ -136,7 +140,7 @@ class Problem:
             return None
         return str(order_.owner), f"{sliced(self.machine)}.join.map={renamed(drawn, order_)}"
 
-    def structure(self, steps: Vector, choice: Choice, rounds: int) -> Vector:
+    def structure(self, steps: Vector, choice: UnrecordedChoice, rounds: int) -> Vector:
         """Differences of pairs from the median of their class, simulated less measured. They hold
         for any numbers that are roughly right, because a median that is off takes its pairs with
         it.

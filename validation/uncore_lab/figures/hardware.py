@@ -48,7 +48,7 @@ BOUND_QUALITIES = ("A", "A-", "B")
 OWN_MATRIX = "own"  # quality of a user's matrix: no bounds are stated for it
 
 
-class Class(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DistanceClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A distance class: pairs whose innermost common level is `within`, on one side of the home,
     and of what kinds of cores."""
 
@@ -66,7 +66,7 @@ class Hardware(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     quality: str
     source: str
     home: str
-    classes: dict[str, Class]
+    classes: dict[str, DistanceClass]
     slice: str = "hash"
     at_home: list[str] = []  # parts that are at the home, like "socket1": classes have sides
     unmatched: str = ""  # classes that the simulation does not reproduce, and why
@@ -183,7 +183,9 @@ def by_level(machine: Machine, home: str = "", at_home: Sequence[str] = ()) -> H
             for pair in np.unique(kinds[mask & everyone]):
                 pairs = int(np.count_nonzero(mask & everyone & (kinds == pair)))
                 of = str(pair) if machine.kinds else ""
-                classes[_label(level, side, of)] = Class(level, float("nan"), pairs, side, of)
+                classes[_label(level, side, of)] = DistanceClass(
+                    level, float("nan"), pairs, side, of
+                )
     return msgspec.structs.replace(bare, classes=classes)
 
 

@@ -1,7 +1,7 @@
 """Sets of figures that others published, each with the runs that should show them: bench/NAME.toml.
 
     names(), read(name) -> Published          README.md explains the keys
-    Curve.jobs(machine) -> a job per figure   Curve.measured -> the figures in our unit
+    PublishedCurve.jobs(machine) -> a job per figure   Curve.measured -> the figures in our unit
     sealed() -> Seal                          which sets judge, and when each was opened
     broken(seal) -> words                     what the seal does not hold
 
@@ -43,7 +43,7 @@ Quantity = Literal[
 ]
 
 
-class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PublishedCurve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Figures that one workload should show; one for each number of threads, place or value."""
 
     name: str
@@ -118,7 +118,7 @@ class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     measured: str  # the machine of the figures
     machine: str  # the one that is simulated
     unlike: str  # compiler, clock, system, whatever is not the same
-    curves: list[Curve]
+    curves: list[PublishedCurve]
 
     @property
     def own_machine(self) -> Path | None:

@@ -65,7 +65,7 @@ class Free:
 
 def free(name: str, keys: Collection[str] | None = None) -> dict[str, Free]:
     machine, (tree, _) = topology.load(name, measured=True), read_measured(name)
-    reader, ancestors, made = _Reader(tree), lineage(name), year(name)
+    reader, ancestors, made = _DurationReader(tree), lineage(name), year(name)
     numbers = [n for n in machine.numbers if (is_unknown(n) if keys is None else n.key in keys)]
     found = (reader.free(n, machine.numbers, ancestors) for n in numbers)
     return {one.key: replace(one, year=made) for one in found}
@@ -80,7 +80,7 @@ def is_ratio(number: Number) -> bool:
 
 
 def clocks(name: str) -> dict[str, float]:
-    return _Reader(read_measured(name)[0]).clocks()
+    return _DurationReader(read_measured(name)[0]).clocks()
 
 
 def settings(values: Mapping[str, float], frees: Mapping[str, Free]) -> list[str]:
@@ -106,7 +106,7 @@ def scaled(text: str, factor: float) -> str:
     return f"{float(match[1]) * factor:.{AMOUNT_DIGITS}g}{match[2]}" if match else ""
 
 
-class _Reader:
+class _DurationReader:
     """A machine's tree, asked for durations instead of a machine."""
 
     def __init__(self, tree: Branch) -> None:

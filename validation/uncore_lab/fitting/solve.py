@@ -1,7 +1,7 @@
 """Measured handoffs as residuals, and the solver of whoever fits numbers to them.
 
-    Target(measured, masks).off(simulated) -> residuals: of class medians, then of pairs
-    Part(keys, residuals)                     one machine, and the numbers that move it
+    ClassTarget(measured, masks).off(simulated) -> residuals: of class medians, then of pairs
+    FitPart(keys, residuals)                     one machine, and the numbers that move it
     solve(parts, prior) -> Solution           all together; a number of several parts has one value
 
 A number is what its file says times a factor; solved for are the factors' logarithms, so numbers
@@ -36,7 +36,7 @@ MAX_EVALUATIONS = 12  # evaluations for derivatives are not counted
 
 
 @dataclass(frozen=True)
-class Target:
+class ClassTarget:
     """Measured values to fit, class by class. A class of a thousand pairs weighs as much as one of
     ten.
 
@@ -66,7 +66,7 @@ def present(masks: Mapping[str, Mask], *matrices: Matrix) -> dict[str, Mask]:
 
 
 @dataclass(frozen=True)
-class Part:
+class FitPart:
     keys: Sequence[Hashable]
     residuals: Callable[[Vector], Vector]  # argument: the logarithms of the factors of `keys`
     # limit of each of `keys` as a logarithm; derivatives may go beyond
@@ -107,7 +107,7 @@ class Solution:
 
 
 def solve(
-    parts: Sequence[Part],
+    parts: Sequence[FitPart],
     prior: float = 0,
     begin: Vector | None = None,
     most: int = MAX_EVALUATIONS,
@@ -118,7 +118,7 @@ def solve(
     DERIVATIVE_STEP_LOG."""
     from scipy.optimize import least_squares  # noqa: PLC0415 (slow to load)
 
-    system = _System(parts)
+    system = _JointSystem(parts)
     zero = np.zeros(len(system.keys))
     first = zero if begin is None else begin
     if not system.keys:
@@ -143,10 +143,10 @@ def solve(
     return Solution(system.keys, steps, jacobian, result.fun[data], prior)
 
 
-class _System:
+class _JointSystem:
     """The parts as one function of all numbers."""
 
-    def __init__(self, parts: Sequence[Part]) -> None:
+    def __init__(self, parts: Sequence[FitPart]) -> None:
         self.parts = parts
         self.keys = list(dict.fromkeys(key for part in parts for key in part.keys))
         self.own = [np.array([self.keys.index(k) for k in p.keys], dtype=int) for p in parts]

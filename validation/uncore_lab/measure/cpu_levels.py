@@ -1,6 +1,6 @@
 """The levels of a computer: what divides its cores, and how these parts nest.
 
-    find(computer, needs) -> Levels
+    find(computer, needs) -> CpuLevels
 
 Packages come first, then third-level caches, shared second-level caches, dies, memory nodes and
 groups: each finds its place among those before it, outside what is finer and inside what is
@@ -22,7 +22,7 @@ RESERVED_LEVELS = ("core", "system", "thread")
 
 
 @dataclass(frozen=True)
-class Levels:
+class CpuLevels:
     names: tuple[str, ...]  # outermost first
     parts: tuple[Parts, ...]
     last: str  # the level whose parts have third-level caches; "": none has
@@ -67,7 +67,7 @@ def _within(fine: Parts, coarse: Parts) -> bool:
     )
 
 
-def find(computer: Computer, needs: Collection[str]) -> Levels:
+def find(computer: Computer, needs: Collection[str]) -> CpuLevels:
     found = _Finder()
     cpu = {cpu.number: cpu for cpu in computer.cpus}
     cores = computer.cores()
@@ -124,7 +124,7 @@ def _add_group(found: _Finder, name: str, parts: Parts) -> None:
         found.names[at] = name
 
 
-def _kept(found: _Finder, needs: Collection[str], last: Parts, second: Parts) -> Levels:
+def _kept(found: _Finder, needs: Collection[str], last: Parts, second: Parts) -> CpuLevels:
     """Keeps the levels that divide something, and all levels of shared caches."""
     names: list[str] = []
     kept: list[Parts] = []
@@ -138,4 +138,6 @@ def _kept(found: _Finder, needs: Collection[str], last: Parts, second: Parts) ->
         for cache, of in (("last", last), ("second", second)):
             if parts is of and any(part != NO_PART for part in of.values()):
                 caches[cache] = names[-1]
-    return Levels(tuple(names), tuple(kept), caches["last"], caches["second"], tuple(found.notes))
+    return CpuLevels(
+        tuple(names), tuple(kept), caches["last"], caches["second"], tuple(found.notes)
+    )

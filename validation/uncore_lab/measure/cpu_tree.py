@@ -1,6 +1,6 @@
 """A computer's processors as the tree of a machine file, and their numbers as harts.
 
-    lay_out(computer, needs) -> Layout
+    lay_out(computer, needs) -> ComputerLayout
 
 Levels are what the processors really share (`cpu_levels.py`): sockets; dies, where a package has
 several or is several memory nodes; complexes (`ccx`), where there are several third-level caches;
@@ -25,7 +25,7 @@ Placed = tuple[Key, tuple[int, ...]]  # and its processors
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedCaches:
     """Shared caches that are alike."""
 
     level: str
@@ -39,7 +39,7 @@ class Shared:
 
 
 @dataclass(frozen=True)
-class Layout:
+class ComputerLayout:
     levels: tuple[str, ...]  # outermost first, "core" last
     tree: str
     cpus: str  # from the i-th processor that is online to its hart
@@ -48,8 +48,8 @@ class Layout:
     nodeless: tuple[int, ...]  # groups of that level without memory of their own
     notes: tuple[str, ...]
     kinds: tuple[tuple[str, str, Kind], ...]  # name, where, and what; the first has no name
-    second: tuple[Shared, ...]  # caches of the second level, of those that cores share
-    last: tuple[Shared, ...]  # of the third
+    second: tuple[SharedCaches, ...]  # caches of the second level, of those that cores share
+    last: tuple[SharedCaches, ...]  # of the third
 
     @property
     def shared(self) -> str:
@@ -73,7 +73,7 @@ class Layout:
         )
 
 
-def lay_out(computer: Computer, needs: Collection[str] = ()) -> Layout:
+def lay_out(computer: Computer, needs: Collection[str] = ()) -> ComputerLayout:
     found = find(computer, needs)
     places = sorted((tuple(parts[core] for parts in found.parts), core) for core in found.parts[0])
     cores = tuple(_renumbered(places))
@@ -89,7 +89,7 @@ def lay_out(computer: Computer, needs: Collection[str] = ()) -> Layout:
     )
     apart = {part for cache in (*second, *last) for part in cache.where.split() if cache.kind}
     named = list(_named(kinds, levels, cores, apart))
-    return Layout(
+    return ComputerLayout(
         levels=levels,
         tree=" ".join(f"{n}:{_count(c)}" for n, c in zip((*levels, "thread"), counts, strict=True)),
         cpus=expression(harts, [c[0] for c in counts if len(set(c)) == 1]),
@@ -140,7 +140,7 @@ def _named(
 
 def _shared(
     computer: Computer, levels: Sequence[str], cores: Sequence[Placed], level: str, number: int
-) -> Iterator[Shared]:
+) -> Iterator[SharedCaches]:
     """The caches of a level's parts, the most frequent first."""
     if not level:
         return
@@ -155,10 +155,10 @@ def _shared(
     for rank, kind in enumerate(sorted(alike, key=lambda kind: -len(alike[kind]))):
         where = " ".join(_path(levels, key) for key, _ in alike[kind])
         name = f"l{number}-{kind[0] >> 10}KiB-{kind[1]}" if rank or lacking else ""
-        yield Shared(level, name, where, alike[kind][0][1])
+        yield SharedCaches(level, name, where, alike[kind][0][1])
 
 
-def _alike(cache: Shared, kinds: Sequence[tuple[str, str, Kind]]) -> Shared:
+def _alike(cache: SharedCaches, kinds: Sequence[tuple[str, str, Kind]]) -> SharedCaches:
     """Under the name of the kind of cores that is there too."""
     names = [name for name, where, _ in kinds if where == cache.where and name]
     return replace(cache, kind=names[0]) if cache.kind and names else cache

@@ -27,9 +27,9 @@ from uncore.errors import UserError
 from uncore.host.computer import Computer, ranges
 from uncore.topology.load import load_text
 from uncore.topology.schema import LINE
-from uncore_lab.measure.cpu_tree import Layout, lay_out
+from uncore_lab.measure.cpu_tree import ComputerLayout, lay_out
 from uncore_lab.measure.without_family import (
-    Tables,
+    FileTables,
     last_caches,
     memory_cache,
     size,
@@ -124,12 +124,12 @@ def _families(computer: Computer) -> Iterator[Family]:
 
 def _text(
     computer: Computer,
-    layout: Layout,
+    layout: ComputerLayout,
     family: Family | None,
     reasons: Sequence[str],
     guesses: Sequence[str],
 ) -> str:
-    own = Tables((), ()) if family else tables(computer, layout)
+    own = FileTables((), ()) if family else tables(computer, layout)
     near = memory_cache(computer)
     notes = [*computer.notes, *layout.notes, *own.notes, *near.notes, *_untold(computer)]
     notes += [family.note] if family and family.note else []
@@ -185,7 +185,7 @@ def _list(names: tuple[str, ...]) -> str:
     return quoted[0] if len(quoted) == 1 else f"[{', '.join(quoted)}]"
 
 
-def _cores(computer: Computer, layout: Layout) -> Iterator[str]:
+def _cores(computer: Computer, layout: ComputerLayout) -> Iterator[str]:
     """`[core]`, and what of it is different in other kinds."""
     named = [(name, where) for name, where, _ in layout.kinds]
     named += [(shared.kind, shared.where) for shared in (*layout.second, *layout.last)]
@@ -210,7 +210,7 @@ def _cores(computer: Computer, layout: Layout) -> Iterator[str]:
         yield "\n".join(lines)
 
 
-def _filled(adds: str, computer: Computer, layout: Layout) -> str:
+def _filled(adds: str, computer: Computer, layout: ComputerLayout) -> str:
     """The family's own words, with this machine's numbers."""
     members = layout.most(layout.levels[-2])
     width = ceil(sqrt(members))

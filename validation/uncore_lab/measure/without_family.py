@@ -1,6 +1,6 @@
 """Tables of a machine file for a computer that no family is like: joins, shared caches, memory.
 
-    tables(computer, layout) -> Tables      TOML of each, and notes for the head
+    tables(computer, layout) -> FileTables  TOML of each, and notes for the head
 
 Latencies are estimates, between what such levels cost on machines with figures.  Where the computer
 tells how far its memory nodes are from one another, those of the joins around nodes are least
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from uncore.host.computer import Cache, Computer
-from uncore_lab.measure.cpu_tree import Layout
+from uncore_lab.measure.cpu_tree import ComputerLayout
 
 RESOLVER_TABLE = """\
 [{level}.resolver]
@@ -51,15 +51,15 @@ MOST_PAIRS = 64  # members that are wired each to each
 
 
 @dataclass(frozen=True)
-class Tables:
+class FileTables:
     parts: tuple[str, ...]
     notes: tuple[str, ...]
 
 
-def tables(computer: Computer, layout: Layout) -> Tables:
+def tables(computer: Computer, layout: ComputerLayout) -> FileTables:
     latencies, notes = far(computer, layout)
     parts = [*_shared_caches(layout), *_joins(layout, latencies), _memory(layout)]
-    return Tables(tuple(parts), tuple(notes))
+    return FileTables(tuple(parts), tuple(notes))
 
 
 def size(cache: Cache) -> list[str]:
@@ -71,7 +71,7 @@ def size(cache: Cache) -> list[str]:
     return [f'size = "{cache.size}B"' if rest else f'size = "{whole}KiB"', f"ways = {ways}"]
 
 
-def last_caches(layout: Layout, whole: bool) -> Iterator[str]:
+def last_caches(layout: ComputerLayout, whole: bool) -> Iterator[str]:
     """The third-level caches; what those of a kind inherit stands once."""
     more = ['policy = "victim"', 'latency = { value = "10cy", source = "estimate" }']
     for cache in layout.last:
@@ -81,7 +81,7 @@ def last_caches(layout: Layout, whole: bool) -> Iterator[str]:
             yield RESOLVER_TABLE.format(level=cache.table, knows="shadow-tags", at="slices")
 
 
-def _shared_caches(layout: Layout) -> Iterator[str]:
+def _shared_caches(layout: ComputerLayout) -> Iterator[str]:
     for cache in layout.second:
         yield _join(cache.table, "crossbar", JOIN_LATENCIES["cluster"])
         lines = [f"[{cache.table}.data]", 'policy = "inclusive"', *size(cache.cache)]
@@ -94,7 +94,7 @@ def _shared_caches(layout: Layout) -> Iterator[str]:
     yield from last_caches(layout, True)
 
 
-def _joins(layout: Layout, far: dict[str, tuple[str, str]]) -> Iterator[str]:
+def _joins(layout: ComputerLayout, far: dict[str, tuple[str, str]]) -> Iterator[str]:
     """Around the last cache each level is joined; within it, one whose parts have memory is."""
     if layout.node != "system" and layout.node not in (*layout.outside, layout.shared):
         yield _join(layout.node, "crossbar", INNER_NODE_LATENCY)
@@ -111,7 +111,7 @@ def _join(level: str, kind: str, latency: str, source: str = "estimate") -> str:
     return JOIN_TABLE.format(level=level, kind=kind, latency=latency, source=source)
 
 
-def _memory(layout: Layout) -> str:
+def _memory(layout: ComputerLayout) -> str:
     lines = ["[memory]", f'node = "{layout.node}"']
     if layout.nodeless:
         depth = layout.levels.index(layout.node) + 1
@@ -121,25 +121,25 @@ def _memory(layout: Layout) -> str:
     return "\n".join(lines)
 
 
-def memory_cache(computer: Computer) -> Tables:
+def memory_cache(computer: Computer) -> FileTables:
     """The memory-side cache, where all nodes have the same."""
     caches = {
         node.cache and (node.cache.size, node.cache.ways) for node in computer.nodes if node.cpus
     }
     if not any(caches):
-        return Tables((), ())
+        return FileTables((), ())
     if len(caches) > 1:
-        return Tables((), ("memory-side caches differ from node to node: left out",))
+        return FileTables((), ("memory-side caches differ from node to node: left out",))
     bytes_, ways = next(one for one in caches if one)
     own = Cache(0, bytes_, ways or 1, (), computer.line)
     latency = f'latency = {{ value = "{NEAR_MEMORY}", source = "estimate" }}'
-    return Tables(("\n".join(["[memory.cache]", *size(own), latency]),), ())
+    return FileTables(("\n".join(["[memory.cache]", *size(own), latency]),), ())
 
 
 # ---- Distances of memory nodes ------------------------------------------------------------------
 
 
-def far(computer: Computer, layout: Layout) -> tuple[dict[str, tuple[str, str]], list[str]]:
+def far(computer: Computer, layout: ComputerLayout) -> tuple[dict[str, tuple[str, str]], list[str]]:
     """Latencies of the joins between nodes, each with its source, and what to say of them."""
     told = computer.distances
     if told is None:
@@ -172,7 +172,9 @@ def far(computer: Computer, layout: Layout) -> tuple[dict[str, tuple[str, str]],
     ]
 
 
-def _groups_of_nodes(computer: Computer, layout: Layout) -> dict[int, tuple[int, ...]] | None:
+def _groups_of_nodes(
+    computer: Computer, layout: ComputerLayout
+) -> dict[int, tuple[int, ...]] | None:
     """The place in the tree of each memory node."""
     if layout.node not in layout.levels:
         return None

@@ -19,7 +19,7 @@ import msgspec
 
 from uncore.topology.lineage import lineage
 from uncore.topology.machine import Machine
-from uncore_lab.figures.hardware import Class, well_measured
+from uncore_lab.figures.hardware import DistanceClass, well_measured
 from uncore_lab.predict.mixture import Mixture, one
 from uncore_lab.predict.nulls import base, guesses, kind
 
@@ -39,7 +39,7 @@ class Copy:
     of: str  # name of the machine whose number is copied
 
 
-def copied(name: str, machine: Machine, classes: Mapping[str, Class]) -> dict[str, Copy]:
+def copied(name: str, machine: Machine, classes: Mapping[str, DistanceClass]) -> dict[str, Copy]:
     found = {}
     for label, one_class in classes.items():
         of_kind = kind(machine, one_class)

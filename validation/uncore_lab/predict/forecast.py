@@ -40,7 +40,7 @@ Settings = Callable[[float], list[str]]
 
 
 @dataclass(frozen=True)
-class Class:
+class PredictedClass:
     """A predicted class median, in ns."""
 
     name: str
@@ -70,7 +70,7 @@ class Class:
 @dataclass(frozen=True)
 class Forecast:
     machine: str
-    classes: Mapping[str, Class]
+    classes: Mapping[str, PredictedClass]
     loans: Sequence[Loan]
     guesses: Sequence[Guess]
 
@@ -98,7 +98,7 @@ def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> For
     resting = _resting(medians, lent, guessed)
     known_already = _resting(medians, lent, [guess for guess in guessed if guess.fitted])
     classes = {
-        label: Class(label, one, label not in resting, label not in known_already)
+        label: PredictedClass(label, one, label not in resting, label not in known_already)
         for label, one in beliefs.items()
     }
     return Forecast(name, classes, loans, guessed)

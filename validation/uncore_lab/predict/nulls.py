@@ -27,7 +27,7 @@ from uncore.topology.lineage import lineage, nearness
 from uncore.topology.machine import Machine
 from uncore.topology.units import frequency
 from uncore_lab.figures import hardware as figures
-from uncore_lab.figures.hardware import Class
+from uncore_lab.figures.hardware import DistanceClass
 
 SIBLINGS, SHARED, PACKAGE, SOCKETS = "smt", "l3", "pkg", "xsocket"  # kinds of classes
 
@@ -130,7 +130,7 @@ def base(kind: str) -> str:
     return kind.partition("-")[0]
 
 
-def kind(machine: Machine, one: Class) -> str:
+def kind(machine: Machine, one: DistanceClass) -> str:
     """The name that figures give a class. A pair is of one core, of the innermost level that
     resolves ownership, of two sockets or of a package; other levels keep their own names. A suffix
     names its side and its small cores.

@@ -31,7 +31,14 @@ from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.hardware import Matrix
 from uncore_lab.figures.sample import Sample
 from uncore_lab.fitting.numbers import RATIO, Free, clocks, free, highest, settings, stepped
-from uncore_lab.fitting.solve import DERIVATIVE_STEP_LOG, Part, Target, Vector, present, solve
+from uncore_lab.fitting.solve import (
+    DERIVATIVE_STEP_LOG,
+    ClassTarget,
+    FitPart,
+    Vector,
+    present,
+    solve,
+)
 
 OBSERVED = Path(__file__).with_name("observed.toml")
 OBSERVED_HEAD = """\
@@ -73,7 +80,7 @@ def fitted(name: str, start: Mapping[str, Free] | None = None) -> dict[str, floa
     return {key: value for (key, value), known in zip(numbers.items(), sure, strict=True) if known}
 
 
-def _part(name: str, frees: Mapping[str, Free]) -> Part:
+def _part(name: str, frees: Mapping[str, Free]) -> FitPart:
     """A sample of the machine's pairs against the carried figures, which are medians."""
     machine, hardware = topology.load(name, measured=True), figures.read(name)
     sample, measured = Sample.of(machine, hardware), figures.carried_matrix(hardware, machine)
@@ -83,8 +90,8 @@ def _part(name: str, frees: Mapping[str, Free]) -> Part:
         return sample.pairs(topology.load(name, moved, measured=True))
 
     played = present(sample.masks, measured, sample.pairs(machine))
-    target = Target(measured, played, medians=0, pairs=1)
-    return Part(list(frees), lambda steps: target.off(simulated(steps)), highest(frees))
+    target = ClassTarget(measured, played, medians=0, pairs=1)
+    return FitPart(list(frees), lambda steps: target.off(simulated(steps)), highest(frees))
 
 
 # ---- The file ------------------------------------------------------------------------------------

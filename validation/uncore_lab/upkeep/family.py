@@ -15,14 +15,14 @@ import sys
 from uncore.errors import UncoreError
 from uncore_lab.fitting.numbers import scaled
 from uncore_lab.upkeep.numbers import put
-from uncore_lab.validate.families import Family, Trial, numbers_of, read, standing, tried
+from uncore_lab.validate.families import MachineFamily, Trial, numbers_of, read, standing, tried
 from uncore_lab.validate.lockhammer import PRIMITIVES
 
 STEP_FACTORS = 1.3, 1.12, 1.05  # factors, up and down
 BETTER_SUM_RATIO = 0.995  # take a step only if it brings the sum below this share
 
 
-def solve(family: Family, cores: int, seeds: tuple[int, ...]) -> Trial:
+def solve(family: MachineFamily, cores: int, seeds: tuple[int, ...]) -> Trial:
     """The nearest trial of a search along one number after another."""
     nearest = tried(family, standing(family), cores, seeds)
     _show(nearest)
@@ -33,7 +33,7 @@ def solve(family: Family, cores: int, seeds: tuple[int, ...]) -> Trial:
 
 
 def _nearer(
-    family: Family, nearest: Trial, step: float, cores: int, seeds: tuple[int, ...]
+    family: MachineFamily, nearest: Trial, step: float, cores: int, seeds: tuple[int, ...]
 ) -> Trial:
     for key in family.numbers:
         for factor in (step, 1 / step):
@@ -59,7 +59,7 @@ def _report(trial: Trial) -> None:
         print(f"  {primitive:16}", "  ".join(cells))
 
 
-def write(family: Family, trial: Trial) -> None:
+def write(family: MachineFamily, trial: Trial) -> None:
     """Puts what was chosen where it stands."""
     own = numbers_of(family.machines[0])
     for key, value in trial.chosen.items():

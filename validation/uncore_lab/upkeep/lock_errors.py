@@ -18,7 +18,7 @@ from uncore.job.option_values import pairs
 from uncore.job.placement import thread_counts
 from uncore_lab.figures.simulate import MATRIX_SEEDS
 from uncore_lab.validate import lockhammer
-from uncore_lab.validate.lock_curves import Point, measure
+from uncore_lab.validate.lock_curves import LockPoint, measure
 from uncore_lab.validate.lockhammer import PRIMITIVES, SLEEPING, Spot
 
 Overrides = dict[str, str]
@@ -33,7 +33,7 @@ def show(machine: str, words: argparse.Namespace) -> None:
         print(f"{machine} {primitive:16}", "  ".join(map(_cell, points)), flush=True)
 
 
-def _cell(point: Point) -> str:
+def _cell(point: LockPoint) -> str:
     real, ours = point.spot.measured.median, point.simulated.median
     return f"{point.spot.threads}: {real:.0f}/{ours:.0f}({point.error:+.0f}%)"
 

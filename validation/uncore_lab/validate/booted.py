@@ -25,7 +25,12 @@ from uncore.drawing.table import Column, Row
 from uncore.errors import UserError
 from uncore.topology.units import frequency as period
 from uncore_lab.validate.scaling import knee, shape_error
-from uncore_lab.validate.series import CONTENDED_BELOW_GAIN, THREADS_SUFFIX, Measured, curves_of
+from uncore_lab.validate.series import (
+    CONTENDED_BELOW_GAIN,
+    THREADS_SUFFIX,
+    ScalingFigures,
+    curves_of,
+)
 
 SYSTEM = "linux"
 MEASURED_AS = {"getppid1": "getuid1"}  # programs with the same path through the kernel
@@ -82,7 +87,7 @@ def compare(machine: str, rates: Rates) -> list[Beside]:
     return [_beside(measured, *key, own) for key, own in rates.items()]
 
 
-def _beside(measured: Measured, program: str, mode: str, own: dict[int, float]) -> Beside:
+def _beside(measured: ScalingFigures, program: str, mode: str, own: dict[int, float]) -> Beside:
     kind = SYSTEM + (THREADS_SUFFIX if mode == "thread" else "")
     millions = measured.millions.get(MEASURED_AS.get(program, program), {}).get(kind)
     by_tasks = dict(zip(measured.tasks, millions or (), strict=bool(millions)))

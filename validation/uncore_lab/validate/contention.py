@@ -1,6 +1,6 @@
 """One contended line: throughput against the number of threads, simulated against measured.
 
-    run(request) -> Section      curves(machine) -> [Point]
+    run(request) -> Section      curves(machine) -> [ContentionPoint]
 
 The measured loops are counter/contended: `add`, `cas` and, with a bar of their own, two locks
 around a plain count (`pure spin` and `ticket spin` of travisdowns/concurrency-hierarchy-bench: no
@@ -71,7 +71,7 @@ PROSE = (
 )
 
 
-class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ContentionFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One machine's file; the keys are explained in uncore_lab/figures/README.md."""
 
     quality: str
@@ -90,7 +90,7 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True)
-class Point:
+class ContentionPoint:
     """One number of threads of one curve."""
 
     machine: str
@@ -155,13 +155,13 @@ def run(request: Request) -> Section:
     )
 
 
-def table(points: Sequence[Point]) -> Table:
+def table(points: Sequence[ContentionPoint]) -> Table:
     return Table(
         "contention", ("machine", "operation", "threads"), [point.row() for point in points]
     )
 
 
-def _values(points: Sequence[Point]) -> list[Value]:
+def _values(points: Sequence[ContentionPoint]) -> list[Value]:
     judged = [abs(point.error) for point in points if point.judged]
     locks = [abs(point.error) for point in points if point.lock]
     values = [(LOCKS_MEDIAN, statistics.median(locks))] if locks else []
@@ -170,7 +170,7 @@ def _values(points: Sequence[Point]) -> list[Value]:
     return values
 
 
-def curves(machine: str, cores: int = 1) -> list[Point]:
+def curves(machine: str, cores: int = 1) -> list[ContentionPoint]:
     """All points of one machine."""
     measured = read(machine)
     spots = [(kind, threads) for kind in measured.millions for threads in measured.threads]
@@ -183,14 +183,14 @@ def curves(machine: str, cores: int = 1) -> list[Point]:
     ]
 
 
-def point(machine: str, measured: Measured, kind: str, threads: int) -> Point:
+def point(machine: str, measured: ContentionFigures, kind: str, threads: int) -> ContentionPoint:
     """One point alone."""
     return _point(
         machine, measured, kind, threads, [*execute(_jobs(machine, measured, kind, threads))]
     )
 
 
-def _jobs(machine: str, measured: Measured, kind: str, threads: int) -> list[Job]:
+def _jobs(machine: str, measured: ContentionFigures, kind: str, threads: int) -> list[Job]:
     workload, parameters, _ = KINDS[kind]
     lasts = next(time for most, time in RUN_TIME_BY_THREADS.items() if threads <= most)
     return [
@@ -210,10 +210,14 @@ def _slices(machine: str) -> list[str]:
 
 
 def _point(
-    machine: str, measured: Measured, kind: str, threads: int, results: Sequence[result.Result]
-) -> Point:
+    machine: str,
+    measured: ContentionFigures,
+    kind: str,
+    threads: int,
+    results: Sequence[result.Result],
+) -> ContentionPoint:
     points = [run.points[0] for run in results]
-    return Point(
+    return ContentionPoint(
         machine,
         kind,
         threads,
@@ -241,15 +245,15 @@ def carried() -> list[str]:
     return sorted(path.stem for path in CONTENTION.glob("*.toml"))
 
 
-def read(machine: str) -> Measured:
+def read(machine: str) -> ContentionFigures:
     path: Path = CONTENTION / f"{machine}.toml"
     try:
-        return msgspec.convert(tomllib.loads(path.read_text()), Measured)
+        return msgspec.convert(tomllib.loads(path.read_text()), ContentionFigures)
     except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise UserError(f"{path}: no figures of contention: {error}") from None
 
 
-def _too_steep(points: Sequence[Point]) -> list[str]:
+def _too_steep(points: Sequence[ContentionPoint]) -> list[str]:
     """Beyond the socket the 8176's rate falls, but gently: measured, to 0.63."""
     rates = {p.threads: p.simulated for p in points if p.machine == "x8176x8" and p.kind == "add"}
     if not rates:
@@ -261,7 +265,7 @@ def _too_steep(points: Sequence[Point]) -> list[str]:
     return [f"x8176x8: 420 threads add at {ratio:.2f} of a socket's rate, not {least} to {most}"]
 
 
-def _by_curve(points: Sequence[Point]) -> list[str]:
+def _by_curve(points: Sequence[ContentionPoint]) -> list[str]:
     lines = []
     for curve in dict.fromkeys((p.machine, p.kind) for p in points):
         own = [abs(p.error) for p in points if (p.machine, p.kind) == curve and not p.fitted]

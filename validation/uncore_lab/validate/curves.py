@@ -13,7 +13,7 @@ from typing import NamedTuple
 from uncore.drawing import plot
 from uncore.drawing.plot import MEASURED_SUFFIX, Panel
 from uncore.drawing.table import Row
-from uncore_lab.validate.section import Picture
+from uncore_lab.validate.section import ReportPicture
 
 
 class Drawing(NamedTuple):
@@ -28,9 +28,9 @@ class Drawing(NamedTuple):
     heads: tuple[str, str]  # of the axes
 
 
-def pictures(name: str, rows: Iterable[Row], drawing: Drawing) -> list[Picture]:
+def pictures(name: str, rows: Iterable[Row], drawing: Drawing) -> list[ReportPicture]:
     return [
-        Picture(
+        ReportPicture(
             "-".join([name, *key]),
             " ".join([name, *_settings(drawing.pictures, key)])
             + ": simulated and, dashed, measured",

@@ -84,7 +84,7 @@ class Figures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {name: ns for name in CASES if (ns := getattr(self, name)) is not None}
 
 
-class Row(msgspec.Struct, frozen=True):
+class DirectoryRow(msgspec.Struct, frozen=True):
     machine: str
     case: str
     measured_ns: float
@@ -99,7 +99,9 @@ def run(request: Request) -> Section:
         name="directory",
         title="Reading a line that another core holds, by the place of its home",
         prose=PROSE,
-        columns=[Column(f, f, left=f in ("machine", "case")) for f in Row.__struct_fields__],
+        columns=[
+            Column(f, f, left=f in ("machine", "case")) for f in DirectoryRow.__struct_fields__
+        ],
         rows=[msgspec.to_builtins(row) for row in rows],
         bars=values(rows),
         broken=[what for name in names for what in homes_broken(name, rows)],
@@ -108,22 +110,22 @@ def run(request: Request) -> Section:
     )
 
 
-def table(rows: list[Row]) -> Table:
+def table(rows: list[DirectoryRow]) -> Table:
     return Table("directory", ("machine", "case"), [msgspec.to_builtins(row) for row in rows])
 
 
-def values(rows: list[Row]) -> list[Value]:
+def values(rows: list[DirectoryRow]) -> list[Value]:
     """Each bar with its value."""
     off = [abs(row.err_pct) for row in rows]
     return [(MEDIAN, statistics.median(off)), (WORST, max(off))]
 
 
-def rows_of(name: str) -> list[Row]:
+def rows_of(name: str) -> list[DirectoryRow]:
     machine, rows = topology.load(name), []
     for case, measured in figures.part(name, "directory", Figures).known().items():
         ns = simulated(machine, CASES[case])
         off = round(100 * (ns / measured - 1), 1)
-        rows.append(Row(name, case, measured, round(ns, 1), off))
+        rows.append(DirectoryRow(name, case, measured, round(ns, 1), off))
     return rows
 
 
@@ -144,7 +146,7 @@ def simulated(machine: Machine, case: Case) -> float:
     return float(point["tables"]["load"][0][1]) / 1000
 
 
-def homes_broken(name: str, rows: list[Row]) -> list[str]:
+def homes_broken(name: str, rows: list[DirectoryRow]) -> list[str]:
     """Do the two homes differ where they were measured to, and only there?"""
     own = {row.case: row for row in rows if row.machine == name}
     reader, holder = own["dirty_with_reader"], own["dirty_with_holder"]

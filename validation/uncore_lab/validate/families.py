@@ -1,7 +1,7 @@
 """Tries the numbers that a family's machines share: matrices, loads of held lines and locks
 together.
 
-    read(name) -> Family                 a table of figures/families.toml
+    read(name) -> MachineFamily          a table of figures/families.toml
     standing(family) -> Overrides        the numbers that loads and locks choose, as they are
     tried(family, chosen) -> Trial       with other values of these: how far each kind is off
 
@@ -32,7 +32,7 @@ from uncore_lab.figures.hardware import part
 from uncore_lab.figures.simulate import MATRIX_SEEDS
 from uncore_lab.fitting.numbers import scaled
 from uncore_lab.validate import directory, joint, lockhammer
-from uncore_lab.validate.lock_curves import Point, measure
+from uncore_lab.validate.lock_curves import LockPoint, measure
 from uncore_lab.validate.lockhammer import PRIMITIVES, Spot
 
 Overrides = dict[str, str]
@@ -44,7 +44,7 @@ MAX_POINT_ERROR_LOG = 0.5  # limit of one point's share: two siblings alone are 
 MAX_LOAD_ERROR_LOG = log(1 + directory.WORST.bound / 100)
 
 
-class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class MachineFamily(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A table of families.toml, which explains the keys."""
 
     numbers: list[str]
@@ -61,7 +61,7 @@ class Trial:
     determined: Overrides  # by matrices
     off: Mapping[str, float]  # mean of logarithms
     loads: Sequence[float]  # their logarithms
-    points: Sequence[Point]
+    points: Sequence[LockPoint]
 
     @property
     def sum(self) -> float:
@@ -75,11 +75,11 @@ class Trial:
 
 
 @cache
-def families() -> dict[str, Family]:
-    return msgspec.convert(tomllib.loads(FAMILIES.read_text()), dict[str, Family])
+def families() -> dict[str, MachineFamily]:
+    return msgspec.convert(tomllib.loads(FAMILIES.read_text()), dict[str, MachineFamily])
 
 
-def read(name: str) -> Family:
+def read(name: str) -> MachineFamily:
     if name not in families():
         raise UncoreError(f"{name}: expected one of {', '.join(families())}")
     return families()[name]
@@ -90,13 +90,13 @@ def numbers_of(machine: str) -> dict[str, Number]:
     return {number.key: number for number in topology.load(machine, measured=True).numbers}
 
 
-def standing(family: Family) -> Overrides:
+def standing(family: MachineFamily) -> Overrides:
     own = numbers_of(family.machines[0])
     return {key: own[key].text for key in family.numbers}
 
 
 def tried(
-    family: Family, chosen: Overrides, cores: int = 1, seeds: tuple[int, ...] = MATRIX_SEEDS
+    family: MachineFamily, chosen: Overrides, cores: int = 1, seeds: tuple[int, ...] = MATRIX_SEEDS
 ) -> Trial:
     words = tuple(f"{key}={value}" for key, value in chosen.items())
     fits = [replace(joint.prepare(name, None), overrides=words) for name in family.machines]
@@ -140,7 +140,9 @@ def _loads(name: str, overrides: Overrides) -> Iterator[float]:
         yield directory.simulated(machine, directory.CASES[case]) / measured
 
 
-def _locks(name: str, overrides: Overrides, cores: int, seeds: tuple[int, ...]) -> Sequence[Point]:
+def _locks(
+    name: str, overrides: Overrides, cores: int, seeds: tuple[int, ...]
+) -> Sequence[LockPoint]:
     counts = [count for count in lockhammer.read(name).doubling() if count > 1]
     spots = [Spot(name, primitive, 0, 0, count) for primitive in PRIMITIVES for count in counts]
     return measure(spots, cores, overrides, seeds=seeds)

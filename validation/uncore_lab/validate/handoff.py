@@ -1,7 +1,7 @@
 """Core to core: what handing a line over costs, simulated against measured.
 
     run(request) -> Section
-    compared(name, request) -> Compared     one machine
+    compared(name, request) -> ComparedMachine  one machine
 
 Without matrices the pairs are compared with the figures the project carries (class medians, and
 each core's part inside an L3 where known): good for the classes, too kind to the pairs.  So
@@ -39,12 +39,12 @@ from uncore_lab.validate.score import (
     CLASS_MEAN,
     CLASS_WORST,
     MATRIX,
-    Score,
+    HandoffScore,
     broken,
     no_better,
     score,
 )
-from uncore_lab.validate.section import Picture, Request, Section
+from uncore_lab.validate.section import ReportPicture, Request, Section
 
 MEAN = Bar("class medians: mean error of the worst machine", CLASS_MEAN, CLASS_MEAN, "%")
 WORST = Bar("class medians: worst error", CLASS_WORST, CLASS_WORST, "%")
@@ -65,14 +65,14 @@ PROSE = (
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedMachine:
     """One machine, simulated and compared."""
 
     machine: Machine
     hardware: Hardware
     measured: Matrix
     each: Sequence[Matrix]  # simulated matrices, one for each seed
-    score: Score
+    score: HandoffScore
 
     @property
     def simulated(self) -> Matrix:
@@ -165,7 +165,7 @@ def run(request: Request) -> Section:
     )
 
 
-def tables(machines: Sequence[Compared]) -> list[Table]:
+def tables(machines: Sequence[ComparedMachine]) -> list[Table]:
     """Tables to put on file; a user's own machine has none."""
     filed = [Table("handoffs", ("machine", "class"), [row for m in machines for row in m.classes])]
     if all(machine.score.pairs_from == MATRIX for machine in machines):
@@ -173,7 +173,7 @@ def tables(machines: Sequence[Compared]) -> list[Table]:
     return filed
 
 
-def _values(scores: Sequence[Score]) -> list[Value]:
+def _values(scores: Sequence[HandoffScore]) -> list[Value]:
     """The worst of the machines that were measured well enough."""
     bound = [score for score in scores if score.quality in BOUND_QUALITIES]
     if not bound:
@@ -184,7 +184,7 @@ def _values(scores: Sequence[Score]) -> list[Value]:
     ]
 
 
-def compared(name: str, request: Request) -> Compared:
+def compared(name: str, request: Request) -> ComparedMachine:
     machine = topology.load(name, measured=True)
     if name in figures.carried() and not (request.matrix and request.home):
         hardware = figures.read(name)
@@ -194,7 +194,7 @@ def compared(name: str, request: Request) -> Compared:
     return compare(machine, hardware, path)
 
 
-def compare(machine: Machine, hardware: Hardware, matrix: Path | None) -> Compared:
+def compare(machine: Machine, hardware: Hardware, matrix: Path | None) -> ComparedMachine:
     if matrix:
         measured = figures.measured_matrix(matrix, machine)
     else:
@@ -202,7 +202,7 @@ def compare(machine: Machine, hardware: Hardware, matrix: Path | None) -> Compar
     each = by_seed(machine, hardware)
     source = MATRIX if matrix else CARRIED
     scored = score(machine, hardware, measured, np.mean(each, axis=0), source)
-    return Compared(machine, hardware, measured, each, scored)
+    return ComparedMachine(machine, hardware, measured, each, scored)
 
 
 def _chosen(request: Request) -> list[str]:
@@ -223,7 +223,7 @@ def _chosen(request: Request) -> list[str]:
     return named if request.machines else with_matrix
 
 
-def picture(compared: Compared) -> Picture:
+def picture(compared: ComparedMachine) -> ReportPicture:
     """Simulated, measured, and how far off, on one scale."""
     machine, measured = compared.machine, compared.measured[~np.isnan(compared.measured)]
     span = (float(measured.min()), float(np.quantile(measured, 0.995)))
@@ -241,7 +241,7 @@ def picture(compared: Compared) -> Picture:
             signed=True,
         ),
     ]
-    return Picture(machine.id, f"{machine.name}, {len(harts)} harts", panels)
+    return ReportPicture(machine.id, f"{machine.name}, {len(harts)} harts", panels)
 
 
 def _whole(lower: Matrix) -> list[list[float]]:
@@ -250,12 +250,12 @@ def _whole(lower: Matrix) -> list[list[float]]:
     return both
 
 
-def _unmatched(compared: Compared) -> str:
+def _unmatched(compared: ComparedMachine) -> str:
     what, why = no_better(compared.score), compared.hardware.unmatched
     return f"{compared.machine.id}, not matched: {f'{what}: {why}' if what else why}"
 
 
-def _order(score: Score) -> str:
+def _order(score: HandoffScore) -> str:
     stops = " ".join(map(str, score.order))
     return f"{score.machine}: cores assigned to the stops of an L3: {stops}"
 

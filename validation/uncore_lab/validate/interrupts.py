@@ -52,7 +52,7 @@ PROSE = (
 Cell = tuple[str, int, int]
 
 
-class Figure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class InterruptFigure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A latency, and the run that should show it."""
 
     what: str
@@ -75,20 +75,20 @@ class Storm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     chip: int  # threads of a chip
 
 
-class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class InterruptFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One machine's file; the keys are explained in uncore_lab/figures/README.md."""
 
     name: str
     quality: str
     source: str
     clock: str = ""
-    figures: list[Figure] = []
+    figures: list[InterruptFigure] = []
     storm: Storm | None = None
 
 
-def carried() -> dict[str, Measured]:
+def carried() -> dict[str, InterruptFigures]:
     return {
-        path.stem: msgspec.convert(tomllib.loads(path.read_text()), Measured)
+        path.stem: msgspec.convert(tomllib.loads(path.read_text()), InterruptFigures)
         for path in sorted(INTERRUPTS.glob("*.toml"))
     }
 
@@ -148,7 +148,7 @@ def scaled(machine: Machine, factor: float) -> Mapping[str, str]:
     return {f"interrupt.{key}": f"{factor * ps / 1000:.3f}ns" for key, ps in costs.items()}
 
 
-def simulated(name: str, figure: Figure, factor: float) -> float:
+def simulated(name: str, figure: InterruptFigure, factor: float) -> float:
     """The figure in ns, with interrupts that cost so many times what the machine's file says."""
     job = make_job(
         name,
@@ -162,7 +162,7 @@ def simulated(name: str, figure: Figure, factor: float) -> float:
     return statistics.mean(_number(tables[name][row][col]) for name, row, col in figure.cells) / 1e3
 
 
-def latencies(name: str, measured: Measured) -> list[Row]:
+def latencies(name: str, measured: InterruptFigures) -> list[Row]:
     (fitted,) = (figure for figure in measured.figures if figure.fitted)
     low, high = (simulated(name, fitted, factor) for factor in PROBE_SCALES)
     factor = PROBE_SCALES[0] + (fitted.ns - low) * (PROBE_SCALES[1] - PROBE_SCALES[0]) / (

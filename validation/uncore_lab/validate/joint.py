@@ -24,7 +24,7 @@ from uncore_lab.figures.hardware import Hardware, Mask, Matrix
 from uncore_lab.figures.simulate import handoffs
 from uncore_lab.fitting import solve as least
 from uncore_lab.fitting.numbers import Free, free, highest, scaled, settings, stepped
-from uncore_lab.validate.score import Score, free_numbers, score
+from uncore_lab.validate.score import HandoffScore, free_numbers, score
 
 Place = tuple[str, int]  # file and line of a number: what machines share
 
@@ -62,13 +62,13 @@ class Fit:
     def simulated(self, steps: Iterable[float]) -> Matrix:
         return handoffs(self.moved(steps), self.hardware, rounds=FIT_ROUNDS)
 
-    def part(self) -> least.Part:
-        target = least.Target(self.measured, self.masks)
+    def part(self) -> least.FitPart:
+        target = least.ClassTarget(self.measured, self.masks)
 
         def off(steps: least.Vector) -> least.Vector:
             return target.off(self.simulated(steps))
 
-        return least.Part(self.places, off, highest(self.frees))
+        return least.FitPart(self.places, off, highest(self.frees))
 
     def own(self, found: Mapping[Place, float]) -> list[float]:
         return [found[place] for place in self.places]
@@ -91,7 +91,7 @@ def prepare(name: str, matrices: Path | None) -> Fit:
     return Fit(machine, hardware, measured, free(name, free_numbers(machine)), masks)
 
 
-def scored_with(fit: Fit, steps: Sequence[float]) -> Score:
+def scored_with(fit: Fit, steps: Sequence[float]) -> HandoffScore:
     simulated = fit.simulated(steps)
     return score(fit.moved(steps), fit.hardware, fit.measured, simulated, "fit")
 

@@ -1,6 +1,6 @@
 """Simulates throughput of n threads on one lock, against lockhammer's curves.
 
-    run(request) -> Section      measure(machine, threads, cores) -> [Point]
+    run(request) -> Section      measure(machine, threads, cores) -> [LockPoint]
 
 Errors are of an operation's time: at hold 0 and think 0 without the harness, at think 0 without the
 hold, elsewhere as it stands.  Points of one thread are drawn and not judged: they share nothing.
@@ -65,7 +65,7 @@ PROSE = (
 
 
 @dataclass(frozen=True)
-class Point:
+class LockPoint:
     """A spot, measured and simulated."""
 
     spot: Spot
@@ -89,13 +89,13 @@ def measure(
     overrides: Mapping[str, str] = NO_PARAMETERS,
     ops: int = 0,
     seeds: tuple[int, ...] = MATRIX_SEEDS,
-) -> list[Point]:
+) -> list[LockPoint]:
     """These spots simulated, in their order, less the harness where it is subtracted."""
     runs = list(dict.fromkeys([*spots, *(spot.harness for spot in spots if spot.bare)]))
     results = execute([spot.job(overrides, ops, seeds) for spot in runs], cores)
     times = {spot: lockhammer.simulated(result) for spot, result in zip(runs, results, strict=True)}
     return [
-        Point(spot, times[spot].less(times[spot.harness].median) if spot.bare else times[spot])
+        LockPoint(spot, times[spot].less(times[spot.harness].median) if spot.bare else times[spot])
         for spot in spots
     ]
 
@@ -118,7 +118,7 @@ def run(request: Request) -> Section:
     )
 
 
-def table(points: Sequence[Point]) -> Table:
+def table(points: Sequence[LockPoint]) -> Table:
     return Table(
         "locks",
         ("machine", "primitive", "hold_ns", "think_ns", "threads"),
@@ -126,7 +126,7 @@ def table(points: Sequence[Point]) -> Table:
     )
 
 
-def _figures(point: Point) -> Row:
+def _figures(point: LockPoint) -> Row:
     spot, measured, simulated = point.spot, point.spot.measured, point.simulated
     return {
         "machine": spot.machine,
@@ -153,7 +153,7 @@ def _threads(machine: str, request: Request) -> Sequence[int]:
 # ---- Distances from the measured curves ----------------------------------------------------------
 
 
-def _values(points: Sequence[Point]) -> Iterator[Value]:
+def _values(points: Sequence[LockPoint]) -> Iterator[Value]:
     """Each bar with its value."""
     bare = [abs(p.error) for p in points if p.judged and p.spot.bare]
     busy = [abs(p.error) for p in points if p.judged and not p.spot.bare]
@@ -179,24 +179,24 @@ def _off(value: float, other: float) -> float:
     return max(value / other, other / value)
 
 
-def _curves(points: Iterable[Point]) -> list[list[Point]]:
+def _curves(points: Iterable[LockPoint]) -> list[list[LockPoint]]:
     """Points of one machine, primitive and setting, by threads."""
-    curves: dict[tuple[str, str, int, int], list[Point]] = {}
+    curves: dict[tuple[str, str, int, int], list[LockPoint]] = {}
     for point in points:
         spot = point.spot
         curves.setdefault((spot.machine, spot.primitive, spot.hold, spot.think), []).append(point)
     return list(curves.values())
 
 
-def _setting(curve: Sequence[Point]) -> tuple[int, int]:
+def _setting(curve: Sequence[LockPoint]) -> tuple[int, int]:
     return curve[0].spot.hold, curve[0].spot.think
 
 
-def _knees(curve: Sequence[Point]) -> tuple[int, int]:
+def _knees(curve: Sequence[LockPoint]) -> tuple[int, int]:
     return _knee(curve, lambda p: p.simulated), _knee(curve, lambda p: p.spot.measured)
 
 
-def _knee(curve: Sequence[Point], of: Callable[[Point], Ns]) -> int:
+def _knee(curve: Sequence[LockPoint], of: Callable[[LockPoint], Ns]) -> int:
     most = min(of(point).median for point in curve) / KNEE_SHARE
     return next(point.spot.threads for point in curve if of(point).median <= most)
 
@@ -204,12 +204,12 @@ def _knee(curve: Sequence[Point], of: Callable[[Point], Ns]) -> int:
 # ---- The law of the ticket lock ------------------------------------------------------------------
 
 
-def _has_law(curve: Sequence[Point]) -> bool:
+def _has_law(curve: Sequence[LockPoint]) -> bool:
     spot = curve[0].spot
     return spot.bare and spot.primitive == LAW_CURVES[0] and spot.machine in LAW_CURVES[1]
 
 
-def _laws(curve: Sequence[Point]) -> tuple[tuple[float, float], tuple[float, float]]:
+def _laws(curve: Sequence[LockPoint]) -> tuple[tuple[float, float], tuple[float, float]]:
     """(base, price of a core), simulated and measured: a line through the points of one socket."""
     socket = lockhammer.read(curve[0].spot.machine).socket
     own = [point for point in curve if THREADS_OF_A_CORE < point.spot.threads <= socket]
@@ -222,14 +222,14 @@ def _laws(curve: Sequence[Point]) -> tuple[tuple[float, float], tuple[float, flo
     return (float(base), float(price)), (float(real_base), float(real_price))
 
 
-def _law_off(curve: Sequence[Point]) -> float:
+def _law_off(curve: Sequence[LockPoint]) -> float:
     return max(abs(100 * (ours / real - 1)) for ours, real in zip(*_laws(curve), strict=True))
 
 
 # ---- What is shown -------------------------------------------------------------------------------
 
 
-def _row(curve: Sequence[Point]) -> Row:
+def _row(curve: Sequence[LockPoint]) -> Row:
     spot, judged = curve[0].spot, [abs(p.error) for p in curve if p.judged]
     worst = max((p for p in curve if p.judged), key=lambda p: abs(p.error))
     return {
@@ -282,11 +282,11 @@ def _hosts(names: Sequence[str]) -> Iterator[str]:
         yield f"{name}: {lockhammer.read(name).host}, with the numbers of its family"
 
 
-def _misses(points: Sequence[Point]) -> Iterator[str]:
+def _misses(points: Sequence[LockPoint]) -> Iterator[str]:
     """Sentences by machine and primitive: the number of points that are near, and the settings of
     the others.
     """
-    primitives: dict[tuple[str, str], list[Point]] = {}
+    primitives: dict[tuple[str, str], list[LockPoint]] = {}
     for point in points:
         if point.judged:
             primitives.setdefault((point.spot.machine, point.spot.primitive), []).append(point)

@@ -1,7 +1,7 @@
 """Measured curves of lockhammer, and the jobs that simulate them.
 
     carried() -> [machine]            the machines that have curves
-    read(machine) -> Measured         a machine's figures
+    read(machine) -> LockFigures      a machine's figures
     spot.measured -> Ns               at so many threads of a curve: median, p20 and p80
     spot.job() -> Job                 the run that stands for it
     simulated(result) -> Ns           what came of it
@@ -86,7 +86,7 @@ class Ns(NamedTuple):
         return Ns(*(ns - amount for ns in self))
 
 
-class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LockCurve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """ns an operation with 1, 2, 3 ... threads."""
 
     median: list[float]
@@ -97,7 +97,7 @@ class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Ns(*(ns[threads - 1] for ns in (self.median, self.p20, self.p80)))
 
 
-class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LockFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One machine's file; the keys are explained in uncore_lab/figures/README.md."""
 
     quality: str
@@ -105,7 +105,7 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     host: str  # name of the host in the source
     placement: str
     socket: int  # threads that the pin order puts on one socket
-    ns: dict[str, dict[str, Curve]]
+    ns: dict[str, dict[str, LockCurve]]
 
     def harness(self, setting: str, threads: int) -> float:
         return self.ns[HARNESS][setting].at(threads).median
@@ -218,9 +218,9 @@ def spots(machine: str, threads: Sequence[int]) -> list[Spot]:
 
 
 @cache
-def read(machine: str) -> Measured:
+def read(machine: str) -> LockFigures:
     path = LOCKS / f"{machine}.toml"
     try:
-        return msgspec.convert(tomllib.loads(path.read_text()), Measured)
+        return msgspec.convert(tomllib.loads(path.read_text()), LockFigures)
     except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise UserError(f"{path}: no figures of locks: {error}") from None

@@ -1,6 +1,6 @@
 """will-it-scale on two servers: the curve of a skeleton of each kernel path over the measured one.
 
-    run(request) -> Section      curves(series, cores) -> [Curve], simulated beside measured
+    run(request) -> Section      curves(series, cores) -> [ScalingCurve], simulated beside measured
 
 Curves are normalised at one task.  The private instructions of a call (`work`) are fitted to the
 rate of a single task.  What happens with more tasks follows from the locks and lines of the
@@ -66,7 +66,7 @@ def knee(tasks: Sequence[int], curve: Sequence[float]) -> int:
 
 
 @dataclass(frozen=True)
-class Curve:
+class ScalingCurve:
     """Simulated over measured, each normalised at one task."""
 
     series: Series
@@ -98,7 +98,7 @@ class Curve:
 # ---- What is simulated ---------------------------------------------------------------------------
 
 
-def curves(chosen: Sequence[Series], cores: int = 1) -> list[Curve]:
+def curves(chosen: Sequence[Series], cores: int = 1) -> list[ScalingCurve]:
     """Each series simulated, in their order."""
     works = _fit_work(chosen, cores)
     jobs = [curve.jobs(work) for curve, work in zip(chosen, works, strict=True)]
@@ -107,7 +107,7 @@ def curves(chosen: Sequence[Series], cores: int = 1) -> list[Curve]:
     for curve, work, own in zip(chosen, works, jobs, strict=True):
         rates = _rates([next(results) for _ in own])
         simulated.append(
-            Curve(
+            ScalingCurve(
                 curve,
                 work,
                 [rates[n] / rates[1] for n in curve.measured.tasks],
@@ -155,7 +155,7 @@ def run(request: Request) -> Section:
     )
 
 
-def table(curves: Sequence[Curve]) -> Table:
+def table(curves: Sequence[ScalingCurve]) -> Table:
     return Table(
         "scaling",
         ("machine", "benchmark", "system", "tasks"),
@@ -163,7 +163,7 @@ def table(curves: Sequence[Curve]) -> Table:
     )
 
 
-def _points(curve: Curve) -> list[Row]:
+def _points(curve: ScalingCurve) -> list[Row]:
     """Throughput over one task's."""
     series = curve.series
     points = zip(series.measured.tasks, curve.measured, curve.simulated, strict=True)
@@ -181,7 +181,7 @@ def _points(curve: Curve) -> list[Row]:
     ]
 
 
-def _row(curve: Curve) -> Row:
+def _row(curve: ScalingCurve) -> Row:
     ours, theirs, series = curve.simulated, curve.measured, curve.series
     return {
         "machine": series.machine,
@@ -199,7 +199,7 @@ def _row(curve: Curve) -> Row:
     }
 
 
-def signature(curves: Sequence[Curve]) -> list[tuple[float, float]]:
+def signature(curves: Sequence[ScalingCurve]) -> list[tuple[float, float]]:
     """From one number of tasks to the next: the median ratio of throughput over the contended
     series that have a skeleton, simulated and measured."""
     contended = [curve for curve in curves if curve.contended(curve.measured)]
@@ -213,7 +213,7 @@ def _step(at: tuple[int, int], each: Sequence[list[float]]) -> float:
     return statistics.median(curve[at[1]] / curve[at[0]] for curve in each)
 
 
-def _signature(machine: str, curves: Sequence[Curve]) -> str:
+def _signature(machine: str, curves: Sequence[ScalingCurve]) -> str:
     own = [curve for curve in curves if curve.series.machine == machine]
     measured = own[0].series.measured
     steps = [

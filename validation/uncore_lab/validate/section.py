@@ -63,7 +63,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Picture:
+class ReportPicture:
     """A figure of a report, with its caption."""
 
     name: str  # name of the file, without an ending
@@ -83,7 +83,7 @@ class Section:
     bars: Sequence[Value] = ()
     broken: Sequence[str] = ()  # sentences on anything else that does not hold
     notes: Sequence[str] = ()  # beneath the table, a line each
-    pictures: Sequence[Picture] = ()
+    pictures: Sequence[ReportPicture] = ()
     tables: Sequence[Table] = ()  # files of validation/results
 
     @property

@@ -1,7 +1,7 @@
 """Measured curves of will-it-scale, and the jobs that simulate them.
 
     carried() -> [name]                  the machines that have curves
-    curves_of(machine) -> Measured       all that was measured on it
+    curves_of(machine) -> ScalingFigures  all that was measured on it
     series(machines) -> [Series]         each curve, with the skeleton that stands for its benchmark
     series.jobs(work) -> [Job]           the whole curve, a call doing `work` private instructions
 
@@ -49,7 +49,7 @@ class Steps(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ratios: list[float]
 
 
-class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ScalingFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One machine's file; the keys are explained in uncore_lab/figures/README.md."""
 
     name: str
@@ -84,7 +84,7 @@ class Series:
     machine: str
     benchmark: str
     kind: str  # "fbsd11", "fbsd11-threads"
-    measured: Measured
+    measured: ScalingFigures
     skeleton: Skeleton
 
     @property
@@ -177,10 +177,10 @@ def _stands_for(
         ) from None
 
 
-def curves_of(machine: str) -> Measured:
+def curves_of(machine: str) -> ScalingFigures:
     path = SCALING / f"{machine}.toml"
     try:
-        return msgspec.convert(tomllib.loads(path.read_text()), Measured)
+        return msgspec.convert(tomllib.loads(path.read_text()), ScalingFigures)
     except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise UserError(f"{path}: no curves of a machine: {error}") from None
 

@@ -67,7 +67,7 @@ def fences(
     return OK
 
 
-def _source(workload: str) -> variants.Source:
+def _source(workload: str) -> variants.ProgramSource:
     guest = find_program(workload)
     if guest.linux:
         raise UserError(
@@ -78,7 +78,7 @@ def _source(workload: str) -> variants.Source:
 
 
 def _ask(
-    source: variants.Source, questions: list[Question], trials: Trials, cores: int
+    source: variants.ProgramSource, questions: list[Question], trials: Trials, cores: int
 ) -> dict[int, list[Answer]]:
     """The answers by the question's number; interrupted, those that have come."""
     answers_by_number: dict[int, list[Answer]] = {}

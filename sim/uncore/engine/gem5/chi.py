@@ -16,7 +16,7 @@ from uncore.engine.gem5.fabric import cycles
 from uncore.topology.protocols import Protocol
 
 if TYPE_CHECKING:
-    from uncore.engine.gem5.cache_parameters import Parts
+    from uncore.engine.gem5.cache_parameters import Gem5Parts
 
 MAX_TRANSACTIONS = 256  # more than cores that wait for one each
 SENT = 2  # cycles: one of the buffer it leaves by, one of the endpoint's link
@@ -46,7 +46,7 @@ _TAKES = ("SnpUnique", "SnpUniqueFwd", "SnpCleanInvalid")
 LOSSES = tuple(f"{state}.{event}" for state in "SC UC SD UD BUSY_INTR".split() for event in _TAKES)
 
 
-def private(parts: Parts, number: int) -> dict[str, Value]:
+def private(parts: Gem5Parts, number: int) -> dict[str, Value]:
     """A core's controller: its atomics are done here."""
     tags = parts.hit
     return (
@@ -66,7 +66,7 @@ def private(parts: Parts, number: int) -> dict[str, Value]:
     )
 
 
-def bank(parts: Parts, number: int) -> dict[str, Value]:
+def bank(parts: Gem5Parts, number: int) -> dict[str, Value]:
     """A resolver's controller; versions go on after the cores'."""
     this = parts.levels.banks[number]
     data, home = this.resolver.data, not this.below
@@ -86,7 +86,7 @@ def bank(parts: Parts, number: int) -> dict[str, Value]:
     )
 
 
-def memory(parts: Parts, number: int) -> dict[str, Value]:
+def memory(parts: Gem5Parts, number: int) -> dict[str, Value]:
     """A memory node's controller."""
     made = {
         "version": number,
@@ -109,7 +109,7 @@ def memory(parts: Parts, number: int) -> dict[str, Value]:
     }
 
 
-def _controller(parts: Parts, version: int, data: str) -> dict[str, Value]:
+def _controller(parts: Gem5Parts, version: int, data: str) -> dict[str, Value]:
     """Parameters of all caches; a table's later entries replace them."""
     allocates, let_go = DATA_POLICIES[data]
     machine = parts.job.machine

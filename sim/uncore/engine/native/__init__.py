@@ -14,7 +14,7 @@ from uncore import _native
 from uncore._native import Run
 from uncore.engine import Probes, outcome, silent
 from uncore.engine import initial_memory as boot
-from uncore.engine.limits import Watch
+from uncore.engine.limits import OnProgress
 from uncore.engine.native import apart as elsewhere
 from uncore.engine.native import process, spec, trace
 from uncore.errors import GuestError, Unfinished
@@ -66,7 +66,7 @@ def missing() -> str:
 
 
 def run(
-    job: Job, probes: Probes, tick: Watch = silent, cores: int = 1, **limits: Any
+    job: Job, probes: Probes, tick: OnProgress = silent, cores: int = 1, **limits: Any
 ) -> dict[str, Any]:
     """One point, on so many cores of this computer at most; `limits` as in `start`."""
     shares = min(cores, job.threads[0] // HARTS_OF_A_SHARE, MOST_SHARES)
@@ -85,7 +85,7 @@ def run(
     return fields | {"observed": _observed(job, engine, probes)}
 
 
-def to_its_end(engine: Run, tick: Watch) -> None:
+def to_its_end(engine: Run, tick: OnProgress) -> None:
     while engine.step(SLICE, SPAN, LOOK_S):
         tick(engine.operations, engine.now, engine.touched)
     tick(engine.operations, engine.now, engine.touched)

@@ -23,7 +23,7 @@ from uncore.errors import GuestError
 from uncore.program.names import Names
 
 if TYPE_CHECKING:
-    from uncore.engine.limits import Watch
+    from uncore.engine.limits import OnProgress
     from uncore.job import Job
 
 WORD_BYTES = 8
@@ -75,7 +75,7 @@ class Reordered:
         return self.second.number if hart == self.first.hart else self.others[1].number
 
 
-def reordered(job: Job, tick: Watch = silent) -> str | None:
+def reordered(job: Job, tick: OnProgress = silent) -> str | None:
     """In words, with the source's lines; of a run that is given up, until then."""
     engine = native.start(job, frozenset({"accesses"}))
     with suppress(GuestError):

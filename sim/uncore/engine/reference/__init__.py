@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 from uncore.engine import Probes, outcome, silent
 from uncore.engine import initial_memory as boot
-from uncore.engine.limits import Watch
+from uncore.engine.limits import OnProgress
 
 if TYPE_CHECKING:
     from uncore.job import Job
@@ -56,7 +56,7 @@ def missing() -> str:
     return ""
 
 
-def run(job: Job, probes: Probes, tick: Watch = silent) -> dict[str, Any]:
+def run(job: Job, probes: Probes, tick: OnProgress = silent) -> dict[str, Any]:
     """One point."""
     from uncore.engine.reference.system import System  # noqa: PLC0415 (slow to load)
     from uncore.engine.reference.view import View  # noqa: PLC0415 (slow to load)

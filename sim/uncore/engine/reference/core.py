@@ -15,7 +15,7 @@ from uncore.engine.reference.access import Access, Done, Value
 from uncore.engine.reference.caches import Caches
 
 if TYPE_CHECKING:
-    from uncore.engine.reference.cache import Line
+    from uncore.engine.reference.cache import CachedLine
     from uncore.engine.reference.hart import Hart
     from uncore.engine.reference.message import Message
     from uncore.engine.reference.system import System
@@ -91,7 +91,7 @@ class Core:
         locks.lose_reservations(self, number, by=hart)
         loads_ahead.overtake(hart, number)
 
-    def apply(self, hart: Hart, access: Access, line: Line) -> Value:
+    def apply(self, hart: Hart, access: Access, line: CachedLine) -> Value:
         """An access on its line."""
         return hart.weak.apply(access, line) if hart.weak else access.apply(line)
 

@@ -15,7 +15,7 @@ from uncore.engine.reference.message import NOBODY, Message
 from uncore.engine.reference.time import Bell
 
 if TYPE_CHECKING:
-    from uncore.engine.reference.log import Record
+    from uncore.engine.reference.log import ServedRequest
     from uncore.engine.reference.resolver import Resolver
     from uncore.protocol.table_shapes import Cell
 
@@ -50,7 +50,7 @@ class Transaction:
     """A request being served (R2), or with no request a recall (R7, R8)."""
 
     request: Message | None
-    record: Record | None = None
+    record: ServedRequest | None = None
     data: Data | None = None  # in hand for the requester
     # answers of the children that were asked for the line
     says: set[str] = field(default_factory=set)

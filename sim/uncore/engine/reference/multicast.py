@@ -76,13 +76,13 @@ class Send:
             # One message, so that the sender counts one; each hart has a place of its own (T2).
             rank = system.clock.rank(0, "Interrupt", 0, user.core.agent)
             ranks = [(hart.core.agent, rank[1], hart.id, *rank[3:]) for hart in chosen]
-            targets = [Target(*each) for each in zip(chosen, ranks, strict=True)]
+            targets = [MulticastTarget(*each) for each in zip(chosen, ranks, strict=True)]
             fork(system, user.core.stop(0), targets, user.clock.now + send, 0)
         return 0, send
 
 
 @dataclass(frozen=True)
-class Target:
+class MulticastTarget:
     """One of those to whom a message goes."""
 
     hart: Hart
@@ -95,9 +95,11 @@ class Target:
         clock.call(time + accept, self.rank, lambda: register.write(1))
 
 
-def fork(system: System, stop: int, targets: Sequence[Target], head: int, busy: int) -> None:
+def fork(
+    system: System, stop: int, targets: Sequence[MulticastTarget], head: int, busy: int
+) -> None:
     """I5.1: who goes on by the same link with a channel goes on together, the lowest for all."""
-    together: dict[Link | int, list[Target]] = {}
+    together: dict[Link | int, list[MulticastTarget]] = {}
     for number, target in enumerate(targets):
         route = system.fabric.route(stop, target.hart.core.stop(0))
         met = next((link for link in route if link.channel >= 0), number)
@@ -113,7 +115,7 @@ def fork(system: System, stop: int, targets: Sequence[Target], head: int, busy: 
 
 
 def go_on(
-    system: System, link: Link, targets: Sequence[Target], head: int, busy: int
+    system: System, link: Link, targets: Sequence[MulticastTarget], head: int, busy: int
 ) -> Generator[simpy.Event, None, None]:
     """I5.1: the message takes each channel once."""
     yield system.clock.at(head, targets[0].rank)

@@ -15,7 +15,7 @@ from uncore.engine.reference.contents import Bytes
 WORD_BYTES = 8
 
 
-class Change(NamedTuple):
+class WordChange(NamedTuple):
     """A change of one doubleword: its time, and the value before."""
 
     when: int
@@ -26,12 +26,12 @@ class Versions:
     """All changes of a run, by doubleword, oldest first."""
 
     def __init__(self) -> None:
-        self.of: defaultdict[int, list[Change]] = defaultdict(list)
+        self.of: defaultdict[int, list[WordChange]] = defaultdict(list)
 
     def change(self, address: int, size: int, line: Bytes, now: int) -> None:
         """A doubleword is about to be written."""
         for word in words(address, size):
-            self.of[word].append(Change(now, line.read(word * WORD_BYTES, WORD_BYTES)))
+            self.of[word].append(WordChange(now, line.read(word * WORD_BYTES, WORD_BYTES)))
 
     def last(self, word: int) -> int:
         """When it was written last; 0: never."""

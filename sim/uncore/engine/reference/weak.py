@@ -17,7 +17,7 @@ from uncore.engine.reference.time import CLASS
 from uncore.engine.reference.versions import WORD_BYTES, words
 
 if TYPE_CHECKING:
-    from uncore.engine.reference.cache import Line
+    from uncore.engine.reference.cache import CachedLine
     from uncore.engine.reference.hart import Hart
 
 INPUT, OUTPUT, READS, WRITES = 8, 4, 2, 1  # bits of a fence's sets
@@ -115,7 +115,7 @@ class Weak:
 
     # ---- accesses --------------------------------------------------------------------------------
 
-    def apply(self, access: Access, line: Line) -> Value:
+    def apply(self, access: Access, line: CachedLine) -> Value:
         """H8.4: the access on its line; a write is seen when it is performed."""
         if access.kind == "load":
             return self.load(access, line)
@@ -137,7 +137,7 @@ class Weak:
         for word in words(access.address, access.size):
             self.words[word] = self.now
 
-    def load(self, access: Access, line: Line) -> int:
+    def load(self, access: Access, line: CachedLine) -> int:
         """H8.5: the bytes as they were at a time that is drawn where there is a choice."""
         self.declined = False
         word, versions, furthest = access.address // WORD_BYTES, self.system.versions, self.furthest
@@ -201,7 +201,7 @@ class Weak:
         self.seen(max(self.earliest, store.view))
         return True
 
-    def reserve(self, access: Access, line: Line) -> None:
+    def reserve(self, access: Access, line: CachedLine) -> None:
         """H8.8: an LR reads what is there."""
         word = access.address // WORD_BYTES
         since = self.system.versions.at(word, line, self.now)[1]

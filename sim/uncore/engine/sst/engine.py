@@ -17,7 +17,7 @@ from uncore.engine.outside import run_folder as folder
 from uncore.engine.sst import find, read
 from uncore.engine.sst import simulation as system
 from uncore.engine.sst.options import Options
-from uncore.engine.sst.parameters import Parts
+from uncore.engine.sst.parameters import SstParts
 from uncore.support import paths
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def export(job: Job, directory: Path, options: Options) -> None:
 
 def protocol_of(job: Job, options: Options) -> str:
     """Of memHierarchy's."""
-    return Parts(job.machine).protocol
+    return SstParts(job.machine).protocol
 
 
 def _command(directory: Path, options: Options) -> list[str]:

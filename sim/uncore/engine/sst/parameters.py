@@ -27,7 +27,7 @@ PROTOCOLS = {"msi": "MSI"}  # all others are MESI: memHierarchy has neither F no
 Params = dict[str, Any]
 
 
-class Parts:
+class SstParts:
     def __init__(self, machine: Machine, core: Core | None = None) -> None:
         self.machine = machine
         self.core = core or machine.core

@@ -1,6 +1,6 @@
 """The whole comparison with outside engines: which jobs, and a row of data for each.
 
-    jobs(names) -> [Compared]                which engine runs what
+    jobs(names) -> [ComparedJob]                which engine runs what
     rows(compared, done, options) -> rows    in a file's columns; a job that fails has none
     write(folder, made)                      replaces rows of the same jobs, engines and protocols
 
@@ -71,11 +71,11 @@ FILE_COLUMNS = {
 }
 
 Row = dict[str, Any]
-Made = tuple["Compared", Crossed, Row]
+Made = tuple["ComparedJob", Crossed, Row]
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedJob:
     """One job on one engine, beside `native`."""
 
     file: str  # of validation/results
@@ -125,17 +125,17 @@ def _file(machine: str) -> Path:
     return paths.TOPOLOGIES / f"matching/{machine}.toml"
 
 
-def jobs(names: Sequence[str]) -> list[Compared]:
+def jobs(names: Sequence[str]) -> list[ComparedJob]:
     return [
         *(
-            Compared("engines", name, machine, workload, harts, parameters)
+            ComparedJob("engines", name, machine, workload, harts, parameters)
             for name in names
             for harts, machines in MACHINES.items()
             for machine in machines
             for workload, parameters in PROGRAMS.items()
         ),
         *(
-            Compared("matching", name, machine, workload, harts, parameters)
+            ComparedJob("matching", name, machine, workload, harts, parameters)
             for name in names
             for machine in MATCHING.values()
             if machine.startswith(name)
@@ -146,7 +146,7 @@ def jobs(names: Sequence[str]) -> list[Compared]:
 
 
 def rows(
-    compared: Sequence[Compared],
+    compared: Sequence[ComparedJob],
     done: Callable[[], None] = lambda: None,
     refused: Callable[[str], None] = lambda why: None,
     options: EngineOptions = NO_OPTIONS,
@@ -169,13 +169,13 @@ def rows(
             done()
 
 
-def _compared(job: Compared, protocol: str, options: EngineOptions) -> tuple[Crossed, Row]:
+def _compared(job: ComparedJob, protocol: str, options: EngineOptions) -> tuple[Crossed, Row]:
     asked = job.job(job.engine)
     (crossed,) = crosscheck(asked, ["native", job.engine], engine_options=options)
     return crossed, _row(job, crossed) | _why(job, crossed, protocol, options)
 
 
-def _row(job: Compared, crossed: Crossed) -> Row:
+def _row(job: ComparedJob, crossed: Crossed) -> Row:
     ours, theirs = crossed.sides
     key = {"machine": job.machine, "program": job.workload, "harts": job.harts, "part": ""}
     return key | {
@@ -185,7 +185,7 @@ def _row(job: Compared, crossed: Crossed) -> Row:
     }
 
 
-def _why(job: Compared, crossed: Crossed, protocol: str, options: EngineOptions) -> Row:
+def _why(job: ComparedJob, crossed: Crossed, protocol: str, options: EngineOptions) -> Row:
     """The explanation of a ratio beyond MAX_MATCHING_RATIO, as columns."""
     theirs = crossed.sides[1].per_operation
     if job.file == "matching" or not theirs:

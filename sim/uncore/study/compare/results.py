@@ -48,7 +48,7 @@ class Ratio(msgspec.Struct, frozen=True):
     ratio_max: float | None
 
 
-class Part(msgspec.Struct, frozen=True):
+class DifferencePart(msgspec.Struct, frozen=True):
     """Lines fetched or ns waited, per operation, of one class or of one object."""
 
     name: str
@@ -67,10 +67,10 @@ class Comparison(msgspec.Struct, frozen=True):
     ratio_max: float
     seeds: list[int]  # of either's repeats
     threads: int  # count at which the parts were counted
-    classes: list[Part] | None  # None: an engine cannot know them
-    lines: list[Part] | None
-    waits: list[Part] | None = None  # ns; None: nobody looked
-    path: list[Part] | None = None  # ns of the critical path
+    classes: list[DifferencePart] | None  # None: an engine cannot know them
+    lines: list[DifferencePart] | None
+    waits: list[DifferencePart] | None = None  # ns; None: nobody looked
+    path: list[DifferencePart] | None = None  # ns of the critical path
 
 
 def compare(a: Result, b: Result, seen: Sequence[Observed] = ()) -> Comparison:
@@ -201,23 +201,24 @@ def _critical(point: Point, seen: Observed) -> Counter[str]:
     return critical + Counter({BETWEEN: round(path * scale) - critical.total()})
 
 
-def _times(a: Point, b: Point, of_both: Sequence[Counter[str]]) -> list[Part] | None:
+def _times(a: Point, b: Point, of_both: Sequence[Counter[str]]) -> list[DifferencePart] | None:
     """In ns."""
     parts = _parts(a, b, *of_both) if of_both else None
     return parts and [
-        Part(part.name, part.a / 1e3, part.b / 1e3, part.difference / 1e3) for part in parts
+        DifferencePart(part.name, part.a / 1e3, part.b / 1e3, part.difference / 1e3)
+        for part in parts
     ]
 
 
-def _parts(a: Point, b: Point, of_a: Counts, of_b: Counts) -> list[Part] | None:
+def _parts(a: Point, b: Point, of_a: Counts, of_b: Counts) -> list[DifferencePart] | None:
     if of_a is None or of_b is None:
         return None
     parts = []
     for name in {**of_a, **of_b}:
         per_op = of_a.get(name, 0) / max(a.ops, 1), of_b.get(name, 0) / max(b.ops, 1)
-        parts.append(Part(name, *per_op, per_op[1] - per_op[0]))
+        parts.append(DifferencePart(name, *per_op, per_op[1] - per_op[0]))
     return sorted(parts, key=lambda part: -abs(part.difference))
 
 
-def _most(parts: list[Part] | None) -> list[Part] | None:
+def _most(parts: list[DifferencePart] | None) -> list[DifferencePart] | None:
     return parts and parts[:MOST_LINES]

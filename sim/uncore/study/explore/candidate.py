@@ -20,9 +20,9 @@ from uncore.result import Result
 from uncore.study.explore import figures
 from uncore.study.explore.figures import Observed
 from uncore.study.explore.formula import Span
-from uncore.study.explore.plan import Design, Plan
+from uncore.study.explore.plan import Design, ExplorationPlan
 from uncore.study.explore.race import Turns
-from uncore.study.explore.search import Found
+from uncore.study.explore.search import DesignScore
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Tried:
     known: Mapping[str, float | str] = field(
         default_factory=dict
     )  # values of the names in formulas
-    found: Found | None = None  # figures of the runs that were made
+    found: DesignScore | None = None  # figures of the runs that were made
     refused: str = ""  # why it could not be run
     given_up: str = ""  # why further runs cannot bring it onto the front
     spans: Sequence[Span] = ()  # least and largest possible objectives when it was given up
@@ -58,7 +58,7 @@ class Tried:
         return min((len(result.points) for result in self.results.values()), default=0)
 
 
-def costs(plan: Plan, objectives: Sequence[float]) -> tuple[float, ...]:
+def costs(plan: ExplorationPlan, objectives: Sequence[float]) -> tuple[float, ...]:
     """The objectives, so that less is better."""
     pairs = zip(plan.objectives, objectives, strict=True)
     return tuple(-value if objective.most else value for objective, value in pairs)
@@ -69,7 +69,9 @@ def dominates(own: Sequence[float], other: Sequence[float]) -> bool:
 
 
 class Candidate:
-    def __init__(self, plan: Plan, number: int, design: Design, rivals: Sequence[Tried]) -> None:
+    def __init__(
+        self, plan: ExplorationPlan, number: int, design: Design, rivals: Sequence[Tried]
+    ) -> None:
         self._plan, self.number, self.design, self._rivals = plan, number, design, rivals
         self.refused = ""
         self.turns: dict[str, Turns] = {}
@@ -134,7 +136,7 @@ class Candidate:
             for constraint in self._plan.constraints
         ]
         goals = [goal.formula.value(values) for goal in self._plan.objectives if own]
-        tried = Tried(self.number, self.design, words, own, values, Found(goals, excesses))
+        tried = Tried(self.number, self.design, words, own, values, DesignScore(goals, excesses))
         if own and all(jobs[name] == turns.job for name, turns in made.items()):
             return tried
         return replace(tried, given_up=self._given_up, spans=self._goals(self._spans()))

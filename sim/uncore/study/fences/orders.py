@@ -1,6 +1,6 @@
 """The memory orders that a C text states, and the text with some of them weakened.
 
-    stated(text) -> [Order]        those stronger than relaxed, in the order of the text
+    stated(text) -> [MemoryOrder]        those stronger than relaxed, in the order of the text
     order.weaker                   each way to weaken it, the weakest first
     edited(text, edits) -> text    on the same lines
     relaxed(text)                  is any order relaxed?
@@ -61,7 +61,7 @@ class Weakening(NamedTuple):
     edits: tuple[Edit, ...]
 
 
-class Order(NamedTuple):
+class MemoryOrder(NamedTuple):
     """One order of a text; `says` is what for and how strong: "store release"."""
 
     line: int
@@ -70,11 +70,11 @@ class Order(NamedTuple):
     weaker: tuple[Weakening, ...]
 
 
-def stated(text: str) -> list[Order]:
+def stated(text: str) -> list[MemoryOrder]:
     words = [word for word in C_WORD.finditer(text) if word["name"] or not word[0].isspace()]
     words = [word for word in words if not word[0].startswith(("//", "/*"))]
     return [
-        Order(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at), says, tuple(weaker))
+        MemoryOrder(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at), says, tuple(weaker))
         for at, says, weaker in _stated(words)
     ]
 

@@ -1,6 +1,6 @@
 """Litmus tests as data.
 
-    Access   one load or store of a thread, how it is written, and what stands before it
+    LitmusAccess  one load or store of a thread, how it is written, and what stands before it
     Litmus     a name and one list of accesses per thread; all locations hold 0 at the start
 
 A test's outcome is the value every load returned, thread by thread, and then the value each
@@ -26,7 +26,7 @@ DEPENDENCIES: tuple[Link, ...] = ("dep", "ctrl")
 
 
 @dataclass(frozen=True)
-class Access:
+class LitmusAccess:
     """One memory access of a thread."""
 
     store: bool
@@ -42,7 +42,7 @@ class Litmus:
 
     shape: str
     variant: str
-    threads: tuple[tuple[Access, ...], ...]
+    threads: tuple[tuple[LitmusAccess, ...], ...]
 
     @property
     def name(self) -> str:

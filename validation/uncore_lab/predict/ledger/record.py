@@ -23,7 +23,14 @@ from uncore.support.output_files import write_whole
 from uncore.support.paths import CHECKOUT
 from uncore_lab.figures import hardware as figures
 from uncore_lab.predict.forecast import predicted
-from uncore_lab.predict.ledger import LEDGER, Day, Prediction, entries, read_day, seal
+from uncore_lab.predict.ledger import (
+    LEDGER,
+    RecordedDay,
+    RecordedPrediction,
+    entries,
+    read_day,
+    seal,
+)
 from uncore_lab.predict.ledger.rates import rates
 
 LEDGER_HEAD = """\
@@ -45,7 +52,7 @@ def record(
     """`threads`: at which to foretell contended atomics and locks, too."""
     today = day or datetime.now(UTC).date().isoformat()
     page = ledger / f"{today}.toml"
-    written = read_day(page) if page.is_file() else Day("", {})
+    written = read_day(page) if page.is_file() else RecordedDay("", {})
     chosen = list(names) or list(written.machines)
     if not chosen:
         raise UserError(f"--record: nothing was recorded on {today} yet; name the machines")
@@ -59,7 +66,7 @@ def record(
 
 
 def _reasons(
-    names: Sequence[str], reason: str, today: str, ledger: Path, written: Day
+    names: Sequence[str], reason: str, today: str, ledger: Path, written: RecordedDay
 ) -> dict[str, str]:
     """Why each machine is predicted anew that was predicted on an earlier day."""
     days = {entry.machine: entry.date for entry in entries(ledger) if entry.date != today}
@@ -77,16 +84,16 @@ def _reasons(
     return {name: reason for name in names if reason and name in days}
 
 
-def _foretold(written: Day, name: str) -> Sequence[int]:
+def _foretold(written: RecordedDay, name: str) -> Sequence[int]:
     """Counts of threads at which the machine's rates stand on today's page."""
     before = written.machines.get(name)
     return before.rates.threads if before and before.rates else ()
 
 
-def _prediction(name: str, commit: str, threads: Sequence[int]) -> Prediction:
+def _prediction(name: str, commit: str, threads: Sequence[int]) -> RecordedPrediction:
     forecast, home = predicted(name)
     classes = forecast.classes.values()
-    return Prediction(
+    return RecordedPrediction(
         commit=commit,
         home=home,
         rates=rates(name, threads) if threads else UNSET,
@@ -121,7 +128,7 @@ def _printed(words: Sequence[str]) -> str:
 
 
 def text(
-    day: str, machines: Mapping[str, Prediction], reasons: Mapping[str, str] | None = None
+    day: str, machines: Mapping[str, RecordedPrediction], reasons: Mapping[str, str] | None = None
 ) -> str:
     """A day's page."""
     lines = [LEDGER_HEAD.format(day, seal(machines, reasons or {}))]
