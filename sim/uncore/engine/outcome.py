@@ -1,7 +1,7 @@
 """Turns the counts of one of our engines into the fields of a Point.
 
-Interface: `point(job, run)`, `percentiles(buckets)`; `CountedRun` is the interface of a run that has
-ended, native or reference.
+Interface: `point(job, run)`, `percentiles(buckets)`; `CountedRun` is the interface of an ended run,
+native or reference.
 """
 
 from __future__ import annotations
