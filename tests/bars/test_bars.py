@@ -213,7 +213,7 @@ def test_the_classes_of_a_users_machine_are_its_levels_and_the_sides_of_its_home
         (["tr1950x", "--only", "blind"], "no prediction is on record of 'tr1950x'"),
     ],
 )
-def test_what_cannot_be_asked_is_explained(
+def test_impossible_request_is_refused_with_the_reason(
     words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:

@@ -111,7 +111,7 @@ def test_figures_of_a_claim_are_of_its_article():
         assert len(articles) <= 1 and all(map(each.source.startswith, articles)), each.id
 
 
-def test_an_amount_is_the_median_of_what_its_seeds_gave():
+def test_an_amount_is_the_median_over_its_seeds():
     runs = [
         {p.threads: p for p in asking.execute([replace(COUNTER.job(), seeds=(seed,))])[0].points}
         for seed in COUNTER.job().seeds
@@ -235,7 +235,7 @@ def test_a_range_says_how_precise_it_is():
         lambda run: run.at(4).cell("handoff", 0, 1),
     ],
 )
-def test_what_a_run_does_not_hold_is_no_answer(answer):
+def test_value_missing_from_a_run_gives_no_answer(answer):
     with pytest.raises(UserError, match="has no value"):
         asking.ask([asked(answer)], 1)
 

@@ -89,7 +89,7 @@ def test_machines_that_share_a_number_get_one_value_for_it() -> None:
     assert found == pytest.approx(right, abs=0.02)
 
 
-def test_amounts_are_written_where_they_stood_and_those_that_follow_too(tmp_path: Path) -> None:
+def test_amounts_and_their_followers_are_written_in_place(tmp_path: Path) -> None:
     copytree(TOPOLOGIES, tmp_path / "copy")
     file = tmp_path / "copy/r5950x.toml"
     copied = dataclasses.replace(numbers.prepare("r5950x", None), machine=topology.load(file))

@@ -79,7 +79,7 @@ def test_loops_last_as_long_as_the_harness_shows() -> None:
     assert held.times == beside.times | {"hold": "1000ns"}
 
 
-def test_errors_are_of_what_is_left_without_the_hold() -> None:
+def test_errors_leave_out_the_hold() -> None:
     """A lock excludes, so its error leaves out the hold; with a count nobody waits for another's
     hold.
     """
@@ -117,7 +117,7 @@ def test_a_bound_that_does_not_hold_is_reported() -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_more_operations_change_no_conclusion(machine: str) -> None:
+def test_twice_as_many_operations_change_no_conclusion(machine: str) -> None:
     """Lockhammer's threads do 5000 operations each; ours a few, and twice as many tell the same."""
     spots = [
         Spot(machine, primitive, 0, 0, 16)

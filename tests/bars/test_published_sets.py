@@ -110,7 +110,7 @@ def test_a_judge_is_not_simulated_before_it_is_opened(copy: Path) -> None:
     assert name in sets.shown(sets.sealed())
 
 
-def test_only_what_may_be_shown_is_on_file() -> None:
+def test_sealed_sets_are_not_on_file() -> None:
     assert {line["set"] for line in filed("bench")} == set(sets.shown(sets.sealed()))
 
 
@@ -125,7 +125,7 @@ def test_only_what_may_be_shown_is_on_file() -> None:
         ('show     = "rate"', 'show = "time"\nfit = "think"', 'fit needs show = "rate"'),
     ],
 )
-def test_a_file_that_is_wrong_is_named_with_what_is_wrong(
+def test_invalid_file_is_named_with_its_mistake(
     copy: Path, old: str, new: str, message: str
 ) -> None:
     path = copy / "odp-ticket-n1.toml"
@@ -167,7 +167,7 @@ def test_the_first_figure_is_met_where_a_time_is_fitted_to_it() -> None:
     ("show", "value"),
     [("rate", 30), ("each", 15), ("hart", 20), ("time", 100 / 3), ("own", 200 / 3), ("apart", 2)],
 )
-def test_a_quantity_is_what_its_name_says(show: Any, value: float) -> None:
+def test_a_quantity_has_the_unit_of_its_name(show: Any, value: float) -> None:
     """Two threads: 20 operations in 1 us, and 10 in half of it."""
     point = SimpleNamespace(
         threads=2,

@@ -148,7 +148,7 @@ def test_answers_that_come_by_themselves_hold_as_often_as_they_say() -> None:
 
 
 @pytest.mark.long
-def test_intervals_are_what_is_on_file() -> None:
+def test_computed_intervals_equal_those_on_file() -> None:
     pair = ("ccx:2x4", "lock/ticket")
     kept = [r for r in load("intervals") if (r["machine"], r["workload"]) == pair]
     assert [*intervals.table([*intervals.rows(*pair)]).lines.values()] == kept

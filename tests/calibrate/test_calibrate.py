@@ -56,7 +56,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("name", "home", "slice_", "factors"), WRONG)
-def test_numbers_are_found_again(name, home, slice_, factors, tmp_path) -> None:
+def test_calibration_recovers_changed_numbers(name, home, slice_, factors, tmp_path) -> None:
     """Of two equal sockets, noise hides the one that has the line."""
     keys, homes = list(free(name)), home.split("|")
     right = dict(zip(keys, factors, strict=True))
@@ -108,7 +108,7 @@ def test_a_number_at_a_ratio_of_another_moves_with_it() -> None:
     assert across.settings(10.0)[1] == "socket.join.dx=3.540000ns"
 
 
-def test_what_a_real_machine_measured_gives_the_shipped_numbers(tmp_path) -> None:
+def test_calibrating_a_real_matrix_gives_the_shipped_numbers(tmp_path) -> None:
     """The carried figures, as a matrix; the numbers in topologies/ were fitted to them."""
     machine = topology.load("tr1950x")
     carried = figures.carried_matrix(figures.read("tr1950x"), machine)
@@ -133,7 +133,7 @@ def test_the_machine_of_the_file_is_as_far_off_as_the_file_says(tmp_path) -> Non
     assert float(match[1]) == pytest.approx(100 * worst, abs=0.1)
 
 
-def test_what_the_matrix_cannot_tell_is_said(tmp_path) -> None:
+def test_undetermined_numbers_are_reported(tmp_path) -> None:
     """A handoff reads no memory; and what an L2 costs adds to what a ring's way in does."""
     right = {"ccx.join.inject": 1.2}
     matrix = made(tmp_path / "m.csv", "tr1950x", right, "node1")

@@ -28,7 +28,7 @@ def fitted(slopes: np.ndarray, steps: object = 0.0, left: float = 0.0, ratio: fl
     return Fitted(problem, UnrecordedChoice("node0"), solution, ())
 
 
-def test_nothing_is_said_of_numbers_that_residuals_follow() -> None:
+def test_determined_numbers_are_not_reported() -> None:
     assert undetermined(fitted(ONE)) == []
     assert uncertainties(fitted(ONE)) == pytest.approx(
         dict.fromkeys("abc", CLASS_RELATIVE_ERROR), rel=1e-3
@@ -41,7 +41,7 @@ def test_a_number_that_residuals_follow_half_as_much_deviates_twice_as_much() ->
     )
 
 
-def test_a_number_that_nothing_follows_is_named() -> None:
+def test_undetermined_number_is_named() -> None:
     slopes = ONE * [[1], [0], [1]]
     assert undetermined(fitted(slopes)) == [
         "b: the matrix says nothing of it; it stays where it was"
@@ -63,7 +63,7 @@ def test_numbers_that_are_followed_alike_are_named_with_how_much_of_each() -> No
     assert undetermined(fitted(aside)) == ["moved together the matrix cannot tell: b +10 %, c -5 %"]
 
 
-def test_what_fits_badly_determines_less() -> None:
+def test_larger_residuals_make_numbers_less_certain() -> None:
     """Three of six residuals are left; each off by 0.25, they are worth 0.35 each."""
     assert undetermined(fitted(ONE, left=0.2)) == []
     assert len(undetermined(fitted(ONE, left=0.25))) == 3

@@ -64,7 +64,7 @@ def test_a_question_is_answered_in_ten_commands(sat: Sat) -> None:
     assert missing == []
 
 
-def test_what_is_typed_was_read_before(sat: Sat) -> None:
+def test_typed_commands_were_printed_before(sat: Sat) -> None:
     """Commands and options stand in README.md, or were printed by a command before."""
     read = README
     for command, printed in zip(sat.told["commands"], sat.printed, strict=True):

@@ -13,7 +13,7 @@ from uncore.study.compare import model_state
 NOW = model_state.parts()
 
 
-def test_page_has_what_the_files_say() -> None:
+def test_page_agrees_with_the_result_files() -> None:
     """If this fails, run `python -m tests.docs.engines_page --renew`."""
     text = written.PAGE.read_text()
     assert text == written.page(text, NOW)

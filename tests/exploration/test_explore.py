@@ -124,7 +124,7 @@ def test_finished_runs_are_taken_up(plan, monkeypatch, tmp_path, found):
     assert explore(plan, store=store_, resume=True).to_rows() == found.to_rows()
 
 
-def test_an_interrupted_search_says_what_it_has(plan, monkeypatch):
+def test_an_interrupted_search_prints_its_finished_designs(plan, monkeypatch):
     run, runs = engine.run, []
 
     def stopping(*given):
@@ -182,7 +182,7 @@ def test_a_search_follows_from_its_seed(tmp_path):
     assert told(1, tmp_path) != told(2, tmp_path)
 
 
-def test_a_search_learns_what_is_good_and_what_is_allowed(tmp_path):
+def test_a_search_finds_good_designs_within_the_bounds(tmp_path):
     asks = told(3, tmp_path, 64)
     early, late = asks[:16], asks[-16:]
     assert len(set(asks)) == len(asks)
@@ -237,13 +237,13 @@ def test_a_formula_is_worth_what_it_says(words, value):
     ["x.__class__()", "[x]", "x if x else x", "'a'", "lambda: 1", "x << 2", "", "f(x)", "(x)(2)",
      "min(key=x)", "True", "1j", "x" * 401, "(" * 200 + ")" * 200],
 )  # fmt: skip
-def test_what_is_no_arithmetic_is_refused(words):
+def test_formula_that_is_no_arithmetic_is_refused(words):
     with pytest.raises(UserError, match="expected a formula"):
         Formula.read(words, "f:1").value({"x": 1.0})
 
 
 @pytest.mark.parametrize("words", ["1 / (x - x)", "10.0 ** 400", "(0 - 1) ** 0.5"])
-def test_a_formula_without_a_value_is_told(words):
+def test_formula_without_a_value_is_reported(words):
     with pytest.raises(UserError, match="f:1: "):
         Formula.read(words, "f:1").value({"x": 1.0})
 

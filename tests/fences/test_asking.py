@@ -67,7 +67,7 @@ def test_an_order_in_a_macro_is_one_and_what_is_not_compiled_in_changes_nothing(
     assert (unused["verdict"], unused["runs"]) == ("same code", 0)
 
 
-def test_what_only_a_weak_machine_shows_is_needed(answers):
+def test_order_whose_weakening_fails_on_a_weak_machine_only_is_needed(answers):
     release, acquire = answers["flags.c:36", "relaxed"], answers["handed.h:4", "relaxed"]
     assert release["verdict"] == acquire["verdict"] == "needed"
     assert "the value is old" in release["failure"]["why"]
@@ -111,7 +111,7 @@ def test_a_mistake_in_the_c_file_is_the_compilers_message(uncore, tmp_path):
     assert status == 2 and "broken.c:2" in err
 
 
-def test_the_last_line_says_what_to_do(few):
+def test_the_last_line_is_the_next_step(few):
     rows = json.loads(few[1])
     needed = [row for row in rows if row["verdict"] == "needed"]
     failure = next(row["failure"]["repeat"] for row in needed if row["says"])

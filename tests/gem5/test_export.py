@@ -83,7 +83,7 @@ def test_every_link_on_a_route_is_there_with_its_latency(machine: str, what: str
 
 @pytest.mark.parametrize("what", [FLAT, DEEP])
 @pytest.mark.parametrize("machine", SHIPPED + SHAPES)
-def test_routes_take_what_they_take_on_the_machine(machine: str, what: str) -> None:
+def test_exported_routes_keep_their_latency(machine: str, what: str) -> None:
     """From each controller to each other, parsed back from the document."""
     job, protocol, document = exported(machine, what)
     stops, period, routes = _stops(job, protocol), _period(document), Routes(job.machine)

@@ -94,7 +94,7 @@ def test_every_address_has_the_name_the_source_gives_it(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("field", ["links", "resolvers", "lines"])
-def test_what_was_busiest_comes_first(field: str) -> None:
+def test_busiest_lines_come_first(field: str) -> None:
     busiest = point("ccx:2x2", "lock/ticket", 4, ops=20)[field]
     shares = [share for _, share in busiest]
     assert shares == sorted(shares, reverse=True)

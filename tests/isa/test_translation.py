@@ -140,7 +140,7 @@ def test_access_finds_the_page_and_marks_its_entry(answers: str) -> None:
     assert word(machine, LAST + 32) == entry(NEXT, fresh | A | D)
 
 
-def test_four_levels() -> None:
+def test_translation_with_four_levels() -> None:
     top = {OTHER: entry(ROOT, V)}
     machine = run("ld s7, (s6)\n", tables() | top, satp=SV48 | OTHER >> 12)
     assert machine.registers()[23] == 0x1111
@@ -172,7 +172,7 @@ RESERVE = "lr.d s7, (s6)\n"
         (V | A | D, LOAD, 13),
     ],
 )
-def test_page_fault(flags: int, line: str, cause: int) -> None:
+def test_page_fault_has_its_cause_and_address(flags: int, line: str, cause: int) -> None:
     machine = run(line, tables(flags))
     assert trapped(machine) == (cause, PAGE, 3)
 
@@ -227,7 +227,7 @@ CHANGE = f"""
 @pytest.mark.parametrize(
     "fence", ["sfence.vma", "sfence.vma s6", "sfence.vma s6, zero", "sfence.vma zero, zero"]
 )
-def test_fence_forgets(fence: str, answers: str) -> None:
+def test_fence_discards_cached_translations(fence: str, answers: str) -> None:
     x = run(CHANGE.format(fence=fence), tables(), answers=answers).registers()
     assert (x[23], x[24], x[25]) == (0x1111, 0x1111, 0x2222)
 
@@ -263,7 +263,7 @@ def test_address_beyond_the_tables_faults() -> None:
 
 
 @pytest.mark.parametrize("everywhere", [True, False])
-def test_address_spaces(everywhere: bool) -> None:
+def test_address_spaces_have_separate_translations(everywhere: bool) -> None:
     """A page is found again in its own, and a global one in all."""
     other = f"li t1, {SV39 | 7 << 44 | ROOT >> 12:#x}\n csrw satp, t1"
     flags = READY | (G if everywhere else 0)

@@ -22,12 +22,12 @@ def damaged(at: int, value: int) -> Program:
     return Program("calls", Path("calls"), bytes(data))
 
 
-def test_another_processor() -> None:
+def test_elf_for_another_processor_is_refused() -> None:
     with pytest.raises(UserError, match="for another processor; expected 64-bit little-endian"):
         damaged(MACHINE_AT, 62)
 
 
-def test_a_shared_library() -> None:
+def test_shared_library_is_refused() -> None:
     data = bytearray(program().data)
     struct.pack_into("<H", data, TYPE_AT, 3)
     struct.pack_into("<Q", data, ENTRY_AT, 0)
@@ -87,12 +87,12 @@ def test_ids_of_threads_that_have_ended_are_used_again() -> None:
     assert ran("serial", harts=2, system="free").failures == []
 
 
-def test_another_process() -> None:
+def test_starting_another_process_is_refused() -> None:
     with pytest.raises(GuestError, match=r"it starts another process .* there is one only"):
         ran("forks")
 
 
-def test_another_program() -> None:
+def test_executing_another_program_is_refused() -> None:
     with pytest.raises(GuestError, match=r"it starts another program \(execve\)"):
         ran("executes", guest="asks")
 

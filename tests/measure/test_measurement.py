@@ -99,7 +99,7 @@ def test_threads_that_are_named_are_the_ones_that_run(tmp_path) -> None:
     assert len({p.workload for p in found}) == len(CONTENDED)
 
 
-def test_what_could_not_be_measured_says_why(found) -> None:
+def test_missing_sections_state_their_reason(found) -> None:
     assert found.wakeups is None and "runs no Linux" in found.absent["wakeups"]
     assert not found.partial
 
@@ -128,7 +128,7 @@ def test_a_run_that_does_not_end_costs_no_other_run(tmp_path) -> None:
     ]
 
 
-def test_an_interrupt_leaves_what_is_finished(tmp_path) -> None:
+def test_an_interrupt_keeps_finished_sections(tmp_path) -> None:
     class Interrupted(Simulated):
         def play(self, name, cpus, parameters, tick=None) -> Point:
             if name == "lock/tas":

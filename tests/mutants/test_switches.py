@@ -62,7 +62,7 @@ def test_the_environment_says_which_of_them_is_executed(tmp_path: Path) -> None:
     assert [end(tmp_path, number) for number in range(4)] == ["10 9 }", "5 9 }", "10 7 }", "10 9 {"]
 
 
-def test_what_does_not_compile_is_told_by_its_number(tmp_path: Path) -> None:
+def test_mutant_that_does_not_compile_is_named_by_its_number(tmp_path: Path) -> None:
     changed = {12: PROGRAM.replace("x + x", "x + y"), 13: PROGRAM.replace("x + x", "x - x")}
     said = compiled(tmp_path, switches.switched("program.cc", PROGRAM, changed))
     assert set(switches.WRONG.findall(said)) == {"12"}

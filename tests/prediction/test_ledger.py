@@ -42,7 +42,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("day", SEALS)
-def test_a_day_that_is_over_says_what_it_said(day: str) -> None:
+def test_past_days_are_unchanged(day: str) -> None:
     assert read_day(LEDGER / f"{day}.toml").true_seal == SEALS[day]
 
 
@@ -109,7 +109,7 @@ def test_a_prediction_is_recorded_as_it_is_printed(mine: Path) -> None:
     }
 
 
-def test_what_is_written_is_what_was_predicted(tmp_path: Path) -> None:
+def test_written_predictions_equal_the_computed_ones(tmp_path: Path) -> None:
     written = RecordedPrediction(
         "abc", {"core": (1.0, 2.0, 3.0), "die-home": (4.0, 5.5, 6.0)}, "node0", ["core"]
     )
@@ -156,7 +156,7 @@ def test_a_machine_on_record_is_sealed_anew_beside_its_first_prediction_with_a_r
         entries(mine)
 
 
-def test_what_was_measured_is_not_predicted_blind(mine: Path) -> None:
+def test_measured_machine_cannot_be_predicted_blind(mine: Path) -> None:
     with pytest.raises(UserError, match="tr1950x: it has been measured"):
         record.record(["tr1950x"], ledger=mine, day="2031-01-01")
 

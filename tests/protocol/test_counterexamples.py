@@ -73,6 +73,6 @@ def test_messages_are_arrows_between_their_agents() -> None:
     assert "\n".join(chart(STEPS)) == DRAWN
 
 
-def test_what_cannot_be_drawn_is_told() -> None:
+def test_violation_that_cannot_be_drawn_is_printed() -> None:
     assert chart(["something went wrong"]) == ["something went wrong"]
     assert chart([]) == []

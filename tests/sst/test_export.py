@@ -44,7 +44,7 @@ def exported(
     ("machine", "mesh"),
     [*((name, "merlin") for name in SHIPPED + SHAPES), ("mesh:4x3", "kingsley")],
 )
-def test_routes_take_what_they_take_on_the_machine(machine: str, mesh: str) -> None:
+def test_exported_routes_keep_their_latency(machine: str, mesh: str) -> None:
     """Between any two caches that talk: the links in between, parsed back from the document."""
     job, document = exported(machine, mesh=mesh)
     stops, ways = _stops(job), _Ways(document)

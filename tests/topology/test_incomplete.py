@@ -44,7 +44,7 @@ def refusal(path: str) -> str:
 
 
 @pytest.mark.parametrize("lack", LACKS)
-def test_what_a_refusal_writes_out_makes_the_file_a_machine(lack: str, tmp_path: Path) -> None:
+def test_text_proposed_by_a_refusal_completes_the_machine(lack: str, tmp_path: Path) -> None:
     text, line, words = LACKS[lack]
     path = write(tmp_path, text)
     first, add, tables = refusal(path).partition("\nadd\n")
