@@ -57,7 +57,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("name", "home", "slice_", "factors"), WRONG)
 def test_calibration_recovers_changed_numbers(name, home, slice_, factors, tmp_path) -> None:
-    """Of two equal sockets, noise hides the one that has the line."""
+    """Noise hides which of two equal sockets has the line."""
     keys, homes = list(free(name)), home.split("|")
     right = dict(zip(keys, factors, strict=True))
     fitted = solve(Problem.of(name, made(tmp_path / "m.csv", name, right, homes[0], slice_)))

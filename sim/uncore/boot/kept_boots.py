@@ -31,7 +31,7 @@ from uncore.support.bounded_folder import trim
 
 BOOTS_FOLDER = paths.CACHE / "boots"
 MAX_KEPT_BYTES = 4 << 30  # a boot of 64 harts takes a sixteenth
-WRITABLE_BY_OTHERS = 0o022  # who may write, beside the owner
+WRITABLE_BY_OTHERS = 0o022  # permission bits of users other than the owner
 
 
 class Found(NamedTuple):

@@ -71,7 +71,7 @@ class Key(Struct, frozen=True):
     form: Form
     name: str
     about: str = ""
-    default: str | None = None  # as a file would write it
+    default: str | None = None  # text that a file would have
     absent: str = ""  # in words, what holds where no file says it
     words: tuple[str, ...] = ()
     low: int = 0

@@ -30,7 +30,7 @@ class Counts:
         self.stored = [0] * len(machine.resolvers)
         self.memory = 0
         self.failed_scs = 0
-        self.failed_lately: Counter[int] = Counter()  # by line; cleared when an operation is done
+        self.failed_lately: Counter[int] = Counter()  # key: line; cleared when an operation is done
 
     def operated(self, batch: int, latency: int | None) -> None:
         """Operations done in a row, which took so long together, if that was measured."""

@@ -30,7 +30,7 @@ class DesignScore(NamedTuple):
     """The score of a design that could be run."""
 
     objectives: Sequence[float]  # none where a bound excludes it before any run
-    excesses: Sequence[float | None]  # by constraint: at most 0 where it holds; None: not known
+    excesses: Sequence[float | None]  # one per constraint: at most 0 where it holds; None: unknown
 
 
 class Searcher(Protocol):
