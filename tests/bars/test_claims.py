@@ -25,7 +25,7 @@ from uncore_lab.results import table
 
 COUNTER = Run(machine="bus:4", workload="counter/atomic", threads="1,2,4", set={"ops": 20})
 ALL = load()
-QUICK = ("brk-peak", "free-local")
+QUICK_CLAIMS = ("brk-peak", "free-local")
 
 
 def asked(answer: Callable[..., float], **keys) -> Claim:
@@ -87,7 +87,7 @@ def test_answers_on_file_are_of_these_claims_and_give_these_verdicts():
     assert table.moved(filed.table(filed.rows(ALL)), whole=True) == []
 
 
-@pytest.mark.parametrize("ids", [QUICK, pytest.param((), marks=pytest.mark.long)])
+@pytest.mark.parametrize("ids", [QUICK_CLAIMS, pytest.param((), marks=pytest.mark.long)])
 def test_claims_get_the_answers_on_file(ids):
     rows = asking.ask(load(ids), 1)
     assert table.moved(filed.table(rows), whole=not ids) == []

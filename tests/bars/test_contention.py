@@ -15,7 +15,7 @@ from uncore.execution.request import make_job
 from uncore_lab.validate import contention
 
 WORST = contention.WORST.bound
-FEW = {
+QUICK_POINTS = {
     "i76700hq": (2, 3),
     "graviton2": (2, 8),
     "x8176x8": (4, 16, 28, 56, 224, 420),
@@ -28,9 +28,9 @@ def points(machine: str, kind: str, threads: tuple[int, ...]) -> list[contention
     return [contention.point(machine, measured, kind, number) for number in threads]
 
 
-@pytest.mark.parametrize("machine", FEW)
+@pytest.mark.parametrize("machine", QUICK_POINTS)
 def test_a_few_predicted_points_keep_the_bounds(machine: str) -> None:
-    few = points(machine, "add", FEW[machine])
+    few = points(machine, "add", QUICK_POINTS[machine])
     errors = [abs(point.error) for point in few if point.judged]
     assert max(errors) < WORST and statistics.median(errors) < contention.MEDIAN.bound
     assert all(point.fairness > 0.05 for point in few)

@@ -52,7 +52,7 @@ def broadcast() -> Table:
     return interrupts.table([*rows, *interrupts.latencies(machine, interrupts.carried()[machine])])
 
 
-FEW: dict[str, Callable[[], Table]] = {
+QUICK_TABLES: dict[str, Callable[[], Table]] = {
     "contention": contended,
     "locks": locked,
     "directory": lambda: directory.table(directory.rows_of("x8180x2")),
@@ -64,9 +64,9 @@ FEW: dict[str, Callable[[], Table]] = {
 }
 
 
-@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("name", QUICK_TABLES)
 def test_a_few_figures_are_those_on_file(name: str) -> None:
-    assert moved(FEW[name]()) == []
+    assert moved(QUICK_TABLES[name]()) == []
 
 
 @pytest.mark.long

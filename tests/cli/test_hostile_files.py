@@ -15,7 +15,7 @@ from uncore.errors import UserError
 from uncore.result import log
 
 MEMORY = 3 << 30  # bytes of addresses: what the command has without any file, and some room
-SECONDS = 60
+REFUSAL_TIMEOUT_S = 60
 CODE = bytes.fromhex("130500009308d00573000000")  # exit(0)
 TREE = 'name = "x"\nextends = "families/base"\ntree = "{}"\n'
 XML = '<?xml version="1.0"?>{}<topology version="2.0">{}</topology>'
@@ -109,7 +109,12 @@ def limited() -> None:
 def told(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "uncore", *words.split()]
     return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=SECONDS, preexec_fn=limited
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=REFUSAL_TIMEOUT_S,
+        preexec_fn=limited,
     )
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from benchmarks import answers
 
-QUICK = ("refcount on 4 machines", "README's locks", "program of 64 threads")
+QUICK_QUESTIONS = ("refcount on 4 machines", "README's locks", "program of 64 threads")
 QUESTIONS = [
-    pytest.param(name, marks=() if name in QUICK else pytest.mark.long)
+    pytest.param(name, marks=() if name in QUICK_QUESTIONS else pytest.mark.long)
     for name in answers.QUESTIONS
 ]
 

@@ -493,4 +493,4 @@ MORE = dict(  # jobs that no earlier version has run
         *drawn_slices(),
     ]
 )
-LONG = dict(structures(100))
+LONG_JOBS = dict(structures(100))

@@ -53,7 +53,7 @@ system.ruby.Cache_Controller.BUSY_BLKD.SnpUnique |        4    100.00%    100.00
 """.replace("\\\n", "")
 
 
-SMALL = {"kinds.small": "core2", "core.small.clock": "1GHz"}
+SMALL_CORE_KIND = {"kinds.small": "core2", "core.small.clock": "1GHz"}
 
 
 @pytest.fixture
@@ -239,7 +239,7 @@ def test_progress_of_gem5_is_reported(played: Path) -> None:
         ("bus:2", 2, {"home": "first-touch"}, "write addressed"),
         ("bus:2", 2, {"slices": "0"}, "write hash"),
         ("bus:2", 2, {"overrides": {"core.atomics": "far"}}, "core.atomics=near"),
-        ("ring:4", 4, {"overrides": SMALL}, r"kinds \(core and small\).* --place"),
+        ("ring:4", 4, {"overrides": SMALL_CORE_KIND}, r"kinds \(core and small\).* --place"),
         ("bus:2", 2, {"overrides": {"interrupt.multicast": "yes"}}, "interrupt.multicast=no"),
     ],
 )

@@ -28,7 +28,7 @@ from uncore.topology.route import Handoff, Routes
 SHIPPED = [name for name, _ in topology.list_machines() if ":" not in name]
 SHAPES = ["bus:4", "ring:8", "mesh:4x3", "ccx:1x4", "ring:3"]
 PROTOCOLS = list(gem5.PROTOCOLS)
-MOST = 16  # harts, spread over the machine
+MAX_HARTS_EXPORTED = 16  # spread over the machine
 FLAT, DEEP = "one level", "all levels"
 
 
@@ -36,7 +36,9 @@ FLAT, DEEP = "one level", "all levels"
 def exported(machine: str, what: str = FLAT) -> tuple[Job, str, dict[str, Any]]:
     """The folder of harts that share one level, or that stand all over the machine."""
     whole = topology.load(machine, [])
-    threads = min(sharing(whole), gem5.HARTS) if what == FLAT else min(whole.cores, MOST)
+    threads = (
+        min(sharing(whole), gem5.HARTS) if what == FLAT else min(whole.cores, MAX_HARTS_EXPORTED)
+    )
     placement = "compact" if what == FLAT else "scatter"
     if whole.kinds:  # the harts of a job are of one
         alike = [core for core, kind in enumerate(whole.core_kinds) if kind == "core"]

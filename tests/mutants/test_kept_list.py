@@ -10,7 +10,7 @@ from tests.mutants.__main__ import main
 from tests.mutants.mutant_list import TOP, Mutant, kept
 from tests.mutants.trial import NOTICED, UNNOTICED
 
-LEAST = 120  # mutants
+MIN_MUTANTS = 120
 
 KEPT = kept()
 
@@ -31,7 +31,7 @@ def test_a_mutant_says_which_rule_it_breaks_and_which_tests_are_meant_for_it(
 
 
 def test_names_tell_mutants_apart() -> None:
-    assert len({mutant.name for mutant in KEPT}) == len(KEPT) >= LEAST
+    assert len({mutant.name for mutant in KEPT}) == len(KEPT) >= MIN_MUTANTS
 
 
 def test_a_change_that_no_longer_applies_is_told_with_what_to_do() -> None:

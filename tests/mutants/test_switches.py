@@ -13,7 +13,7 @@ from tests.mutants.trial import is_native
 from tests.support import host_compiler
 
 NATIVE = [mutant for mutant in kept() if is_native(mutant)]
-FEW = 4  # that stand outside of functions
+MAX_OUTSIDE_FUNCTIONS = 4
 PROGRAM = """#include <cstdio>
 namespace n {  // { a brace in a comment
 struct S {
@@ -70,7 +70,7 @@ def test_mutant_that_does_not_compile_is_named_by_its_number(tmp_path: Path) -> 
 
 def test_almost_every_mutant_is_within_a_function() -> None:
     left = [mutant.name for mutant in NATIVE if not _switched(mutant).numbers]
-    assert len(left) <= FEW, left
+    assert len(left) <= MAX_OUTSIDE_FUNCTIONS, left
 
 
 @pytest.mark.parametrize("mutant", NATIVE, ids=lambda mutant: mutant.name)

@@ -27,7 +27,7 @@ FOLDER = TOP / "build" / "mutants"
 # contents of build/ that are copied, because they are compiled already
 BUILT = ("native", "workloads", "sconsign.dblite")
 ORDINARY = ["-m", "not long and not bulk", "--ignore=tests/mutants"]
-PATIENCE = 900  # seconds of one run of tests
+TESTS_TIMEOUT_S = 900
 FAILED = re.compile(r"^tests/(.+?) (?:FAILED|ERROR) +\[ *\d+%\]$", re.MULTILINE)
 BEGUN = re.compile(r"^tests/(\S+)", re.MULTILINE)
 
@@ -133,7 +133,7 @@ class Tree:
             env=self._environment() | chosen, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         ) as pytest:  # fmt: skip
             try:
-                output, _ = pytest.communicate(timeout=PATIENCE)
+                output, _ = pytest.communicate(timeout=TESTS_TIMEOUT_S)
             except subprocess.TimeoutExpired:
                 os.killpg(pytest.pid, signal.SIGKILL)
                 output, _ = pytest.communicate()

@@ -28,7 +28,7 @@ from uncore.topology.route import Routes
 SHIPPED = [name for name, _ in topology.list_machines() if ":" not in name]
 SLOTS = ("highlink", "lowlink")  # of network interfaces
 ROUTERS = ("merlin.hr_router", "kingsley.noc_mesh")
-MOST = 24  # pairs of caches compared on a machine
+MAX_PAIRS_COMPARED = 24
 SHAPES = ["bus:4", "ring:8", "mesh:4x3", "ccx:2x4", "ring:3"]
 
 
@@ -52,7 +52,7 @@ def test_exported_routes_keep_their_latency(machine: str, mesh: str) -> None:
     pairs = _neighbours(document)
     askers = {a for a, _ in pairs}
     assert len([a for a in askers if a.startswith("l")]) == len(_cores(job)), "each core asks"
-    for a, b in pairs[:: len(pairs) // MOST + 1]:
+    for a, b in pairs[:: len(pairs) // MAX_PAIRS_COMPARED + 1]:
         for source, target in ((a, b), (b, a)):
             takes, hop = ways.between(source, target)
             should = routes.distances(stops[target])[stops[source]]

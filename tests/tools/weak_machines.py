@@ -37,7 +37,7 @@ from uncore.study.fences.trials import ORDER, PACES, SMALL_PARAMETERS
 
 MACHINES = ("ccx:8x8", "mesh", "epyc7601x2")
 THREADS = (2, 4, 8, 16, 32, 64)
-OPERATIONS = 160  # operations of all harts together, with some of each hart at least
+TOTAL_OPERATIONS = 160  # operations of all harts together, with some of each hart at least
 BLOCK = 100  # seeds of a row
 
 
@@ -74,7 +74,7 @@ def _curve(workload: Program, threads: int, machine: str, pace: int) -> Job:
         for name, value in {**SMALL_PARAMETERS, **parameters}.items()
         if name in settings
     }
-    usual |= catalogue.parameters(workload, threads, OPERATIONS)
+    usual |= catalogue.parameters(workload, threads, TOTAL_OPERATIONS)
     overrides = {**ORDER, **chance}
     return make_job(machine, workload, (threads,), parameters=usual, overrides=overrides)
 
