@@ -7,9 +7,9 @@ and results edited at random, signals at a random moment, a disk that is full af
 Most run in a process forked from one that has imported everything, which costs tens of ms; every
 `--separate`-th is a process of its own.
 
-A finding is: a traceback; a status that docs/cli.md does not know; no end within INVOCATION_TIMEOUT_S; a process
-that outlives the command; a file that is neither what was there before nor whole; a finished point
-that is not in the result saved.  Exit status: 0 when there is none, else 1.
+A finding is: a traceback; a status that docs/cli.md does not know; no end within
+INVOCATION_TIMEOUT_S; a process that outlives the command; a file that is neither the old one nor
+whole; a finished point that is not in the result saved.  Exit status: 0 when there is none, else 1.
 """
 
 from __future__ import annotations
