@@ -23,7 +23,7 @@ CARRIED = {
     "build/workloads": "uncore/data/guests",
     "sim/gem5": "uncore/data/gem5",
     "sim/sst/configuration.py": "uncore/data/sst/configuration.py",
-    "build/sst/libuncore.so": "uncore/data/sst/libuncore.so",  # where SST was found
+    "build/sst/libuncore.so": "uncore/data/sst/libuncore.so",  # exists if SST was found
 }
 
 

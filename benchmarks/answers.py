@@ -1,4 +1,5 @@
-"""What an answer costs: standing questions, with runs of the usual length and with `--within 2%`.
+"""Measures the cost of an answer: standing questions, with runs of the usual length and with
+`--within 2%`.
 
     python -m benchmarks.answers [--only WORD]    the rows, beside those kept in answers.toml
     python -m benchmarks.answers --renew          writes them there, knowingly
@@ -29,7 +30,7 @@ from uncore import engine
 from uncore.drawing.table import Column, emit
 from uncore.job import Job
 from uncore.study.explore import explore
-from uncore.study.explore.plan import Plan
+from uncore.study.explore.plan import ExplorationPlan
 
 KEPT = Path(__file__).with_name("answers.toml")
 TOP = Path(__file__).resolve().parents[1]
@@ -43,7 +44,7 @@ QUESTIONS: dict[str, Ask] = {
     "refcount on 4 machines": partial(uncore.sweep, REFCOUNT_ON, "refcount/atomic", 32),
     "README's locks": partial(uncore.sweep, "graviton2", ["lock/ticket", "lock/mcs"], "1,4,16,64"),
     "whatif of MCS at 64": partial(uncore.whatif, "graviton2", "lock/mcs", 64),
-    "explore's example": lambda: explore(Plan.read(TOP / "docs/explore/chiplets.toml")),
+    "explore's example": lambda: explore(ExplorationPlan.read(TOP / "docs/explore/chiplets.toml")),
     "matrix of 256": partial(uncore.matrix, "epyc7742x2"),
     "program of 64 threads": partial(
         uncore.run, "epyc7601x2", PROGRAMS / "tally.c", 64, arguments=("{threads}",)

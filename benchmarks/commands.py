@@ -1,4 +1,4 @@
-"""What whole commands cost on this host: starting, listing, a sweep and a matrix on several cores.
+"""Measures whole commands on this host: starting, listing, a sweep and a matrix on several cores.
 
     python -m benchmarks.commands [--json] [--only WORD]
 
@@ -61,7 +61,7 @@ def clock(*command: str) -> float:
 
 
 def script() -> float:
-    """What scripts/run adds to a command where there is nothing to build."""
+    """CPU time that scripts/run adds to a command if there is nothing to build."""
     return taken(str(TOP / "scripts/run"), *NOTHING)[0] - cpu(*NOTHING)
 
 
@@ -69,7 +69,7 @@ def speed_up(*command: str) -> float:
     return clock(*command, "--cores", "1") / clock(*command, "--cores", "2")
 
 
-# What, in which unit, how it is found, and the bar that the project wants to reach.
+# Columns: subject, unit, measurement, and the bar that the project wants to reach.
 ROWS: tuple[tuple[str, str, Callable[[], float], float], ...] = (
     ("uncore run of nothing", "CPU s", lambda: cpu(*NOTHING), 0.35),
     ("uncore list", "CPU s", lambda: cpu("list"), 0.5),

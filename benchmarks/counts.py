@@ -1,4 +1,4 @@
-"""What a transaction costs, in counts that do not depend on the host.
+"""Counts the work of a transaction in units that do not depend on the host.
 
     python -m benchmarks.counts [--only WORD]     the rows, beside the figures kept in counts.toml
     python -m benchmarks.counts --renew           writes them there, knowingly
@@ -79,11 +79,11 @@ def job(row: Row, length: int) -> Job:
     return Job(topology.load(row.machine), guest, (row.threads,), parameters=settings)
 
 
-# ---- what the engine counts
+# ---- counts of the engine
 
 
 def counted(row: Row) -> dict[str, float]:
-    """What one transaction, or one instruction of the guest, costs; and how often there was one."""
+    """Cost of one transaction, or of one instruction of the guest, and the number of them."""
     short, long = (whole(job(row, length)) for length in (row.short, row.long))
     times = long[row.per] - short[row.per]
     each = {name: round((long[name] - short[name]) / times, 4) for name in OWN}
@@ -91,7 +91,7 @@ def counted(row: Row) -> dict[str, float]:
 
 
 def whole(job_: Job) -> dict[str, int]:
-    """What one run counts."""
+    """Counters of one run."""
     engine = native.start(job_)
     engine.step(1 << 60)
     assert engine.end == "exited", engine.reason
@@ -101,11 +101,11 @@ def whole(job_: Job) -> dict[str, int]:
     return own | engine.work()
 
 
-# ---- what the host executes
+# ---- instructions of the host
 
 
 def can_count_instructions() -> bool:
-    """Whether valgrind and a module built by the pinned clang are here."""
+    """True if valgrind and a module built by the pinned clang are here."""
     return bool(shutil.which("valgrind")) and any(BUILD.glob("native-clang/_native*.so"))
 
 
@@ -120,7 +120,7 @@ def instructions(times: Mapping[Row, float], build: str = "native-clang") -> dic
 
 
 def collected(jobs: Sequence[Job], module: Path) -> list[int]:
-    """What each run executes in the engine, in a process of its own."""
+    """Instructions that each run executes in the engine, in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         given = [Path(folder, f"given{i}") for i, _ in enumerate(jobs)]
         for file, job_ in zip(given, jobs, strict=True):
@@ -138,7 +138,7 @@ def collected(jobs: Sequence[Job], module: Path) -> list[int]:
 
 
 def why(job_: Job, module: Path, output: str) -> str:
-    """What to do about a run that failed under valgrind."""
+    """The remedy for a run that failed under valgrind."""
     if "unhandled instruction" in output or "SIGILL" in output:
         return (
             f"counts: valgrind does not know an instruction of {module.parent}: it was built for"
@@ -149,7 +149,7 @@ def why(job_: Job, module: Path, output: str) -> str:
 
 
 def arguments(job_: Job) -> tuple[Any, ...]:
-    """What the engine is given, as plain values that need no package to be read again."""
+    """The engine's arguments as plain values, which can be read again without any package."""
     taken: list[tuple[Any, ...]] = []
 
     class Taken(Exception):
@@ -181,7 +181,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-# ---- what is kept of it
+# ---- the kept figures
 
 
 def kept() -> dict[str, dict[str, float]]:

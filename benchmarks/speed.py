@@ -1,4 +1,4 @@
-"""How fast is the native engine on this host?  One row a question, in one run.
+"""Measures the speed of the native engine on this host, one question a row.
 
     python -m benchmarks.speed [--json] [--only WORD]
 
@@ -122,7 +122,7 @@ def _run(case: Case) -> tuple[float, dict[str, int], int, int]:
 
 
 def growth(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """How many times longer a transaction takes among 1,024 harts than among 16."""
+    """The time of a transaction among 1,024 harts over that among 16."""
     taken = {(row["question"], row["machine"]): row["us_per_transaction"] for row in rows}
     for question in GROWTH:
         few, many = taken.get((question, FEW)), taken.get((question, MANY))

@@ -61,7 +61,7 @@ def main(matrices: Path | None = None) -> None:
     words = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "-f"]
     quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
     subprocess.run([*words, HERE / "mkdocs.yml"], check=True, env=quiet)
-    (SITE / "404.html").unlink()  # whose style a server's root would have to hold
+    (SITE / "404.html").unlink()  # its style would have to be in a server's root
     # Behind MkDocs, because the page of that name is the manual's.
     (SITE / "play.html").write_text(playground.page(WASM.read_bytes()))
     (SITE / "index.html").write_text(front.page(WASM.read_bytes()))
@@ -92,7 +92,8 @@ def manual(pages: Path) -> None:
             shutil.copyfile(source, target)
             continue
         text = source.read_text()
-        if source.parent.name == "lessons":  # whose pages are made, and would be made anew of these
+        # the site makes the pages of lessons itself, and would make them anew from these
+        if source.parent.name == "lessons":
             text = re.sub(r"\]\((\w+)\.md\)", r"](\1.html)", text)
         links = [(source.parent / link).resolve() for link in LINK.findall(text)]
         up = os.path.relpath(README, source.parent)

@@ -18,7 +18,7 @@ from uncore.topology import Machine
 from uncore.topology.picture import save_picture
 from uncore_lab.figures import hardware
 from uncore_lab.validate import handoff
-from uncore_lab.validate.section import Picture, Request
+from uncore_lab.validate.section import ReportPicture, Request
 
 EXAMPLES = sorted((TOPOLOGIES / "examples").glob("*.toml"))
 LOCKS = ("lock/ticket", "lock/mcs")
@@ -66,8 +66,8 @@ def _example(path: Path, machine: Machine, folder: Path) -> str:
             f"[![topology of {machine.name}]({name}.svg)]({name}.svg)",
             f"```toml\n{path.read_text()}```",
             "## A line between harts, and two locks",
-            markdown.picture(Picture(f"{name}-matrix", f"matrix of {name}", [heat]), folder),
-            markdown.picture(Picture(f"{name}-locks", f"locks on {name}", [curve]), folder),
+            markdown.picture(ReportPicture(f"{name}-matrix", f"matrix of {name}", [heat]), folder),
+            markdown.picture(ReportPicture(f"{name}-locks", f"locks on {name}", [curve]), folder),
             "## What is guessed",
             "\n".join(f"* `{n.key}`, {n.text}: {n.source}" for n in guessed),
             "",

@@ -1,4 +1,4 @@
-"""What pages of results are made of: tables and pictures in Markdown."""
+"""Tables and pictures in Markdown, from which pages of results are made."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 
 from uncore.drawing import plot
 from uncore.drawing.table import Column, Row, cells
-from uncore_lab.validate.section import Picture
+from uncore_lab.validate.section import ReportPicture
 
-DPI = 60  # of pictures in a page: many of them, side by side
+DPI = 60  # resolution of pictures in a page: many of them, side by side
 
 
 def table(rows: Sequence[Row], columns: Sequence[Column]) -> str:
-    """As `emit` prints it: columns in which nothing is known are left out."""
+    """The table as `emit` prints it: columns without any known value are left out."""
     shown, lines = cells(rows, columns)
     heads = [column.head for column in shown]
     return grid(heads, lines, [column.left for column in shown])
@@ -34,7 +34,7 @@ def bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"* {line}" for line in lines) + "\n"
 
 
-def picture(drawn: Picture, folder: Path) -> str:
+def picture(drawn: ReportPicture, folder: Path) -> str:
     """Draws it beside the page; a click shows it alone, as large as it is."""
     file = plot.picture(folder / f"{drawn.name}.png", *drawn.panels, dpi=DPI)
     return f"[![{drawn.caption}]({file.name})]({file.name})\n"

@@ -20,7 +20,7 @@ import uncore
 from uncore.drawing.panels import Curves
 from uncore.execution.request import make_job
 from uncore.study.whatif import whatif
-from uncore_lab.validate.section import Picture
+from uncore_lab.validate.section import ReportPicture
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE / "programs.json"
@@ -108,7 +108,7 @@ def _page(told: Told, known: Mapping[str, Any], folder: Path) -> str:
         [
             f"# {told['title']}: {told['what']}",
             "\n".join(["```sh", told["get"], told["build"].format(**told), command, "```"]),
-            markdown.picture(Picture(told["page"], "time by threads", [curve]), folder),
+            markdown.picture(ReportPicture(told["page"], "time by threads", [curve]), folder),
             f"With {most} threads on {MACHINES[0]}, `{costliest['source']}`"
             f" (`{costliest['object']}`) is {costliest['share']} % of the critical path.",
             markdown.grid(

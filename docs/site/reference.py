@@ -36,7 +36,7 @@ PAGES = (
     Page("docs/fences.md", lambda: "\n".join(fences.page())),
 )
 DRAWN = "docs/protocol-{}.svg"
-# What a reader of the checkout types instead; these words of a page are links in the site.
+# Commands that a reader of the checkout types; these words of a page are links in the site.
 PRINTED = {
     "uncore COMMAND --help": "docs/commands.md",
     "uncore show --keys": "docs/machine.md",

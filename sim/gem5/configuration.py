@@ -85,7 +85,8 @@ for path, *arguments in system["calls"]:
     reach(path)(*map(value, arguments))
 
 m5.instantiate()
-_m5.core.setLogLevel(_m5.core.LogLevel.WARN)  # of slices, nothing between the program's words
+# hides warnings about slices, so that nothing stands between the program's words
+_m5.core.setLogLevel(_m5.core.LogLevel.WARN)
 with open(os.path.join(FOLDER, "progress.txt"), "w", encoding="ascii") as progress:
     while (event := m5.simulate(system["slice"])).getCause() == "simulate() limit reached":
         print(m5.curTick(), file=progress, flush=True)

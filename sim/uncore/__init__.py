@@ -69,5 +69,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What is offered; what this file itself imports is nobody's to complete."""
+    """Public names. Names that this file imports for itself are left out of completion."""
     return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -18,8 +18,8 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from uncore.cli import app  # noqa: PLC0415 (what takes so long)
 
-    # What is loaded stays; the garbage of a run must be collected at the end, or nanobind reports
-    # the objects of the engine that it holds.
+    # Exempts loaded objects from garbage collection; the garbage of a run must be collected at the
+    # end, or nanobind reports the objects of the engine that it holds.
     gc.freeze()
     signal.signal(signal.SIGINT, listens)
     app.main()

@@ -53,7 +53,7 @@ from uncore.study import explore as exploration
 from uncore.study import matrix as matrices
 from uncore.study import whatif as counterfactual
 from uncore.study.explore import Exploration
-from uncore.study.explore.plan import Plan
+from uncore.study.explore.plan import ExplorationPlan
 from uncore.study.matrix import Matrix, Sample
 from uncore.study.whatif import Kind, WhatIf
 from uncore.topology.machine import Machine
@@ -144,7 +144,7 @@ def matrix(
     cores: Workers = 1,
     engine_options: EngineOptions = NO_OPTIONS,
 ) -> Matrix:
-    """What a line, or with `ipi` an interrupt, takes between all pairs of harts.
+    """Latency of a line, or with `ipi` of an interrupt, between all pairs of harts.
 
     `sample`: of so many harts only, drawn so that every distance occurs; (40, 1) is another draw.
     `as_measured`: the line is where the real machine's was.  `seeds`: from 1 on, if None, as many
@@ -168,7 +168,7 @@ def matrix(
 
 
 def lines(result: Result, *, threads: int | None = None, seed: int | None = None) -> Lines:
-    """What an operation's time is made of, a row a variable or a field of it (docs/cli.md).
+    """The parts of an operation's time, a row a variable or a field of it (docs/cli.md).
 
     At the last thread count if none is named, of its repeats the median if no seed is.  A result
     that was not run with observed=True is run again.
@@ -194,7 +194,7 @@ def whatif(
     engine_options: EngineOptions = NO_OPTIONS,
     **named: Value,
 ) -> WhatIf:
-    """What each change of the program or the machine would be worth, by rank (docs/whatif.md)."""
+    """Gain by each change of the program or the machine, by rank (docs/whatif.md)."""
     numbers = {"parameters": {**parameters, **named}, "overrides": overrides}
     values = {**numbers, "seeds": seeds, "within": within}
     policies = {"placement": placement, "smt": smt, "home": home, "slices": slices}
@@ -207,7 +207,9 @@ def explore(file: str | Path, *, cores: Workers = 1, resume: bool = False) -> Ex
 
     `resume`: take up runs that were finished before.
     """
-    return exploration.explore(Plan.read(Path(file)), cores, store=Store(), resume=resume)
+    return exploration.explore(
+        ExplorationPlan.read(Path(file)), cores, store=Store(), resume=resume
+    )
 
 
 def machines() -> dict[str, str]:
@@ -255,7 +257,7 @@ def save(what: Result | Results, path: str | Path) -> None:
 
 
 def html(what: Machine | Framed) -> str:
-    """As the command prints it, for a notebook, whose kernel wants colours even here."""
+    """The command's output as HTML for a notebook, whose kernel wants colours even here."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         show(what)

@@ -45,9 +45,9 @@ def _caused(kind: type[GuestError], words: tuple[Any, ...], cause: BaseException
 
 
 class Unfinished(Exception):
-    """What a run that was stopped has published so far, by the names of its tables, and what its
-    program has written, and what probes saw: the cause of the GuestError or KeyboardInterrupt that
-    stopped it."""
+    """Partial results of a stopped run: its tables by name, its program's output, and the
+    observations. It is the cause of the GuestError or KeyboardInterrupt that stopped the run.
+    """
 
     def __init__(
         self, tables: Mapping[str, Any], output: str = "", observed: Mapping[str, Any] = NOTHING
@@ -76,12 +76,12 @@ class Unfinished(Exception):
 
     @classmethod
     def output_of(cls, stopped: BaseException) -> str:
-        """What was written, if the engine could tell."""
+        """The output, if the engine could tell it."""
         return cls.by(stopped).output
 
     @classmethod
     def observed_of(cls, stopped: BaseException) -> Mapping[str, Any]:
-        """What probes saw, of those that can tell before the end."""
+        """Observations of the observers that can tell before the end."""
         return cls.by(stopped).observed
 
 

@@ -99,7 +99,7 @@ def test_several_processes_find_what_one_does() -> None:
 
 
 def write_matrix(folder: Path, name: str, factor: float = 1.0) -> None:
-    """What the machine itself would measure, numbered as its operating system does."""
+    """Writes the matrix that the machine itself would measure, numbered by its operating system."""
     machine = topology.load(name)
     ns = handoffs(machine, figures.read(name))
     harts = hart_of_cpu(machine)
@@ -213,7 +213,7 @@ def test_the_classes_of_a_users_machine_are_its_levels_and_the_sides_of_its_home
         (["tr1950x", "--only", "blind"], "no prediction is on record of 'tr1950x'"),
     ],
 )
-def test_what_cannot_be_asked_is_explained(
+def test_impossible_request_is_refused_with_the_reason(
     words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:

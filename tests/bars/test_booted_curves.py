@@ -51,7 +51,7 @@ def test_curves_have_the_tasks_that_were_measured_and_one_clock(console: Path) -
     assert not found["dup1", "thread"].measured
 
 
-def test_steps_are_those_of_what_is_contended(console: Path) -> None:
+def test_steps_are_taken_from_contended_programs(console: Path) -> None:
     found = booted.compare("x6130x2", booted.read([console]))
     assert booted.steps(found) == "1 to 4 tasks 0.75 (1.53)"  # open1 as threads
 
@@ -63,7 +63,7 @@ def test_steps_are_those_of_what_is_contended(console: Path) -> None:
         ("open1 process 3 7\n", r"tasks \[3\]; expected"),
     ],
 )
-def test_what_has_no_rates_is_refused(text: str, message: str, tmp_path: Path) -> None:
+def test_console_without_rates_is_refused(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "console"
     path.write_text(text)
     with pytest.raises(UserError, match=message):

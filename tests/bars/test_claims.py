@@ -25,7 +25,7 @@ from uncore_lab.results import table
 
 COUNTER = Run(machine="bus:4", workload="counter/atomic", threads="1,2,4", set={"ops": 20})
 ALL = load()
-QUICK = ("brk-peak", "free-local")
+QUICK_CLAIMS = ("brk-peak", "free-local")
 
 
 def asked(answer: Callable[..., float], **keys) -> Claim:
@@ -87,7 +87,7 @@ def test_answers_on_file_are_of_these_claims_and_give_these_verdicts():
     assert table.moved(filed.table(filed.rows(ALL)), whole=True) == []
 
 
-@pytest.mark.parametrize("ids", [QUICK, pytest.param((), marks=pytest.mark.long)])
+@pytest.mark.parametrize("ids", [QUICK_CLAIMS, pytest.param((), marks=pytest.mark.long)])
 def test_claims_get_the_answers_on_file(ids):
     rows = asking.ask(load(ids), 1)
     assert table.moved(filed.table(rows), whole=not ids) == []
@@ -111,7 +111,7 @@ def test_figures_of_a_claim_are_of_its_article():
         assert len(articles) <= 1 and all(map(each.source.startswith, articles)), each.id
 
 
-def test_an_amount_is_the_median_of_what_its_seeds_gave():
+def test_an_amount_is_the_median_over_its_seeds():
     runs = [
         {p.threads: p for p in asking.execute([replace(COUNTER.job(), seeds=(seed,))])[0].points}
         for seed in COUNTER.job().seeds
@@ -237,7 +237,7 @@ def test_a_range_says_how_precise_it_is():
         lambda run: run.at(4).cell("handoff", 0, 1),
     ],
 )
-def test_what_a_run_does_not_hold_is_no_answer(answer):
+def test_value_missing_from_a_run_gives_no_answer(answer):
     with pytest.raises(UserError, match="has no value"):
         asking.ask([asked(answer)], 1)
 

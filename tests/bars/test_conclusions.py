@@ -12,7 +12,7 @@ from uncore.execution.request import make_job
 
 LOCKS = {"lock/mcs": 100, "lock/cna": 100, "lock/ticket": 100, "lock/tas": 400}  # operations a hart
 FARTHER = 20_000_000  # ps, of all harts together
-FEW = [("epyc7601x2", 64, lock) for lock in LOCKS]
+QUICK_CASES = [("epyc7601x2", 64, lock) for lock in LOCKS]
 MORE = [
     (machine, harts, lock)
     for machine, harts in (("epyc7601x2", 128), ("epyc9654x2", 192))
@@ -29,7 +29,7 @@ def throughput(machine: str, harts: int, lock: str, start: str) -> float:
 
 @pytest.mark.parametrize(
     ("machine", "harts", "lock"),
-    [*FEW, *(pytest.param(*case, marks=pytest.mark.long) for case in MORE)],
+    [*QUICK_CASES, *(pytest.param(*case, marks=pytest.mark.long) for case in MORE)],
 )
 def test_conclusions_stand_when_harts_start_farther_apart(
     machine: str, harts: int, lock: str

@@ -15,7 +15,7 @@ from uncore.execution.request import make_job
 from uncore_lab.validate import contention
 
 WORST = contention.WORST.bound
-FEW = {
+QUICK_POINTS = {
     "i76700hq": (2, 3),
     "graviton2": (2, 8),
     "x8176x8": (4, 16, 28, 56, 224, 420),
@@ -23,14 +23,14 @@ FEW = {
 }
 
 
-def points(machine: str, kind: str, threads: tuple[int, ...]) -> list[contention.Point]:
+def points(machine: str, kind: str, threads: tuple[int, ...]) -> list[contention.ContentionPoint]:
     measured = contention.read(machine)
     return [contention.point(machine, measured, kind, number) for number in threads]
 
 
-@pytest.mark.parametrize("machine", FEW)
+@pytest.mark.parametrize("machine", QUICK_POINTS)
 def test_a_few_predicted_points_keep_the_bounds(machine: str) -> None:
-    few = points(machine, "add", FEW[machine])
+    few = points(machine, "add", QUICK_POINTS[machine])
     errors = [abs(point.error) for point in few if point.judged]
     assert max(errors) < WORST and statistics.median(errors) < contention.MEDIAN.bound
     assert all(point.fairness > 0.05 for point in few)
@@ -38,7 +38,11 @@ def test_a_few_predicted_points_keep_the_bounds(machine: str) -> None:
 
 def test_the_rate_falls_gently_beyond_the_socket() -> None:
     socket, all_threads = points("x8176x8", "add", (28, 420))
-    assert contention.GENTLE[0] < all_threads.simulated / socket.simulated < contention.GENTLE[1]
+    assert (
+        contention.RATE_RANGE_8176[0]
+        < all_threads.simulated / socket.simulated
+        < contention.RATE_RANGE_8176[1]
+    )
 
 
 def test_retrying_costs_more_the_more_cores_retry() -> None:

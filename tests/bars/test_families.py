@@ -9,7 +9,7 @@ import pytest
 from uncore import topology
 from uncore_lab.fitting.numbers import clocks, free
 from uncore_lab.validate import families, hosts, lockhammer
-from uncore_lab.validate.families import Family, Trial
+from uncore_lab.validate.families import MachineFamily, Trial
 
 FAMILIES = families.families()
 
@@ -50,12 +50,12 @@ def test_a_trial_with_a_load_beyond_its_bar_is_refused() -> None:
     allowed = Trial({}, {}, off, [log(1.29), log(0.8)], ())
     assert allowed.sum == pytest.approx(0.01 + 0.1 + 3 * 0.2)
     assert Trial({}, {}, off, [log(1.31)], ()).sum == inf
-    assert exp(families.FARTHEST) == pytest.approx(1.3)
+    assert exp(families.MAX_LOAD_ERROR_LOG) == pytest.approx(1.3)
 
 
 def test_matrices_determine_what_follows_a_chosen_number() -> None:
     """A line that stays longer leaves less time for the ways of a handoff, which stays as it is."""
-    family = Family(["core.hold"], ["tr1950x"], [], [])
+    family = MachineFamily(["core.hold"], ["tr1950x"], [], [])
     short, long = (families.tried(family, {"core.hold": hold}) for hold in ("20cy", "34cy"))
     ways = [
         float(trial.determined["ccx.join.inject"].removesuffix("cy")) for trial in (short, long)

@@ -13,7 +13,7 @@ import pytest
 
 from uncore import topology
 from uncore.support.paths import TOPOLOGIES
-from uncore_lab.calibrate.order import Order, find
+from uncore_lab.calibrate.order import CoreOrder, find
 from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.additive_parts import parts_of
 from uncore_lab.figures.simulate import handoffs
@@ -59,7 +59,7 @@ def test_a_core_is_found_at_the_stop_where_it_sits() -> None:
 
 def test_a_renumbered_map_keeps_its_floorplan() -> None:
     text = 'map = """\n    u   0+1 b0\n    b0  2   .\n"""\nsize = "2MiB"\n'
-    moved = stops.renumber(text, Order((2, 0, 1), 2, 1.0))
+    moved = stops.renumber(text, CoreOrder((2, 0, 1), 2, 1.0))
     assert moved == 'map = """\n    u   2+0 b0\n    b0  1   .\n"""\nsize = "2MiB"\n'
 
 
@@ -89,7 +89,7 @@ def test_machines_that_share_a_number_get_one_value_for_it() -> None:
     assert found == pytest.approx(right, abs=0.02)
 
 
-def test_amounts_are_written_where_they_stood_and_those_that_follow_too(tmp_path: Path) -> None:
+def test_amounts_and_their_followers_are_written_in_place(tmp_path: Path) -> None:
     copytree(TOPOLOGIES, tmp_path / "copy")
     file = tmp_path / "copy/r5950x.toml"
     copied = dataclasses.replace(numbers.prepare("r5950x", None), machine=topology.load(file))

@@ -40,11 +40,11 @@ def trace(tmp_path: Path) -> Path:
 def test_records_are_intervals_since_the_one_before(trace: Path) -> None:
     records = ktr.read(trace)
     assert len(records) == 13
-    assert records[0] == ktr.Record(652, 1, 1040, "PING")
+    assert records[0] == ktr.KtrRecord(652, 1, 1040, "PING")
     assert (records[-2].ns, records[-1].event) == (None, "PASSIVE_IPI")
 
 
-def test_an_event_is_named_by_what_it_depends_on(trace: Path) -> None:
+def test_an_event_is_named_after_its_pipeline_and_waker(trace: Path) -> None:
     names = [event for event, _ in ktr.named(ktr.read(trace))]
     assert names[2:5] == ["PIPELINE", "PIPELINE+", "PIPELINE+"]
     assert names[6:8] == ["WAKEUP_END", "TSLEEP_END"]
@@ -71,7 +71,7 @@ def test_each_row_is_simulated_as_it_was_traced(trace: Path) -> None:
         (None, "cannot be read"),
     ],
 )
-def test_what_is_no_trace_is_refused(text: str | None, message: str, tmp_path: Path) -> None:
+def test_file_that_is_no_trace_is_refused(text: str | None, message: str, tmp_path: Path) -> None:
     path = tmp_path / "trace"
     if text is not None:
         path.write_text(text)

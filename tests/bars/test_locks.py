@@ -15,14 +15,14 @@ from uncore.execution.execute import execute
 from uncore_lab.validate import lock_curves as locks
 from uncore_lab.validate import lockhammer
 from uncore_lab.validate.bar import Bar, past
-from uncore_lab.validate.lock_curves import Point
+from uncore_lab.validate.lock_curves import LockPoint
 from uncore_lab.validate.lockhammer import Ns, Spot
 
 MACHINES = lockhammer.carried()
 
 
-def curve(spots: list[Spot], simulated: list[float]) -> list[Point]:
-    return [Point(spot, Ns(ns, ns, ns)) for spot, ns in zip(spots, simulated, strict=True)]
+def curve(spots: list[Spot], simulated: list[float]) -> list[LockPoint]:
+    return [LockPoint(spot, Ns(ns, ns, ns)) for spot, ns in zip(spots, simulated, strict=True)]
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -79,8 +79,10 @@ def test_loops_last_as_long_as_the_harness_shows() -> None:
     assert held.times == beside.times | {"hold": "1000ns"}
 
 
-def test_errors_are_of_what_is_left_without_the_hold() -> None:
-    """Where a lock excludes; of a count nobody waits for another's hold."""
+def test_errors_leave_out_the_hold() -> None:
+    """A lock excludes, so its error leaves out the hold; with a count nobody waits for another's
+    hold.
+    """
     lock = Spot("skylake24", "ticket_spinlock", 1000, 0, 24)
     assert lock.error(1000 + 2 * 189.8) == pytest.approx(100)
     think = Spot("skylake24", "ticket_spinlock", 1000, 5000, 24)
@@ -96,7 +98,8 @@ def test_the_law_is_the_line_through_one_socket() -> None:
     points = curve(spots, [0, 0, *(50 + 7 * n / 2 for n in (4, 8, 16, 32, 48))])
     ours, real = locks._laws(points)
     assert ours == pytest.approx((50, 7))
-    assert real == pytest.approx((85, 15.4), rel=0.1)  # as read off by eye, the harness included
+    # values read off by eye, the harness included
+    assert real == pytest.approx((85, 15.4), rel=0.1)
 
 
 def test_the_knee_is_where_throughput_stops_growing() -> None:
@@ -114,13 +117,13 @@ def test_a_bound_that_does_not_hold_is_reported() -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_more_operations_change_no_conclusion(machine: str) -> None:
+def test_twice_as_many_operations_change_no_conclusion(machine: str) -> None:
     """Lockhammer's threads do 5000 operations each; ours a few, and twice as many tell the same."""
     spots = [
         Spot(machine, primitive, 0, 0, 16)
         for primitive in ("incdec_refcount", "ticket_spinlock", "swap_mutex", "queued_spinlock")
     ]
     few = locks.measure(spots)
-    many = locks.measure(spots, ops=2 * max(lockhammer.FEW, lockhammer.OPS // 16))
+    many = locks.measure(spots, ops=2 * max(lockhammer.MIN_THREAD_OPS, lockhammer.RUN_OPS // 16))
     for one, other in zip(few, many, strict=True):
         assert one.simulated.median == pytest.approx(other.simulated.median, rel=0.05)

@@ -110,11 +110,11 @@ def test_a_judge_is_not_simulated_before_it_is_opened(copy: Path) -> None:
     assert name in sets.shown(sets.sealed())
 
 
-def test_only_what_may_be_shown_is_on_file() -> None:
+def test_sealed_sets_are_not_on_file() -> None:
     assert {line["set"] for line in filed("bench")} == set(sets.shown(sets.sealed()))
 
 
-# ---- What is wrong with a file -------------------------------------------------------------------
+# ---- mistakes in a file --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_only_what_may_be_shown_is_on_file() -> None:
         ('show     = "rate"', 'show = "time"\nfit = "think"', 'fit needs show = "rate"'),
     ],
 )
-def test_a_file_that_is_wrong_is_named_with_what_is_wrong(
+def test_invalid_file_is_named_with_its_mistake(
     copy: Path, old: str, new: str, message: str
 ) -> None:
     path = copy / "odp-ticket-n1.toml"
@@ -135,7 +135,7 @@ def test_a_file_that_is_wrong_is_named_with_what_is_wrong(
     assert str(path) in str(wrong.value)
 
 
-# ---- What is compared and shown ------------------------------------------------------------------
+# ---- comparison and output -----------------------------------------------------------------------
 
 
 def test_a_range_stands_for_its_middle_and_a_curve_may_be_relative() -> None:
@@ -148,7 +148,7 @@ def test_a_range_stands_for_its_middle_and_a_curve_may_be_relative() -> None:
 
 def test_the_first_figure_is_met_where_a_time_is_fitted_to_it() -> None:
     """No open set has a fit; so a rate of its own stands in."""
-    curve = sets.Curve(
+    curve = sets.PublishedCurve(
         name="fitted",
         unit="",
         show="rate",
@@ -167,7 +167,7 @@ def test_the_first_figure_is_met_where_a_time_is_fitted_to_it() -> None:
     ("show", "value"),
     [("rate", 30), ("each", 15), ("hart", 20), ("time", 100 / 3), ("own", 200 / 3), ("apart", 2)],
 )
-def test_a_quantity_is_what_its_name_says(show: Any, value: float) -> None:
+def test_a_quantity_has_the_unit_of_its_name(show: Any, value: float) -> None:
     """Two threads: 20 operations in 1 us, and 10 in half of it."""
     point = SimpleNamespace(
         threads=2,
@@ -176,13 +176,13 @@ def test_a_quantity_is_what_its_name_says(show: Any, value: float) -> None:
         thread_ops=[20, 10],
         thread_ps=[(0, 1_000_000), (500_000, 1_000_000)],
     )
-    curve = sets.Curve("name", "unit", show, "workload", [1.0])
+    curve = sets.PublishedCurve("name", "unit", show, "workload", [1.0])
     assert papers.QUANTITIES[show](cast("Point", point), curve) == pytest.approx(value)
 
 
 def test_the_picture_has_no_text_outside_it() -> None:
     figures = [
-        papers.Compared(name, "m", "curve", str(at), 1.0, ratio, "predicted", judge=False)
+        papers.ComparedFigure(name, "m", "curve", str(at), 1.0, ratio, "predicted", judge=False)
         for name in sets.names()
         for at, ratio in enumerate((0.1, 1.0, 7.0))
     ]

@@ -36,13 +36,13 @@ def test_noise_is_no_structure(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [SMT, PLAIN])
-def test_what_cores_add_is_structure_where_cores_meet(name: str) -> None:
+def test_sums_of_parts_of_cores_are_structure(name: str) -> None:
     machine = topology.load(name)
     meet = machine.resolvers[0].level
     assert structured(machine, flat(machine, noise=1, parts=5)) == [meet]
 
 
-def test_siblings_repeat_what_is_no_sum_of_two_cores() -> None:
+def test_siblings_repeat_differences_that_are_no_sums_of_parts() -> None:
     machine = topology.load(SMT)
     cores = np.random.default_rng(3).normal(100, 5, (machine.cores, machine.cores))
     ns = np.kron(cores + cores.T, np.ones((2, 2))) + flat(machine, noise=1)
@@ -50,7 +50,7 @@ def test_siblings_repeat_what_is_no_sum_of_two_cores() -> None:
 
 
 @pytest.mark.parametrize("name", [SMT, PLAIN])
-def test_a_reading_says_nothing_of_itself(name: str) -> None:
+def test_a_reading_takes_no_part_in_its_own_guess(name: str) -> None:
     """One far away is as far from its guess as from the median."""
     machine = topology.load(name)
     ns = flat(machine, noise=0)

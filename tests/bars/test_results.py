@@ -52,7 +52,7 @@ def broadcast() -> Table:
     return interrupts.table([*rows, *interrupts.latencies(machine, interrupts.carried()[machine])])
 
 
-FEW: dict[str, Callable[[], Table]] = {
+QUICK_TABLES: dict[str, Callable[[], Table]] = {
     "contention": contended,
     "locks": locked,
     "directory": lambda: directory.table(directory.rows_of("x8180x2")),
@@ -64,9 +64,9 @@ FEW: dict[str, Callable[[], Table]] = {
 }
 
 
-@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("name", QUICK_TABLES)
 def test_a_few_figures_are_those_on_file(name: str) -> None:
-    assert moved(FEW[name]()) == []
+    assert moved(QUICK_TABLES[name]()) == []
 
 
 @pytest.mark.long
@@ -148,7 +148,7 @@ def test_answers_that_come_by_themselves_hold_as_often_as_they_say() -> None:
 
 
 @pytest.mark.long
-def test_intervals_are_what_is_on_file() -> None:
+def test_computed_intervals_equal_those_on_file() -> None:
     pair = ("ccx:2x4", "lock/ticket")
     kept = [r for r in load("intervals") if (r["machine"], r["workload"]) == pair]
     assert [*intervals.table([*intervals.rows(*pair)]).lines.values()] == kept

@@ -18,7 +18,7 @@ from uncore_lab.validate import scaling
 from uncore_lab.validate.series import Series, series
 
 ALL = series()
-LONG = 4  # times the calls of a curve
+LONGER_CALLS_FACTOR = 4
 GETUID = next(s for s in ALL if (s.machine, s.benchmark, s.kind) == ("x6130x2", "getuid1", "linux"))
 
 
@@ -61,7 +61,7 @@ def test_a_single_task_is_as_fast_as_measured() -> None:
 
 def test_the_clocks_follow_the_measured_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is shared, so four tasks lose what the turbo loses: 3.7 to 3.5 GHz, as measured."""
-    calls = LONG * GETUID.calls  # the first ones miss
+    calls = LONGER_CALLS_FACTOR * GETUID.calls  # the first ones miss
     monkeypatch.setattr(Series, "calls", calls)
     (curve,) = scaling.curves([shortened(GETUID, [1, 4])])
     turbo = 4 * 3.5 / 3.7
@@ -76,7 +76,7 @@ def test_the_clocks_follow_the_measured_machine(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_curve_is_described_by_its_peak_and_its_ends() -> None:
     epyc = next(s for s in ALL if s.machine == "epyc7601x2")
-    curve = scaling.Curve(epyc, 0, [1, 4, 2, 1, 1, 1, 1.5], [1, 2, 2, 2, 2, 2, 1])
+    curve = scaling.ScalingCurve(epyc, 0, [1, 4, 2, 1, 1, 1, 1.5], [1, 2, 2, 2, 2, 2, 1])
     assert curve.peak(curve.simulated) == 4
     assert curve.knee([1, 1.9, 2, 2, 2, 2, 2]) == 4
     assert curve.smt_yield(curve.simulated) == 1.5

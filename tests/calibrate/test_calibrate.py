@@ -15,7 +15,7 @@ from uncore.cli.app import main
 from uncore.topology.cpus import hart_of_cpu
 from uncore.topology.machine import Machine
 from uncore_lab.calibrate.determined import undetermined
-from uncore_lab.calibrate.fit import FINE, Fitted, solve
+from uncore_lab.calibrate.fit import FINAL_ROUNDS, Fitted, solve
 from uncore_lab.calibrate.order import map_of
 from uncore_lab.calibrate.problem import Problem
 from uncore_lab.calibrate.write import kept, machine_file
@@ -56,8 +56,8 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("name", "home", "slice_", "factors"), WRONG)
-def test_numbers_are_found_again(name, home, slice_, factors, tmp_path) -> None:
-    """Of two equal sockets chance hides which has the line."""
+def test_calibration_recovers_changed_numbers(name, home, slice_, factors, tmp_path) -> None:
+    """Noise hides which of two equal sockets has the line."""
     keys, homes = list(free(name)), home.split("|")
     right = dict(zip(keys, factors, strict=True))
     fitted = solve(Problem.of(name, made(tmp_path / "m.csv", name, right, homes[0], slice_)))
@@ -88,7 +88,7 @@ def test_cores_are_found_where_they_sit(tmp_path) -> None:
     renamed = np.where(np.tri(machine.harts, k=-1), np.fmax(ns, ns.T)[np.ix_(harts, harts)], np.nan)
     matrix = write(tmp_path / "m.csv", machine, renamed)
     fitted = solve(Problem.of("r5950x", matrix))
-    off = fitted.problem.simulated(fitted.steps, fitted.choice, FINE) / renamed - 1
+    off = fitted.problem.simulated(fitted.steps, fitted.choice, FINAL_ROUNDS) / renamed - 1
     levels = figures.level_of_pairs(machine)
     for level in ("core", "ccx", "socket"):  # pairs of a class are in the right order
         of_class = off[(levels == level) & ~np.isnan(off)]
@@ -108,7 +108,7 @@ def test_a_number_at_a_ratio_of_another_moves_with_it() -> None:
     assert across.settings(10.0)[1] == "socket.join.dx=3.540000ns"
 
 
-def test_what_a_real_machine_measured_gives_the_shipped_numbers(tmp_path) -> None:
+def test_calibrating_a_real_matrix_gives_the_shipped_numbers(tmp_path) -> None:
     """The carried figures, as a matrix; the numbers in topologies/ were fitted to them."""
     machine = topology.load("tr1950x")
     carried = figures.carried_matrix(figures.read("tr1950x"), machine)
@@ -125,7 +125,7 @@ def test_the_machine_of_the_file_is_as_far_off_as_the_file_says(tmp_path) -> Non
     fitted = solve(Problem.of("r5800x3d", matrix), slice_="2")
     output.write_text(machine_file(fitted, matrix, output))
     problem, choice = fitted.problem, fitted.choice
-    ns = handoffs(topology.load(output), problem.hardware(choice), rounds=FINE)
+    ns = handoffs(topology.load(output), problem.hardware(choice), rounds=FINAL_ROUNDS)
     real, ours = problem.classes(problem.measured, choice), problem.classes(ns, choice)
     match = re.search(r"([\d.]+) % at worst", output.read_text())
     assert match
@@ -133,7 +133,7 @@ def test_the_machine_of_the_file_is_as_far_off_as_the_file_says(tmp_path) -> Non
     assert float(match[1]) == pytest.approx(100 * worst, abs=0.1)
 
 
-def test_what_the_matrix_cannot_tell_is_said(tmp_path) -> None:
+def test_undetermined_numbers_are_reported(tmp_path) -> None:
     """A handoff reads no memory; and what an L2 costs adds to what a ring's way in does."""
     right = {"ccx.join.inject": 1.2}
     matrix = made(tmp_path / "m.csv", "tr1950x", right, "node1")

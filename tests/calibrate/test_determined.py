@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from uncore import topology
-from uncore_lab.calibrate.determined import ERROR, uncertainties, undetermined
+from uncore_lab.calibrate.determined import CLASS_RELATIVE_ERROR, uncertainties, undetermined
 from uncore_lab.calibrate.fit import Fitted
-from uncore_lab.calibrate.problem import Choice, Problem
-from uncore_lab.fitting.numbers import MOST_RATIO, NS, RATIO, Free
-from uncore_lab.fitting.solve import REACH, Solution
+from uncore_lab.calibrate.problem import Problem, UnrecordedChoice
+from uncore_lab.fitting.numbers import MAX_RATIO, NS, RATIO, Free
+from uncore_lab.fitting.solve import MAX_STEP_LOG, Solution
 
 ONE = np.eye(6)[:3]  # a number that one residual follows, and no other does
 
@@ -25,19 +25,23 @@ def fitted(slopes: np.ndarray, steps: object = 0.0, left: float = 0.0, ratio: fl
     off = np.full(slopes.shape[1], left)
     moved = np.broadcast_to(np.asarray(steps, dtype=float), len(keys))
     solution = Solution(list(keys), moved, slopes.T, off, prior=0.003)
-    return Fitted(problem, Choice("node0"), solution, ())
+    return Fitted(problem, UnrecordedChoice("node0"), solution, ())
 
 
-def test_nothing_is_said_of_numbers_that_residuals_follow() -> None:
+def test_determined_numbers_are_not_reported() -> None:
     assert undetermined(fitted(ONE)) == []
-    assert uncertainties(fitted(ONE)) == pytest.approx(dict.fromkeys("abc", ERROR), rel=1e-3)
+    assert uncertainties(fitted(ONE)) == pytest.approx(
+        dict.fromkeys("abc", CLASS_RELATIVE_ERROR), rel=1e-3
+    )
 
 
 def test_a_number_that_residuals_follow_half_as_much_deviates_twice_as_much() -> None:
-    assert uncertainties(fitted(0.5 * ONE))["a"] == pytest.approx(2 * ERROR, rel=1e-3)
+    assert uncertainties(fitted(0.5 * ONE))["a"] == pytest.approx(
+        2 * CLASS_RELATIVE_ERROR, rel=1e-3
+    )
 
 
-def test_a_number_that_nothing_follows_is_named() -> None:
+def test_undetermined_number_is_named() -> None:
     slopes = ONE * [[1], [0], [1]]
     assert undetermined(fitted(slopes)) == [
         "b: the matrix says nothing of it; it stays where it was"
@@ -59,7 +63,7 @@ def test_numbers_that_are_followed_alike_are_named_with_how_much_of_each() -> No
     assert undetermined(fitted(aside)) == ["moved together the matrix cannot tell: b +10 %, c -5 %"]
 
 
-def test_what_fits_badly_determines_less() -> None:
+def test_larger_residuals_make_numbers_less_certain() -> None:
     """Three of six residuals are left; each off by 0.25, they are worth 0.35 each."""
     assert undetermined(fitted(ONE, left=0.2)) == []
     assert len(undetermined(fitted(ONE, left=0.25))) == 3
@@ -69,9 +73,9 @@ def test_what_fits_badly_determines_less() -> None:
 @pytest.mark.parametrize(
     ("steps", "ratio", "said"),
     [
-        ([-REACH, 0, 0], 0, "a: is as small as it may become"),
-        ([0, REACH, 0], 0, "b: is as large as it may become"),
-        ([0, 0, log(MOST_RATIO / 2)], 2.0, "c: is as large as it may become"),
+        ([-MAX_STEP_LOG, 0, 0], 0, "a: is as small as it may become"),
+        ([0, MAX_STEP_LOG, 0], 0, "b: is as large as it may become"),
+        ([0, 0, log(MAX_RATIO / 2)], 2.0, "c: is as large as it may become"),
     ],
 )
 def test_a_number_at_its_limit_is_named_once(steps: list[float], ratio: float, said: str) -> None:

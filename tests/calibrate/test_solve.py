@@ -8,7 +8,15 @@ from math import inf, log
 import numpy as np
 import pytest
 
-from uncore_lab.fitting.solve import PAIRS, REACH, STEP, Part, Target, present, solve
+from uncore_lab.fitting.solve import (
+    DERIVATIVE_STEP_LOG,
+    MAX_STEP_LOG,
+    PAIRS_WEIGHT,
+    ClassTarget,
+    FitPart,
+    present,
+    solve,
+)
 
 
 def sums(right: list[float], asked: list[int] | None = None) -> Callable[[np.ndarray], np.ndarray]:
@@ -26,7 +34,7 @@ def sums(right: list[float], asked: list[int] | None = None) -> Callable[[np.nda
 
 def test_parts_have_one_value_of_a_number_that_they_share() -> None:
     first, second = sums([0.1, -0.2]), sums([-0.2, 0.3, 0.4])
-    solution = solve([Part(["a", "b"], first), Part(["b", "c", "d"], second)])
+    solution = solve([FitPart(["a", "b"], first), FitPart(["b", "c", "d"], second)])
     assert list(solution.keys) == ["a", "b", "c", "d"]
     assert solution.steps == pytest.approx([0.1, -0.2, 0.3, 0.4], abs=1e-3)
     assert solution.jacobian[:2, 2:] == pytest.approx(0) and solution.jacobian.shape == (5, 4)
@@ -35,12 +43,12 @@ def test_parts_have_one_value_of_a_number_that_they_share() -> None:
 def test_a_part_is_asked_as_often_as_its_own_numbers_need() -> None:
     small: list[int] = []
     large: list[int] = []
-    solve([Part("a", sums([0.1], small)), Part("bcdefg", sums([0.0] * 6, large))], most=1)
+    solve([FitPart("a", sums([0.1], small)), FitPart("bcdefg", sums([0.0] * 6, large))], most=1)
     assert small == [1, 1] and large == [6] * 7
 
 
 def test_a_number_that_nothing_follows_stays() -> None:
-    blind = Part(["a", "b"], lambda steps: np.array([np.exp(steps[0] - log(2)) - 1]))
+    blind = FitPart(["a", "b"], lambda steps: np.array([np.exp(steps[0] - log(2)) - 1]))
     assert solve([blind], prior=0.003).steps == pytest.approx([log(2), 0], abs=1e-3)
     assert solve([blind], prior=1.0).steps[0] < 0.5 * log(2)
     begin = np.array([0.5, 0.25])
@@ -57,15 +65,15 @@ def test_steps_end_at_their_limits() -> None:
         seen.append(steps[0])
         return np.asarray(steps - [10, -10])
 
-    parts = [Part("ab", far, [0.5, inf]), Part("b", lambda steps: steps + 10)]
+    parts = [FitPart("ab", far, [0.5, inf]), FitPart("b", lambda steps: steps + 10)]
     solution = solve(parts, begin=np.array([0.2, -1.0]))
-    assert solution.steps == pytest.approx([0.5 - STEP, -REACH], abs=0.01)
+    assert solution.steps == pytest.approx([0.5 - DERIVATIVE_STEP_LOG, -MAX_STEP_LOG], abs=0.01)
     assert max(seen) <= 0.5
 
 
 def test_steps_of_the_answer_hide_no_slope_from_a_stride_across_them() -> None:
     """A number that moves an answer by jumps of a tenth looks undetermined beside one."""
-    stairs = Part(["a"], lambda steps: np.floor(10 * steps + 0.5) / 10)
+    stairs = FitPart(["a"], lambda steps: np.floor(10 * steps + 0.5) / 10)
     near, far = solve([stairs], prior=0.01), solve([stairs], prior=0.01, stride=0.2)
     assert near.jacobian == pytest.approx(0) and far.jacobian == pytest.approx(1)
 
@@ -77,7 +85,7 @@ def test_a_stride_past_a_limit_goes_down_instead() -> None:
         seen.append(steps[0])
         return 2 * np.asarray(steps)
 
-    solution = solve([Part(["a"], straight, [0.1])], stride=0.5)
+    solution = solve([FitPart(["a"], straight, [0.1])], stride=0.5)
     assert solution.jacobian == pytest.approx(2) and max(seen) <= 0.1
 
 
@@ -86,12 +94,12 @@ def test_a_class_of_many_pairs_weighs_what_one_of_few_does() -> None:
     few, many = np.zeros((2, 9, 9), dtype=bool)
     few[0, :2] = many[1:] = True
     simulated = np.where(few, 110.0, 120.0)
-    off = Target(measured, {"few": few, "many": many}).off(simulated)
+    off = ClassTarget(measured, {"few": few, "many": many}).off(simulated)
     medians, pairs = off[:2], off[2:]
     assert medians == pytest.approx([0.1, 0.2]) and pairs.size == 2 + 72
-    assert np.sum(pairs[:2] ** 2) == pytest.approx((PAIRS * 0.1) ** 2)
-    assert np.sum(pairs[2:] ** 2) == pytest.approx((PAIRS * 0.2) ** 2)
-    alone = Target(measured, {"few": few}, medians=0, pairs=1).off(simulated)
+    assert np.sum(pairs[:2] ** 2) == pytest.approx((PAIRS_WEIGHT * 0.1) ** 2)
+    assert np.sum(pairs[2:] ** 2) == pytest.approx((PAIRS_WEIGHT * 0.2) ** 2)
+    alone = ClassTarget(measured, {"few": few}, medians=0, pairs=1).off(simulated)
     assert alone == pytest.approx([0.1 / 2**0.5] * 2)
 
 

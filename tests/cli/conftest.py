@@ -32,8 +32,8 @@ def uncore(
     """Runs `uncore WORDS...` in an empty directory."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     monkeypatch.setitem(engine.ENGINES, "toy", "toy_engine")
-    monkeypatch.setattr(store, "FOLDER", tmp_path / ".points")
-    monkeypatch.setattr(kept_boots, "FOLDER", tmp_path / ".boots")
+    monkeypatch.setattr(store, "POINTS_FOLDER", tmp_path / ".points")
+    monkeypatch.setattr(kept_boots, "BOOTS_FOLDER", tmp_path / ".boots")
     monkeypatch.chdir(tmp_path)
 
     def call(*words: str) -> Outcome:

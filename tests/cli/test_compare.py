@@ -98,7 +98,7 @@ def test_the_last_line_says_what_to_do_and_can_be_done(uncore):
     assert uncore(*rest).status == 0 and Path("w.html").is_file()
 
 
-def test_what_differs_is_asked_for_in_one_word(uncore):
+def test_repeat_command_has_differing_values_in_one_option(uncore):
     words = ("bus:4", "lock/ticket", "--threads", "4", "--set", "ops=3")
     for name in ("mesi", "moesi"):
         uncore("run", *words, "--with", f"protocol={name}", "--output", f"{name}.json")

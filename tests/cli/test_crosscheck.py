@@ -55,7 +55,7 @@ def compared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(outside, "ENGINES", ("reference",))
     monkeypatch.setattr(outside, "MACHINES", {2: ("ring:2",)})
     monkeypatch.setattr(outside, "PROGRAMS", {"lock/ticket": {"ops": "5"}})
-    columns = outside.COLUMNS["engines"]
+    columns = outside.FILE_COLUMNS["engines"]
     job = {"machine": "ring:2", "program": "lock/ticket", "part": "", "protocol": ""}
     rows = [
         dict.fromkeys(columns, "9") | job | {"engine": name, "harts": harts, "model": "deadbeef"}
@@ -76,7 +76,7 @@ def test_whole_comparison_is_written_as_data_and_a_picture(
     assert ended.value.code == 0
     (row,) = msgspec.json.decode(capsys.readouterr().out)["rows"]
     written, *kept = outside.load(compared / "engines.csv")
-    assert written == {name: str(row.get(name, "")) for name in outside.COLUMNS["engines"]}
+    assert written == {name: str(row.get(name, "")) for name in outside.FILE_COLUMNS["engines"]}
     assert (written["engine"], written["ratio"], written["harts"]) == ("reference", "1", "2")
     assert [(row["engine"], row["harts"]) for row in kept] == [("gem5", "2"), ("reference", "4")]
     now = model_state.parts()
@@ -87,7 +87,7 @@ def test_whole_comparison_is_written_as_data_and_a_picture(
 
 def test_job_that_an_engine_refuses_has_no_row(compared: Path) -> None:
     told: list[str] = []
-    jobs = [outside.Compared("engines", "reference", "ring:2", "lock/ticket", 3, {})]
+    jobs = [outside.ComparedJob("engines", "reference", "ring:2", "lock/ticket", 3, {})]
     assert list(outside.rows(jobs, refused=told.append)) == []
     assert told and told[0].startswith("reference ring:2 lock/ticket 3: ")
 
@@ -117,7 +117,7 @@ def test_comparison_without_jobs_engines_or_folder_is_refused(
     assert message in " ".join(capsys.readouterr().err.split())
 
 
-ATOMICS = outside.Compared("engines", "sst", "mesh:8x8", "counter/atomic", 16, {"ops": "20"})
+ATOMICS = outside.ComparedJob("engines", "sst", "mesh:8x8", "counter/atomic", 16, {"ops": "20"})
 
 
 def on_native(overrides: dict[str, str]) -> float:
@@ -157,7 +157,7 @@ def test_conventions_are_those_of_the_files_that_are_extended_too() -> None:
     assert not any("system.data" in taken for taken in held)  # a ring has data of its own
 
 
-BUS = outside.Compared("engines", "sst", "bus:4", "lock/ticket", 4, {"ops": "20"})
+BUS = outside.ComparedJob("engines", "sst", "bus:4", "lock/ticket", 4, {"ops": "20"})
 CACHE = {"system.data": "inclusive 32MiB 16-way 60ns", "system.resolver.knows": "inclusive"}
 
 
@@ -177,7 +177,7 @@ def test_level_without_data_is_a_cache_outside() -> None:
 
 def test_two_conventions_that_help_only_together_are_found() -> None:
     """On a bus `hold` costs nothing until its resolver knows who has a line."""
-    counter = outside.Compared("engines", "sst", "bus:4", "counter/atomic", 4, {"ops": "20"})
+    counter = outside.ComparedJob("engines", "sst", "bus:4", "counter/atomic", 4, {"ops": "20"})
     ways = {"system.resolver.reply": "via", "system.resolver.unblock": "response"}
     (made,) = crosscheck(counter.job("native", CACHE | ways | {"core.hold": "0cy"}), ["native"])
     explained = counter.explained(1.15 * (made.sides[0].per_operation or 0), "MESI")
@@ -198,7 +198,9 @@ def test_line_that_stands_elsewhere_explains_what_no_convention_does(
 
     monkeypatch.setattr(outside, "crosscheck", elsewhere)
     monkeypatch.setattr(outside.engine, "protocol", lambda *_: "none")
-    job = outside.Compared("engines", "reference", "mesh:8x8", "counter/atomic", 16, {"ops": "20"})
+    job = outside.ComparedJob(
+        "engines", "reference", "mesh:8x8", "counter/atomic", 16, {"ops": "20"}
+    )
     ((_, _, row),) = outside.rows([job])
     words = (row["conventions"], row["ratio_then"])
     assert words == ("both sides: system.resolver.slices=1", "1")

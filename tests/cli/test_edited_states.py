@@ -86,13 +86,13 @@ def test_memory_that_unpacks_to_more_than_the_head_says_is_refused(uncore, state
     assert (result.status, "damaged" in result.err) == (2, True), result.err
 
 
-@pytest.mark.parametrize("more", [1, state_file.PIECE + 1])
-def test_memory_with_more_behind_it_is_refused(uncore, state, more):
+@pytest.mark.parametrize("more", [1, state_file.PIECE_BYTES + 1])
+def test_memory_with_trailing_bytes_is_refused(uncore, state, more):
     Path("more").write_bytes(forged(state + bytes(more)))
     result = uncore("run", "--from", "more")
     assert (result.status, "damaged" in result.err) == (2, True), result.err
 
 
 @pytest.mark.parametrize("path", ["/dev/zero", "/dev/null", ".", "/proc/self/mem"])
-def test_what_is_no_file_of_a_state_is_refused(uncore, path):
+def test_file_that_is_no_saved_state_is_refused(uncore, path):
     assert uncore("run", "--from", path).status == 2

@@ -20,7 +20,7 @@ WORDS = (
     "run bus:64 counter/atomic --threads 1,64 --set ops=2500000 --max-time none --seed none"
     " --cores 2 --output r.json"
 ).split()
-PATIENCE = 200  # seconds
+END_TIMEOUT_S = 200
 
 
 def fields(process: int) -> list[str]:
@@ -42,7 +42,7 @@ def children(process: int) -> list[int]:
 
 
 def has_finished_a_point(worker: int) -> bool:
-    """Whether a worker has run, and sleeps in ten samples."""
+    """True if a worker has run, and sleeps in ten samples."""
     for _ in range(10):
         state, ticks = fields(worker)[0], int(fields(worker)[11])
         if state != "S" or ticks < 5:
@@ -52,7 +52,7 @@ def has_finished_a_point(worker: int) -> bool:
 
 
 def wait_until(holds: Callable[[], bool]) -> bool:
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + END_TIMEOUT_S
     while not holds():
         if time.monotonic() > end:
             return False
@@ -93,7 +93,7 @@ def test_signal_keeps_finished_points_and_ends_workers(running, tmp_path, number
         os.killpg(process.pid, number)
     else:
         process.send_signal(number)
-    process.communicate(timeout=PATIENCE)
+    process.communicate(timeout=END_TIMEOUT_S)
     assert process.returncode == 130
     assert not any(map(alive, workers))
     result = load(tmp_path / "r.json")
@@ -104,7 +104,7 @@ def test_signal_keeps_finished_points_and_ends_workers(running, tmp_path, number
 def test_workers_end_with_a_parent_that_is_killed(running, number):
     process, workers = running
     process.send_signal(number)
-    process.communicate(timeout=PATIENCE)
+    process.communicate(timeout=END_TIMEOUT_S)
     assert process.returncode == -number
     assert wait_until(lambda: not any(map(alive, workers)))
 

@@ -27,7 +27,7 @@ def result():
 
 def saved_as(ending, result, path):
     if ending == "log":
-        empty = {key: [] for key in log.COLUMNS}
+        empty = {key: [] for key in log.LOG_COLUMNS}
         log.save([(2, None, log.frame(empty))], path)
     else:
         save(result, path)

@@ -15,13 +15,13 @@ from uncore.errors import UserError
 from uncore.result import log
 
 MEMORY = 3 << 30  # bytes of addresses: what the command has without any file, and some room
-SECONDS = 60
+REFUSAL_TIMEOUT_S = 60
 CODE = bytes.fromhex("130500009308d00573000000")  # exit(0)
 TREE = 'name = "x"\nextends = "families/base"\ntree = "{}"\n'
 XML = '<?xml version="1.0"?>{}<topology version="2.0">{}</topology>'
 PU = '<object type="PU" os_index="{}"/>'
 
-TEXTS = {name: ["", ""] for name, kind in log.COLUMNS.items() if kind == log.TEXT}
+TEXTS = {name: ["", ""] for name, kind in log.LOG_COLUMNS.items() if kind == log.TEXT}
 
 
 def elf(*segments: tuple[int, int, int]) -> bytes:
@@ -109,7 +109,12 @@ def limited() -> None:
 def told(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "uncore", *words.split()]
     return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=SECONDS, preexec_fn=limited
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=REFUSAL_TIMEOUT_S,
+        preexec_fn=limited,
     )
 
 
@@ -142,12 +147,14 @@ def test_data_of_a_program_may_be_large_where_nobody_touches_it(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(("bound", "message"), [("MOST_ROWS", "transactions"), ("LARGEST", "MiB")])
+@pytest.mark.parametrize(
+    ("bound", "message"), [("MAX_LOG_ROWS", "transactions"), ("MAX_LOG_BYTES", "MiB")]
+)
 def test_a_log_larger_than_what_is_read_is_refused(
     bound: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "log.parquet"
-    log.save([(1, None, log.frame({key: [0, 1] for key in log.COLUMNS} | TEXTS))], path)
+    log.save([(1, None, log.frame({key: [0, 1] for key in log.LOG_COLUMNS} | TEXTS))], path)
     assert len(log.load(path)) == 2
     monkeypatch.setattr(log, bound, 1)
     with pytest.raises(UserError, match=message):

@@ -31,7 +31,7 @@ def boot(uncore, tmp_path: Path):
 
 
 def kept() -> list[Path]:
-    return sorted(kept_boots.FOLDER.glob("*"), key=lambda file: file.stat().st_mtime_ns)
+    return sorted(kept_boots.BOOTS_FOLDER.glob("*"), key=lambda file: file.stat().st_mtime_ns)
 
 
 def test_boot_that_goes_on_ends_as_one_from_the_start(boot):
@@ -81,7 +81,7 @@ def test_damaged_boot_is_booted_and_kept_anew(boot, spoil):
 @pytest.mark.parametrize("may_write", [stat.S_IWGRP, stat.S_IWOTH], ids=["group", "others"])
 def test_folder_that_others_may_write_is_left_alone(boot, may_write):
     first = boot()
-    kept_boots.FOLDER.chmod(0o700 | may_write)
+    kept_boots.BOOTS_FOLDER.chmod(0o700 | may_write)
     files = kept()
     again = boot()
     assert "kept" not in again.err
@@ -92,7 +92,7 @@ def test_folder_that_others_may_write_is_left_alone(boot, may_write):
 def test_file_that_others_may_write_is_booted_and_kept_anew(boot, may_write):
     """A folder that others may only enter does not keep them from a file that they may write."""
     first = boot()
-    kept_boots.FOLDER.chmod(0o755)
+    kept_boots.BOOTS_FOLDER.chmod(0o755)
     kept()[0].chmod(0o600 | may_write)
     again = boot()
     assert (again.out, TAKEN_UP.search(again.err)) == (first.out, None)
@@ -102,7 +102,7 @@ def test_file_that_others_may_write_is_booted_and_kept_anew(boot, may_write):
 
 def test_folder_and_file_that_others_may_only_read_are_taken_up(boot):
     boot()
-    kept_boots.FOLDER.chmod(0o755)
+    kept_boots.BOOTS_FOLDER.chmod(0o755)
     kept()[0].chmod(0o644)
     assert TAKEN_UP.search(boot().err)
 
@@ -110,7 +110,7 @@ def test_folder_and_file_that_others_may_only_read_are_taken_up(boot):
 @pytest.mark.parametrize("whose", ["folder", "file"])
 def test_boot_of_another_user_is_left_alone(boot, monkeypatch, whose):
     boot()
-    (other,) = {"folder": [kept_boots.FOLDER], "file": kept()}[whose]
+    (other,) = {"folder": [kept_boots.BOOTS_FOLDER], "file": kept()}[whose]
     status = Path.stat
 
     def of_another(path, **how):
@@ -127,7 +127,7 @@ def test_full_folder_loses_its_oldest_boots(boot, monkeypatch):
     for append in ("a", "b", "c"):
         boot("--append", append)
     size = kept()[0].stat().st_size
-    monkeypatch.setattr(kept_boots, "MOST", 2 * size + 1000)
+    monkeypatch.setattr(kept_boots, "MAX_KEPT_BYTES", 2 * size + 1000)
     boot("--append", "d")
     assert len(kept()) == 2
     assert [bool(TAKEN_UP.search(boot("--append", a).err)) for a in "dca"] == [1, 1, 0]

@@ -117,7 +117,7 @@ def test_device_or_pipe_in_a_source_is_refused_and_not_waited_for(uncore, how):
 
 
 def test_compiler_that_does_not_end_is_given_up(uncore, monkeypatch):
-    monkeypatch.setattr("uncore.program.build.PATIENCE", 1)
+    monkeypatch.setattr("uncore.program.build.COMPILE_TIMEOUT_S", 1)
     name = '#include "uncore.h"\n#define NAME "/dev/zero"\n#include NAME\n'
     Path("x.c").write_text(name)
     run = uncore("run", "bus:2", "x.c")

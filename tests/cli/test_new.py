@@ -20,7 +20,7 @@ def test_machine_that_is_written_is_one(uncore, tmp_path, monkeypatch):
     ("words", "says"),
     [(("lock", "mine.toml"), ".c"), (("lock", "there.c"), "is there already")],
 )
-def test_start_is_refused_where_it_would_not_be_one(uncore, tmp_path, monkeypatch, words, says):
+def test_wrong_ending_or_existing_file_is_refused(uncore, tmp_path, monkeypatch, words, says):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "there.c").write_text("mine")
     run = uncore("new", *words)

@@ -140,7 +140,7 @@ def test_empty_file_loses_nothing(uncore):
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
-def test_what_is_no_file_is_refused_with_force_too(uncore, make):
+def test_folder_or_device_is_refused_with_force_too(uncore, make):
     make(Path("r.json"))
     run = uncore(*ONE.split(), "--output", "r.json", "--force")
     assert run.status == 2 and "r.json: is a directory or a device" in run.err

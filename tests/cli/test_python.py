@@ -162,7 +162,7 @@ def test_saved_result_is_loaded(result, tmp_path):
     assert uncore.load(tmp_path / "result.json").result_hash == result.result_hash
 
 
-def test_lines_say_what_an_operation_is_made_of(result, tmp_path, capsys):
+def test_lines_have_the_parts_of_an_operations_time(result, tmp_path, capsys):
     analysis = uncore.lines(result)
     rows = analysis.to_rows()
     assert rows[0]["critical_ns"] == max(row["critical_ns"] for row in rows) > 0

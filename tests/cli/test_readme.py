@@ -56,7 +56,7 @@ def unlike(shown: list[str], printed: list[str]) -> list[str]:
 
 
 def parts(shown: list[str]) -> list[list[str]]:
-    """What stands together, between what is left out."""
+    """Groups of lines without an omission between them."""
     together: list[list[str]] = [[]]
     for line in shown:
         if line == LEFT_OUT:
@@ -75,7 +75,7 @@ def without_hash(line: str) -> str:
 
 
 def accepted(shown: list[str], printed: list[str]) -> str:
-    """As many lines as before, from where each part began."""
+    """Returns as many new lines as before, from the place where each part began."""
     lines, at = list[str](), 0
     for number, part in enumerate(parts(shown)):
         heads = [
@@ -95,7 +95,7 @@ def test_a_line_that_is_not_printed_is_noticed():
 
 
 MORE = re.compile(r"^    scripts/run ((?:\S+ ?)+)|`uncore (\w+ [^`]+)`", re.MULTILINE)
-# By a word of the command: what it must say, or leave in the file of that name.
+# word of a command -> text that it must print, or leave in the file of that name
 SHOWS = {
     "here.toml": "[core.l2]",
     "heat.html": "socket.join",

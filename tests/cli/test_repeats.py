@@ -197,7 +197,9 @@ def test_seed_changes_the_program_of_another_simulator_alone(
         ("memory.cache=1MiB 4-way 40ns", "memory: its cache means nothing there"),
     ],
 )
-def test_export_says_what_is_lost(uncore: Command, simulator: str, number: str, said: str) -> None:
+def test_export_names_features_that_are_lost(
+    uncore: Command, simulator: str, number: str, said: str
+) -> None:
     words = ("export", simulator, "mesh:2x2", "lock/ticket", "--threads", "2")
     assert "nothing there" not in uncore(*words, "--output", "all").err
     assert said in uncore(*words, "--with", number, "--output", "some").err

@@ -28,7 +28,7 @@ def test_there_is_one_row_per_thread_count(uncore):
     assert rows[2]["transfers.ccx"] == 40
 
 
-def test_the_table_shows_throughput_and_what_is_unknown(uncore):
+def test_the_table_shows_throughput_machine_and_workload(uncore):
     out = uncore(*TOY, "--threads", "2").out
     assert "100 M/s" in out
     assert "ccx:2x2" in out and "lock/ticket" in out
@@ -100,7 +100,7 @@ def test_parquet_is_the_table_with_the_result_in_it(uncore):
 
 
 @pytest.mark.parametrize("cores", ["1", "2"])
-def test_an_interruption_keeps_what_is_finished(uncore, monkeypatch, cores):
+def test_an_interruption_keeps_finished_points(uncore, monkeypatch, cores):
     monkeypatch.setenv("TOY_INTERRUPT", "4")
     run = uncore(*TOY, "--threads", "1,2,4", "--output", "r.json", "--cores", cores)
     assert run.status == 130
@@ -128,7 +128,8 @@ def test_ctrl_c_ends_a_run_at_once(tmp_path, cores):
     ) as process:
         assert process.stderr
         assert process.stderr.readline() == "sleeping\n"
-        os.killpg(process.pid, signal.SIGINT)  # what a terminal does: every process of the group
+        # a terminal signals every process of the group in this way
+        os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
     assert "Traceback" not in err

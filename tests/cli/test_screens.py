@@ -40,8 +40,9 @@ UNTRIED = {  # no tables, or those of another command
     ),
 }
 TIMED = ("check", "crosscheck")  # say how long they took, which is not the same again
-NO_SPEED = "-"  # of a run too short for the clock: of one width's run, maybe, and not of another's
-SMALL = "--threads 1,2,4 --set ops=20 --cores 1"
+# speed of a run too short for the clock, which may happen at one width and not at another
+NO_SPEED = "-"
+SMALL_RUN = "--threads 1,2,4 --set ops=20 --cores 1"
 COMMANDS = f"""
 list
 lesson
@@ -50,11 +51,11 @@ show epyc7601x2
 show epyc7601x2 --keys
 show lock/ticket
 run ccx:4x8 lock/ticket --threads 1,2..32 --set ops=10 --cores 1
-run ccx:2x4 bus:8 lock/ticket lock/qspinlock {SMALL} --set hold=0,1us --place compact,scatter
-run ccx:2x4 lock/mcs {SMALL} --output r.json
+run ccx:2x4 bus:8 lock/ticket lock/qspinlock {SMALL_RUN} --set hold=0,1us --place compact,scatter
+run ccx:2x4 lock/mcs {SMALL_RUN} --output r.json
 lines r.json
 scaling r.json
-compare ccx:2x4 lock/ticket lock/mcs {SMALL}
+compare ccx:2x4 lock/ticket lock/mcs {SMALL_RUN}
 conflicts lock/ticket --set ops=5
 whatif bus:4 lock/ticket --threads 4 --set ops=20 --repeat 2 --cores 1
 litmus MP --rounds 1

@@ -23,7 +23,7 @@ from uncore.support.paths import CHECKOUT
 assert CHECKOUT
 README = (CHECKOUT / "README.md").read_text()
 SITTINGS = tomllib.loads(Path(__file__).with_name("sittings.toml").read_text())["sitting"]
-MOST = 10
+MAX_SITTING_COMMANDS = 10
 COMPILED = "author of a C++ library"  # with C++'s library, which takes a minute and a half once
 
 
@@ -58,13 +58,13 @@ def sat(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 
 def test_a_question_is_answered_in_ten_commands(sat: Sat) -> None:
-    assert len(sat.told["commands"]) <= MOST
+    assert len(sat.told["commands"]) <= MAX_SITTING_COMMANDS
     printed = " ".join(" ".join(sat.printed).split())
     missing = [text for text in sat.told["answers"] if not re.search(text, printed)]
     assert missing == []
 
 
-def test_what_is_typed_was_read_before(sat: Sat) -> None:
+def test_typed_commands_were_printed_before(sat: Sat) -> None:
     """Commands and options stand in README.md, or were printed by a command before."""
     read = README
     for command, printed in zip(sat.told["commands"], sat.printed, strict=True):

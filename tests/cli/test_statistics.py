@@ -6,7 +6,7 @@ import pytest
 from tests.support.runs import run
 
 from uncore.engine.outcome import percentiles
-from uncore.program import Record, readback
+from uncore.program import HartRecord, readback
 
 EACH_ONCE = [(latency, 1) for latency in range(1, 101)]
 
@@ -36,7 +36,7 @@ def test_a_run_lasts_from_the_first_start_to_the_last_end(earliest: int) -> None
     """The first to start and the last to end may be any harts."""
     times = [(30, 70), (30, 70), (30, 70)]
     times[earliest], times[(earliest + 1) % 3] = (10, 60), (20, 90)
-    fields = readback.fields([Record(1, begin, end, 0) for begin, end in times], {})
+    fields = readback.fields([HartRecord(1, begin, end, 0) for begin, end in times], {})
     assert fields["elapsed_ps"] == 80_000
     assert fields["thread_ps"][earliest] == (0, 50_000)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-FEW = ("--threads", "2", "--set", "ops=2", "--output", "w.html")
+TWO_THREADS = ("--threads", "2", "--set", "ops=2", "--output", "w.html")
 
 
 @pytest.mark.parametrize(
@@ -18,10 +18,10 @@ FEW = ("--threads", "2", "--set", "ops=2", "--output", "w.html")
     ],
 )
 def test_a_page_is_named_after_its_run_or_what_tells_two_apart(uncore, words, title):
-    assert uncore("watch", *words, *FEW).status == 0
+    assert uncore("watch", *words, *TWO_THREADS).status == 0
     assert f"<title>{title}</title>" in Path("w.html").read_text()
 
 
 def test_three_runs_are_refused(uncore):
-    refused = uncore("watch", "bus:2", "lock/ticket", "lock/mcs", "lock/tas", *FEW)
+    refused = uncore("watch", "bus:2", "lock/ticket", "lock/mcs", "lock/tas", *TWO_THREADS)
     assert refused.status == 2 and "one run or two, and these words are 3" in refused.err

@@ -22,10 +22,10 @@ from uncore.result.steady import Pace
 JOB = ("run", "ring:8", "lock/mcs", "--threads", "1,8")
 COUNTERS = ("compare", "x6130x2", "counter/atomic", "counter/percpu", "--threads", "64")
 WITHIN = (*JOB, "--within", "5%")
-SPANS = 100  # of a made-up run
+SPANS = 100  # spans of the invented run
 
 
-def test_the_result_is_of_plain_runs_that_anybody_can_repeat(uncore: Command) -> None:
+def test_searched_result_can_be_repeated_by_plain_runs(uncore: Command) -> None:
     said = uncore(*WITHIN, "--output", "a.json")
     assert said.status == 0, said.err
     result = load(Path("a.json"))
@@ -45,7 +45,7 @@ def test_the_result_is_of_plain_runs_that_anybody_can_repeat(uncore: Command) ->
     assert uncore("run", "--again", "a.json").out.startswith("reproduced bit for bit")
 
 
-def test_it_is_what_runs_do_unasked_and_what_a_given_length_leaves_alone(uncore: Command) -> None:
+def test_search_is_the_default_and_a_given_length_disables_it(uncore: Command) -> None:
     searched, plain = (
         json.loads(uncore(*JOB, *more, "--json").out) for more in ((), ("--set", "ops=20"))
     )
@@ -73,7 +73,7 @@ def test_a_row_whose_rate_contradicts_its_times_is_marked(uncore: Command) -> No
     assert "! " not in uncore("run", "x6130x2", "counter/percpu", "--threads", "1,64").out
 
 
-def test_it_is_the_same_on_any_number_of_cores_and_when_resumed(uncore: Command) -> None:
+def test_searched_result_is_independent_of_workers_and_resuming(uncore: Command) -> None:
     words = (*WITHIN, "--output", "a.json")
     hashes = set()
     for more in ((), ("--cores", "2"), ("--resume",)):
@@ -113,7 +113,9 @@ def test_compare_and_whatif_take_the_intervals(uncore: Command) -> None:
         (("--within", "100%"), "--within 100%: expected less than 100%"),
     ],
 )
-def test_what_contradicts_it_is_refused(uncore: Command, words: tuple[str, ...], says: str) -> None:
+def test_options_that_contradict_within_are_refused(
+    uncore: Command, words: tuple[str, ...], says: str
+) -> None:
     given = JOB if "--within" in words else WITHIN
     said = uncore(*given, *words)
     assert said.status == 2
@@ -198,7 +200,7 @@ def test_each_thread_does_two_operations_however_many_lines_they_fetch() -> None
 
 
 def test_a_slow_first_run_tells_too_short_a_length_and_another_follows() -> None:
-    """As where looks at the clock take longer than operations do."""
+    """This happens where looks at the clock take longer than operations do."""
     _, rounds, job = searched(lambda seed, ns: 25.0 if ns == enough.BRIEF_NS else 100.0)
     assert rounds == [1, 1, 5] and job.lengths[0].duration == 96 * 4 * 40
 

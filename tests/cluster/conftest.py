@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 import pytest
 
-PATIENCE = 300  # seconds
+CLUSTER_TIMEOUT_S = 300
 QUIET = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0")  # a worker
 
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A loaded computer takes long to start a worker."""
-    monkeypatch.setattr("uncore.execution.cluster.PATIENCE", PATIENCE)
+    monkeypatch.setattr("uncore.execution.cluster.SCHEDULER_TIMEOUT_S", CLUSTER_TIMEOUT_S)
 
 
 Start = Callable[..., subprocess.Popen[bytes]]
@@ -64,7 +64,7 @@ def scheduler(start: Start, tmp_path: Path, *words: str, **surroundings: str) ->
     file = tmp_path / "scheduler.json"
     usual = ("--port", "0", "--no-dashboard", "--scheduler-file", str(file))
     process = start("scheduler", *usual, *words, **surroundings)
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + CLUSTER_TIMEOUT_S
     while not file.exists() or not file.read_text().endswith("}"):
         assert time.monotonic() < end
         time.sleep(0.05)

@@ -170,7 +170,7 @@ def test_address_that_others_reach_without_keys_is_warned_of(
     assert ("runs code on the workers" in warned and "tls://" in warned) is is_exposed
 
 
-def test_a_scheduler_that_ends_is_said_to_be_gone(head, worker):
+def test_lost_scheduler_is_reported(head, worker):
     worker()
     said = []
     with pytest.raises(OutsideError, match="scheduler is gone"), connected(head.address) as cluster:
@@ -183,6 +183,6 @@ def test_a_scheduler_that_ends_is_said_to_be_gone(head, worker):
 
 
 @pytest.mark.parametrize("address", ["head", "http://head:1", "tcp://head", "tcp://a b:1"])
-def test_an_address_that_is_none_is_refused(address):
+def test_invalid_scheduler_address_is_refused(address):
     with pytest.raises(UserError, match="expected a scheduler's address"), connected(address):
         pass

@@ -19,7 +19,7 @@ from uncore.execution.execute import execute
 from uncore.execution.request import make_job
 from uncore.job import Job
 
-SMALL = {"core.l1": "128B 1-way 4cy", "core.l2": "512B 2-way 14cy"}
+SMALL_CACHES = {"core.l1": "128B 1-way 4cy", "core.l2": "512B 2-way 14cy"}
 JOBS = [
     ("bus:8", "lock/ticket", {"ops": 20}, {}, {}),
     ("ring:16", "lock/mcs", {"ops": 20}, {}, {}),
@@ -28,7 +28,7 @@ JOBS = [
     ("tr1950x", "epoch/ebr", {"ops": 10, "updates": 10}, {}, {"placement": "siblings"}),
     ("epyc7601x2", "lock/ticket", {"ops": 10}, {"core.l2": "4KiB 2-way 12cy"}, {}),
     ("x8275clx2", "ipi/pingpong", {"rounds": 3}, {}, {"home": "first-touch"}),
-    ("x8275clx2", "lock/ticket", {"ops": 20}, SMALL, {"placement": "siblings"}),
+    ("x8275clx2", "lock/ticket", {"ops": 20}, SMALL_CACHES, {"placement": "siblings"}),
     ("x8275clx2", "counter/atomic", {"ops": 20}, {"core.atomics": "far"}, {}),
     ("x5650x2", "lock/ticket", {"ops": 10, "think": "9ns"}, {}, {"placement": "scatter"}),
     ("epyc7601x2", "lock/mcs", {"ops": 20}, {}, {"seeds": (1, 2)}),

@@ -7,22 +7,24 @@ from typing import Any
 import pytest
 from benchmarks import answers
 
-QUICK = ("refcount on 4 machines", "README's locks", "program of 64 threads")
+QUICK_QUESTIONS = ("refcount on 4 machines", "README's locks", "program of 64 threads")
 QUESTIONS = [
-    pytest.param(name, marks=() if name in QUICK else pytest.mark.long)
+    pytest.param(name, marks=() if name in QUICK_QUESTIONS else pytest.mark.long)
     for name in answers.QUESTIONS
 ]
 
 
 @pytest.mark.bulk
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_an_answer_costs_no_more_than_is_kept(question: str) -> None:
+def test_an_answer_costs_no_more_than_the_recorded_baseline(question: str) -> None:
     assert question in answers.kept()
     assert not list(answers.worse(answers.row(question, executed=False)))
 
 
 @pytest.mark.parametrize("way", ["usual", "within"])
-def test_a_count_above_what_is_kept_is_told(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_count_above_the_recorded_baseline_is_reported(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     counts: dict[str, Any] = {"question": "q", "usual": 100, "within": 50}
     monkeypatch.setattr(answers, "kept", lambda: {"q": {"usual": 100, "within": 50}})
     assert not list(answers.worse(counts))

@@ -65,15 +65,15 @@ def kernels_outcome(**environment: str) -> str:
     return run.stdout
 
 
-def test_twice() -> None:
+def test_outcome_is_the_same_twice() -> None:
     assert outcomes()[0] == usual()
 
 
-def test_on_several_cores() -> None:
+def test_outcome_is_the_same_on_several_cores() -> None:
     assert outcomes("3")[0] == usual()
 
 
-def test_with_every_probe() -> None:
+def test_outcome_is_the_same_with_every_observer() -> None:
     assert outcomes("1", "probes")[0] == usual()
 
 
@@ -94,7 +94,7 @@ def test_a_repeat_is_what_its_seed_gives_alone() -> None:
 
 
 @pytest.mark.bulk
-def test_built_by_another_compiler() -> None:
+def test_outcome_is_the_same_built_by_another_compiler() -> None:
     """Clang and its C++ library instead of GCC and its own."""
     clang.build()
     assert outcomes(UNCORE_NATIVE="native-clang")[0] == usual()
@@ -114,7 +114,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.bulk
-def test_from_a_wheel(unpacked: Path) -> None:
+def test_outcome_is_the_same_from_a_wheel(unpacked: Path) -> None:
     found, package = outcomes(PYTHONPATH=str(unpacked))
     assert package.startswith(str(unpacked))
     assert found == usual()

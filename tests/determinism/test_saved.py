@@ -88,8 +88,8 @@ def test_the_command_saves_and_takes_up(tmp_path):
     assert hashes == {through.result_hash}
 
 
-def test_variants_follow_from_one_start(tmp_path):
-    """What the guest reads after the beginning is as if it had always been so."""
+def test_variants_of_a_saved_run_equal_runs_from_the_start(tmp_path):
+    """Values that the guest reads after the beginning are as if they had always been so."""
     save(job("bus"), "begin", tmp_path / "state")
     rates = []
     for hold in ("10ns", "400ns"):
@@ -111,7 +111,7 @@ def spoilt(state: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [spoilt, lambda state: state.write_text("no state")])
-def test_a_file_that_is_none_is_refused(tmp_path, spoil):
+def test_file_that_is_no_saved_run_is_refused(tmp_path, spoil):
     save(job("bus"), "begin", tmp_path / "state")
     spoil(tmp_path / "state")
     with pytest.raises(UserError, match="not a saved run"):

@@ -15,7 +15,7 @@ from tests.support import clang
 
 
 @pytest.mark.parametrize("row", counts.ROWS, ids=lambda row: row.name)
-def test_costs_no_more_than_is_kept(row: counts.Row) -> None:
+def test_work_is_at_most_the_recorded_baseline(row: counts.Row) -> None:
     assert set(counts.kept()[row.name]) >= {"events", "bytes"} or row.per == "instruction"
     assert not list(counts.worse(row, counts.counted(row)))
 
@@ -34,7 +34,7 @@ def test_a_module_that_valgrind_cannot_execute_is_told_with_how_to_build_another
 
 @pytest.mark.bulk
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind counts instructions")
-def test_executes_no_more_instructions_than_are_kept() -> None:
+def test_instructions_are_at_most_the_recorded_baseline() -> None:
     """Counts the engine as the pinned clang compiles it: another compiler makes another program."""
     clang.build()
     executed = counts.instructions({row: counts.counted(row)["times"] for row in counts.ROWS})

@@ -28,7 +28,7 @@ GUESTS = {
     "unaligned": SUPPORT / "programs/unaligned.c",
 }
 MACHINES = {"three-level": str(SUPPORT / "three_levels.toml")}  # beside those with a name
-SHARED_L2 = (  # of the small cores' modules: a level that resolves in one kind of parts alone
+SHARED_L2 = (  # small cores' modules: a level that resolves in one kind of parts alone
     "core.small.l2=none",
     "module.small.data=inclusive 2MiB 16-way 6cy",
     "module.small.resolver.knows=shadow-tags",
@@ -47,7 +47,8 @@ class Case(NamedTuple):
     threads: int
     overrides: tuple[str, ...] = ()
     parameters: tuple[tuple[str, object], ...] = ()
-    options: tuple[tuple[str, Any], ...] = ()  # of the job: placement, home, smt, slices, seeds
+    # options of the job: placement, home, smt, slices, seeds
+    options: tuple[tuple[str, Any], ...] = ()
     tiny: bool = False
 
 
@@ -76,7 +77,7 @@ def make(case: Case) -> Job:
     )
 
 
-# What resolvers can be: data and knowledge of each kind, both replies, both unblocks.
+# Variants of resolvers: data and knowledge of each kind, both replies, both unblocks.
 VIA, DIRECT = "resolver.reply=via", "resolver.reply=direct"
 RESPONSE, COMPLETION = "resolver.unblock=response", "resolver.unblock=completion"
 STRUCTURES = {
@@ -478,7 +479,7 @@ def drawn_slices() -> Iterator[tuple[str, Case]]:
         yield f"drawn-slices-{name}", case
 
 
-MORE = dict(  # which no earlier version has run
+MORE = dict(  # jobs that no earlier version has run
     [
         *OWNED.items(),
         *operations(),
@@ -492,4 +493,4 @@ MORE = dict(  # which no earlier version has run
         *drawn_slices(),
     ]
 )
-LONG = dict(structures(100))
+LONG_JOBS = dict(structures(100))

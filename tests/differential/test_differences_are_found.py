@@ -25,7 +25,7 @@ from uncore.engine.reference.core import Core
 from uncore.engine.reference.entry import Entry
 from uncore.engine.reference.fabric import Fabric
 from uncore.engine.reference.hart import Hart
-from uncore.engine.reference.log import Record
+from uncore.engine.reference.log import ServedRequest
 from uncore.engine.reference.message import Message
 from uncore.engine.reference.protocol import Protocol
 from uncore.engine.reference.time import AT_ONCE
@@ -61,7 +61,7 @@ def _late(_: Capacity, entry: Entry) -> None:
 
 
 def _here(entry: Entry, who: int) -> bool:
-    """Whether others wait for the line, but only at this level."""
+    """True if others wait for the line, but only at this level."""
     return any(m.sender != who and m.kind != "Put" for m in entry.queue)
 
 
@@ -110,7 +110,7 @@ def nothing(*_: Any) -> None:
     return None
 
 
-# What is broken: (where, which, by what, the job that shows it, a word of the rules then named).
+# Breaks: (object, attribute, replacement, the job that shows it, a word of the rules named then).
 BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
     "no hold": (Caches, "protected", zero, "refcount-ccx-2", "C2 to C6"),
     "no time on a channel": (Fabric, "slowest", zero, "random-bus:4-0-mesi", "F1 to F3"),
@@ -140,8 +140,8 @@ BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
     "no request is late": (Chance, "leaves", _on_time, "by-chance-random-bus:4-0-mesi", "V4"),
     "posted AMOs overtake": (Chance, "in_order", _on_time, "by-chance-posted", "V4"),
     "each hold is the usual one": (Chance, "hold", _usual, "by-chance-ticket-ccx-16", ""),
-    "a log without probes": (Record, "asked", nothing, "one-slice", "R3"),
-    "a log without sources": (Record, "granted", nothing, "one-slice", "R4"),
+    "a log without probes": (ServedRequest, "asked", nothing, "one-slice", "R3"),
+    "a log without sources": (ServedRequest, "granted", nothing, "one-slice", "R4"),
 }  # fmt: skip
 
 
@@ -171,7 +171,7 @@ def test_a_late_interrupt_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 def table(*records: dict[str, Any]) -> polars.DataFrame:
     """A log; what a record leaves out is the same everywhere."""
     words = {"op": "GetS", "right": "S"}
-    usual = {name: words.get(name, 1) for name in log.COLUMNS if name != "id"}
+    usual = {name: words.get(name, 1) for name in log.LOG_COLUMNS if name != "id"}
     usual |= {"owner": -1, "source": -1, "probe": -1}
     rows = [usual | {"number": number} | record for number, record in enumerate(records, 1)]
     return log.frame({name: [row[name] for row in rows] for name in usual})
@@ -223,7 +223,7 @@ def test_the_command_says_equal(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_command_shows_the_difference_in_its_context(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Record, "asked", lambda *_: None)
+    monkeypatch.setattr(ServedRequest, "asked", lambda *_: None)
     with pytest.raises(SystemExit) as exit_:
         cli.main(WORDS)
     out = capsys.readouterr().out

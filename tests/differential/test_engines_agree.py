@@ -8,7 +8,7 @@ latencies, transfers, what links and resolvers were busy with.  `--all` runs lon
 from __future__ import annotations
 
 import pytest
-from tests.differential.jobs import JOBS, LONG, MORE, Case, make
+from tests.differential.jobs import JOBS, LONG_JOBS, MORE, Case, make
 
 from uncore.study.compare import agreement
 
@@ -21,9 +21,9 @@ def test_the_engines_agree_on(name: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", LONG)
+@pytest.mark.parametrize("name", LONG_JOBS)
 def test_the_engines_agree_for_longer_on(name: str) -> None:
-    agree(LONG[name])
+    agree(LONG_JOBS[name])
 
 
 def agree(case: Case) -> None:

@@ -31,15 +31,15 @@ NO_FUNCTION = {
 }
 # Rules of which two sides have a part each.
 TWO_SIDES = {
-    "T2.3": {"time", "interrupts"},  # a line does, a register does
-    "C1": {"client", "caches"},  # every client does a part, a core the other
+    "T2.3": {"time", "interrupts"},  # a line; a register
+    "C1": {"client", "caches"},  # every client; a core
     "C3.1": {"client", "caches"},
-    "C9.2": {"contended", "entry"},  # what is heard, what is said
-    "R3": {"children", "writeback"},  # whom to ask, on whose account
+    "C9.2": {"contended", "entry"},  # hearing of contention; telling it
+    "R3": {"children", "writeback"},  # children to ask; account to charge
     "R4": {"client", "grants"},  # the owner, the resolver
-    "R5.1": {"children", "transaction"},  # what to complete, when to close
+    "R5.1": {"children", "transaction"},  # requests to complete; moment of closing
     "R5.2": {"children", "transaction"},
-    "R7.2": {"capacity", "writeback"},  # what goes, what is kept
+    "R7.2": {"capacity", "writeback"},  # victims; data kept
     "R7.3": {"capacity", "writeback"},
     "R7.4": {"capacity", "writeback"},
     "I2": {"hart", "interrupts"},

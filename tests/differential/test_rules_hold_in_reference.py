@@ -20,7 +20,7 @@ RULES = sorted((Path(__file__).parent.parent / "engine").glob("test_rules_*.py")
 
 
 def _run(job: Job, probes: Probes, *_: Any, **__: Any) -> dict[str, Any]:
-    """How far a core runs ahead, and whether it sleeps, is asked of the native engine alone."""
+    """A core's lookahead and sleep are options of the native engine alone, so they are dropped."""
     return reference.run(job, probes)
 
 

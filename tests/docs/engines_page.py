@@ -1,4 +1,4 @@
-"""What docs/engines.md says of the comparisons: `python -m tests.docs.engines_page [--renew]`.
+"""Writes the comparisons of docs/engines.md: `python -m tests.docs.engines_page [--renew]`.
 
 Between `<!-- NAME -->` and `<!-- end -->` stands what follows from validation/results: how old the
 figures are, how near times come where conventions match, and what explains those that are apart.
@@ -20,7 +20,7 @@ from uncore.support.output_files import write_whole
 TOP = Path(__file__).parents[2]
 PAGE = TOP / "docs/engines.md"
 RESULTS = TOP / "validation/results"
-FEW = 9  # parts of the model that are named; of more their number is
+MAX_PARTS_NAMED = 9  # more parts of the model are only counted
 PART = r"(<!-- {} -->\n).*?(<!-- end -->)"
 NAMED = {"sst": "SST", "gem5": "gem5"}
 
@@ -62,7 +62,7 @@ def _than(before: model_state.Parts, now: model_state.Parts) -> str:
     changed = model_state.changed(before, now)
     if not changed:
         return "the model is today's"
-    if len(changed) <= FEW:
+    if len(changed) <= MAX_PARTS_NAMED:
         return f"**older** than {', '.join(changed)} of the model"
     return f"**older** than {len(changed)} of the model's {len(now)} rules and tables"
 

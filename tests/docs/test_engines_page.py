@@ -13,8 +13,8 @@ from uncore.study.compare import model_state
 NOW = model_state.parts()
 
 
-def test_page_has_what_the_files_say() -> None:
-    """Where this fails: `python -m tests.docs.engines_page --renew`."""
+def test_page_agrees_with_the_result_files() -> None:
+    """If this fails, run `python -m tests.docs.engines_page --renew`."""
     text = written.PAGE.read_text()
     assert text == written.page(text, NOW)
 
@@ -34,7 +34,7 @@ def test_parts_of_the_model_are_its_rules_and_tables() -> None:
 
 
 def test_a_changed_rule_makes_figures_older(tmp_path: Path) -> None:
-    """By its words alone, not by where its lines break."""
+    """The words of a rule count, not its line breaks."""
     page = tmp_path / "model.md"
     text = (written.TOP / "docs/model.md").read_text()
     page.write_text(text.replace(" all draws are 0.", "\n  all draws are 0."))

@@ -10,7 +10,7 @@ from tests.docs.pages import INDEX, PAGES, ROOT, word_count
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-SENTENCE = r"(?:^[\s*|>#\d.-]*|[.!?:]\)? |\*\* |\()"  # what stands before the first word of one
+SENTENCE = r"(?:^[\s*|>#\d.-]*|[.!?:]\)? |\*\* |\()"  # the text before the first word of a sentence
 AWKWARD = re.compile(SENTENCE + r"(?:Of|By|As|Who|Until)\b.{0,40}", re.MULTILINE)
 
 

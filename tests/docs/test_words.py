@@ -17,7 +17,7 @@ TEXT = {".py", ".md", ".toml", ".table", ".h", ".c", ".hh", ".cc"}
 
 
 def texts(*folders: str) -> Iterator[Path]:
-    """What people read: the first page, and all text below the folders."""
+    """Texts for readers: the first page, and all text below the folders."""
     yield ROOT / "README.md"
     for folder in folders:
         yield from (p for p in sorted((ROOT / folder).rglob("*")) if p.suffix in TEXT)
@@ -32,7 +32,7 @@ def rows_below(heading: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("phrase", [row[0] for row in rows_below("## Words that are not used")])
 def test_forbidden_word_is_not_used(phrase: str) -> None:
-    # What goes on with an underscore is a name of somebody else's: a file of Linux's.
+    # A word that continues with an underscore is somebody else's name: a file of Linux's.
     spelt = re.compile(rf"\b{phrase}(?!_)", re.IGNORECASE)
     uses = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"

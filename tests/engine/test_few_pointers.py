@@ -1,4 +1,4 @@
-"""How many children does a write ask, by sharers, at directories that name few (R11)?
+"""Counts the children that a write asks, by sharers, at directories that name few (R11).
 
 The figures are those of the literature: Agarwal, Simoni, Hennessy and Horowitz, "An evaluation of
 directory schemes for cache coherence" (ISCA 1988), and Gupta, Weber and Mowry, "Reducing memory and

@@ -37,7 +37,7 @@ HANDED = {
 
 
 @pytest.mark.parametrize(("reply", "unblock"), HANDED)
-def test_the_log_says_what_became_of_each_request(reply: str, unblock: str) -> None:
+def test_the_log_has_the_fate_of_each_request(reply: str, unblock: str) -> None:
     """A writes, then B: every field by hand, from the rules, the wires and support/line.py."""
     plans = [[Step(1000, Do.AMO)], [Step(2000, Do.AMO)]]
     first, second = shared_line(line(resolver={"reply": reply, "unblock": unblock}), plans)

@@ -20,7 +20,7 @@ from uncore.topology.machine import Machine
 from uncore.topology.show import tree_text
 
 HIT = 40
-FAR = HIT + MEMORY  # of a line that the cache has not
+FAR = HIT + MEMORY  # latency of a line that the cache does not have
 
 
 def cached(ways: int = 1, sets: int = 1, **memory: int) -> Machine:
@@ -30,7 +30,7 @@ def cached(ways: int = 1, sets: int = 1, **memory: int) -> Machine:
 
 
 def from_memory(machine: Machine, lines: str) -> list[int]:
-    """What memory takes for each of A's loads, in turn, of lines of one set of its core."""
+    """Memory's part in the cost of each of A's loads, in turn, of lines of one set of its core."""
     plan = [Step(1000 * (n + 1), Do.LOAD, int(place)) for n, place in enumerate(lines)]
     return [
         span.cost - (fetch(A) - MEMORY + LOAD)
@@ -116,7 +116,7 @@ def test_nodes_with_a_cache_have_columns(tmp_path: Path, engine: str) -> None:
 # ---- in a machine file ---------------------------------------------------------------------------
 
 FORM = 'cache = "1MiB 4-way 40ns"\n'
-SMALL = "memory.cache=1MiB 4-way 40ns"
+SMALL_CACHE = "memory.cache=1MiB 4-way 40ns"
 
 
 def cache(machine: Machine, node: int = 0) -> tuple[int, int, int, int]:
@@ -125,10 +125,10 @@ def cache(machine: Machine, node: int = 0) -> tuple[int, int, int, int]:
 
 
 def test_memory_side_cache_is_read_in_its_short_form() -> None:
-    assert cache(load("ring", [SMALL])) == (4096, 4, 40 * NS, 0)
+    assert cache(load("ring", [SMALL_CACHE])) == (4096, 4, 40 * NS, 0)
     rate = "memory.cache.bandwidth=64GB/s"
-    assert cache(load("ring", [SMALL, rate, "line=128B"])) == (2048, 4, 40 * NS, 2 * NS)
-    assert "1 memory node behind 1 MiB 4-way" in tree_text(load("ring", [SMALL]))
+    assert cache(load("ring", [SMALL_CACHE, rate, "line=128B"])) == (2048, 4, 40 * NS, 2 * NS)
+    assert "1 memory node behind 1 MiB 4-way" in tree_text(load("ring", [SMALL_CACHE]))
 
 
 def test_kind_of_memory_inherits_the_cache_or_has_none(tmp_path: Path) -> None:
@@ -159,5 +159,5 @@ def test_wrong_memory_side_cache_is_refused(words: str, message: str) -> None:
 def test_machine_without_memory_side_caches_has_the_hash_that_it_had() -> None:
     document = job(load("ring"), "lock/mcs", 2).document()["machine"]
     assert not any(key.startswith("cache") for node in document["memories"] for key in node)
-    document = job(load("ring", [SMALL]), "lock/mcs", 2).document()["machine"]
+    document = job(load("ring", [SMALL_CACHE]), "lock/mcs", 2).document()["machine"]
     assert document["memories"][0]["cache_hit"] == 40 * NS

@@ -18,7 +18,7 @@ FOLDER = ["migratory", "migratory-moesi"]
 
 
 def transactions(machine: Machine, plans: list[list[Step]]) -> polars.DataFrame:
-    """Those of the line that the plans are about."""
+    """Transactions of the line that the plans are about."""
     table, _ = logged(machine, guest("plan"), len(plans), **words(plans))
     begun = table.filter(polars.col("request") >= START * NS)
     return begun.filter(polars.col("line") == begun["line"].first())

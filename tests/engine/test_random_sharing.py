@@ -20,7 +20,7 @@ from uncore.errors import GuestError
 from uncore.job import Job
 from uncore.topology import Machine
 
-OPERATIONS = 1_000_000
+LONG_RUN_OPERATIONS = 1_000_000
 
 
 def outcome(job: Job, **limits: int) -> dict[str, Any]:
@@ -35,14 +35,14 @@ def check(case: Case, operations: int, seed: int) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_every_load_returns_what_it_may(case: Case) -> None:
-    check(case, OPERATIONS // len(CASES), CASES.index(case))
+    check(case, LONG_RUN_OPERATIONS // len(CASES), CASES.index(case))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(100, 110))
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_every_load_of_a_long_run_returns_what_it_may(case: Case, seed: int) -> None:
-    check(case, OPERATIONS // len(CASES), seed)
+    check(case, LONG_RUN_OPERATIONS // len(CASES), seed)
 
 
 def test_far_atomic_ends_though_its_line_left_during_a_lock() -> None:

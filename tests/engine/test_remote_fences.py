@@ -75,7 +75,7 @@ def seen(
     *, mask: int = 2, base: int = 0, start: int = PAGE, size: int = 4096, asid: int = 0,
     function: int = VMA,
 ) -> tuple[int, int]:  # fmt: skip
-    """What the call returns, and what hart 1 reads behind it."""
+    """The return value of the call, and the values that hart 1 reads after it."""
     text = MOVES.format(mask=mask, base=base, start=start, size=size, asid=asid, function=function)
     engine = run(text, TABLES)
     assert engine.exit_code == 0
@@ -117,7 +117,7 @@ def test_the_hart_forgets_the_page(call: dict[str, int]) -> None:
     ],
     ids=str,
 )
-def test_what_is_not_named_is_kept(call: dict[str, int]) -> None:
+def test_pages_outside_the_fence_keep_their_translations(call: dict[str, int]) -> None:
     assert seen(**call) == (0, OLD_WORD)
 
 
@@ -259,6 +259,6 @@ def test_remote_fence_i_has_the_hart_fetch_anew() -> None:
     assert struct.unpack("<Q56xQ", engine.read(WORDS + 256, 72)) == (0, 1)
 
 
-def test_without_it_the_hart_executes_what_it_has_decoded() -> None:
+def test_without_remote_fence_i_the_hart_executes_stale_code() -> None:
     engine = run(EXCHANGES.format(function=VMA))
     assert struct.unpack("<Q56xQ", engine.read(WORDS + 256, 72)) == (0, 0)

@@ -239,7 +239,7 @@ def test_the_atomic_that_a_line_was_won_for_keeps_probes_off(do: Do, ends: int, 
     ("do", "ends"), [(Do.AMO, ATOMIC), (Do.ATTEMPT, ATOMIC + 21), (Do.LONG_ATTEMPT, LOCKED)]
 )
 @pytest.mark.parametrize("begun", [490, 499, 500])
-def test_what_begins_while_a_line_is_held_is_done_before_it_leaves(
+def test_access_begun_during_a_hold_completes_before_the_line_leaves(
     do: Do, ends: int, begun: int
 ) -> None:
     """C4: B's probe comes 2 ns before the hold of 500 ns ends, then A's second atomic is due."""
@@ -293,7 +293,7 @@ def looked(do: Do, write: Do, index: int, later: int, *others: list[Step]) -> in
     return steps(line(threads_per_core=2), plans, placement="siblings")[0][3].cost
 
 
-WITHIN, BEFORE, BEHIND = 50, -100, 900  # of a step with 300 nops
+WITHIN, BEFORE, BEHIND = 50, -100, 900  # moments relative to a step with 300 nops
 
 
 @pytest.mark.parametrize("write", [Do.STORE, Do.AMO, Do.ATTEMPT])

@@ -83,7 +83,7 @@ def test_an_inclusive_level_recalls_what_it_evicts(
     hit = not recalled or late < 0
     spans = steps(store(data), plans, stride=SET_STRIDE)
     assert spans[0][1].cost == (LOAD if hit else fetch(A) + LOAD)
-    assert spans[1][0].cost == fetch(B) + LOAD  # which waits for none of this
+    assert spans[1][0].cost == fetch(B) + LOAD  # it waits for none of this
 
 
 @pytest.mark.parametrize("late", NEAR)

@@ -388,7 +388,7 @@ def test_handler_begins_at_the_share_that_is_in_force_then(gained: int) -> None:
 
 def test_an_ipi_waits_for_the_store_buffer() -> None:
     """I1, H4: a store that misses, then the IPI: it leaves when the store is visible."""
-    warm = Step(1000, Do.IPI, 0)  # what leads to this step is then in the cache
+    warm = Step(1000, Do.IPI, 0)  # puts the code that leads to this step into the cache
     plans = [[warm, Step(2000, Do.STORE, 5), Step(2001, Do.IPI, 1)], [Step(1000, Do.SLEEP)]]
     spans, taken_at = results(line(), plans)
     visible = spans[0][1].begin + 1 + fetch(A)
@@ -452,7 +452,7 @@ def test_the_lowest_hart_stands_for_a_multicast_until_it_forks() -> None:
     many, single = [Step(2000, Do.MULTICAST, 0b110)], [Step(2000 + way_to_h - 1, Do.IPI, 1)]
     met, alone = (results(machine, [many, sleep, sleep, other]) for other in (single, []))
     left = [met[0][hart][0].begin for hart in (0, 3)]
-    assert left[1] == left[0] + way_to_h - 1  # whose IPI is one instruction longer
+    assert left[1] == left[0] + way_to_h - 1  # its IPI is one instruction longer
     assert met[1][2] == alone[1][2]
 
 

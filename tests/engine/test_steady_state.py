@@ -40,7 +40,7 @@ def test_a_slow_start_is_cut_off() -> None:
     assert per_span(pace([0] * 12 + [1] * 8 + [4] * 80)) == pytest.approx(4)
 
 
-def test_what_is_done_while_harts_are_missing_does_not_count() -> None:
+def test_operations_while_harts_are_missing_do_not_count() -> None:
     late = [9] * 20 + [4] * 80
     assert per_span(pace(late, entered=20 * SPAN)) == pytest.approx(4)
     gone = [4] * 60 + [1] * 40
@@ -66,7 +66,7 @@ def test_warm_up_is_where_the_standard_error_is_least() -> None:
     assert warm_up([1] * 20) == 0
 
 
-def test_what_is_done_while_threads_end_is_cut_off() -> None:
+def test_operations_while_threads_end_are_cut_off() -> None:
     assert per_span(pace([4] * 84 + [1] * 16)) == pytest.approx(4)
 
 

@@ -158,7 +158,7 @@ def waited(text: str, folder: Path) -> tuple[set[int], dict[str, int]]:
     return words, {row["symbol"]: row["misses"] for row in rows}
 
 
-def test_only_what_is_between_marks_is_attributed_in_the_program_and_in_the_kernel(
+def test_only_time_between_marks_is_attributed_in_program_and_kernel(
     tmp_path: Path,
 ) -> None:
     words, misses = waited(PARTS, tmp_path)
@@ -200,7 +200,7 @@ def test_instructions_of_a_kernel_have_the_symbol_before_them(
     assert row["symbol"] == name
 
 
-def test_what_no_symbol_is_known_of_is_a_program_or_an_address(tmp_path: Path) -> None:
+def test_instructions_without_a_symbol_are_shown_by_program_or_address(tmp_path: Path) -> None:
     (tmp_path / "System.map").write_text(SYSTEM_MAP)
     symbols = system.Symbols.read([tmp_path / "System.map"])
     rows = system.costs(uses(0x1000, KERNEL - 64), symbols)

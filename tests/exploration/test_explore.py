@@ -20,8 +20,8 @@ from uncore.execution.saved_points import Store
 from uncore.report import explore as report
 from uncore.study.explore import Exploration, explore
 from uncore.study.explore.formula import Constraint, Formula, Template
-from uncore.study.explore.plan import Plan
-from uncore.study.explore.search import Everything, Found, Sampler, searcher
+from uncore.study.explore.plan import ExplorationPlan
+from uncore.study.explore.search import DesignScore, Everything, Sampler, searcher
 
 FILE = """
 machine = "ccx:{4/cores}x{cores}"
@@ -45,13 +45,13 @@ bits = { ccx = 0.01 }
 
 
 @pytest.fixture
-def plan(tmp_path) -> Plan:
+def plan(tmp_path) -> ExplorationPlan:
     return written(tmp_path, FILE)
 
 
-def written(folder: Path, text: str) -> Plan:
+def written(folder: Path, text: str) -> ExplorationPlan:
     (folder / "x.toml").write_text(text)
-    return Plan.read(folder / "x.toml")
+    return ExplorationPlan.read(folder / "x.toml")
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,7 @@ def test_finished_runs_are_taken_up(plan, monkeypatch, tmp_path, found):
     assert explore(plan, store=store_, resume=True).to_rows() == found.to_rows()
 
 
-def test_an_interrupted_search_says_what_it_has(plan, monkeypatch):
+def test_an_interrupted_search_prints_its_finished_designs(plan, monkeypatch):
     run, runs = engine.run, []
 
     def stopping(*given):
@@ -173,7 +173,7 @@ def told(seed: int, tmp_path: Path, designs: int = 40) -> list[tuple[float, floa
             values = plan.known(design)
             cores, latency = values["cores"], values["system.join.latency"]
             asks.append((cores, latency))
-            sampler.tell(design, Found([-abs(latency - 30), 1.0], [cores - 2, 0.0]))
+            sampler.tell(design, DesignScore([-abs(latency - 30), 1.0], [cores - 2, 0.0]))
     return asks
 
 
@@ -182,7 +182,7 @@ def test_a_search_follows_from_its_seed(tmp_path):
     assert told(1, tmp_path) != told(2, tmp_path)
 
 
-def test_a_search_learns_what_is_good_and_what_is_allowed(tmp_path):
+def test_a_search_finds_good_designs_within_the_bounds(tmp_path):
     asks = told(3, tmp_path, 64)
     early, late = asks[:16], asks[-16:]
     assert len(set(asks)) == len(asks)
@@ -221,7 +221,7 @@ def test_a_mistake_is_told_with_its_line(tmp_path, monkeypatch, before, after, s
     monkeypatch.chdir(tmp_path)
     Path("x.toml").write_text(FILE.replace(before, after, 1))
     with pytest.raises(UserError, match=said):
-        explore(Plan.read(Path("x.toml")))
+        explore(ExplorationPlan.read(Path("x.toml")))
 
 
 @pytest.mark.parametrize(
@@ -237,13 +237,13 @@ def test_a_formula_is_worth_what_it_says(words, value):
     ["x.__class__()", "[x]", "x if x else x", "'a'", "lambda: 1", "x << 2", "", "f(x)", "(x)(2)",
      "min(key=x)", "True", "1j", "x" * 401, "(" * 200 + ")" * 200],
 )  # fmt: skip
-def test_what_is_no_arithmetic_is_refused(words):
+def test_formula_that_is_no_arithmetic_is_refused(words):
     with pytest.raises(UserError, match="expected a formula"):
         Formula.read(words, "f:1").value({"x": 1.0})
 
 
 @pytest.mark.parametrize("words", ["1 / (x - x)", "10.0 ** 400", "(0 - 1) ** 0.5"])
-def test_a_formula_without_a_value_is_told(words):
+def test_formula_without_a_value_is_reported(words):
     with pytest.raises(UserError, match="f:1: "):
         Formula.read(words, "f:1").value({"x": 1.0})
 
@@ -263,7 +263,7 @@ def test_the_front_is_drawn(tmp_path, ending):
 
 
 def test_the_command_prints_the_front_and_its_runs(plan, monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(store, "FOLDER", tmp_path / "points")
+    monkeypatch.setattr(store, "POINTS_FOLDER", tmp_path / "points")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as ended:
         cli.main(["explore", "x.toml", "--cores", "1", "--runs", "--output", "front.json"])
@@ -273,7 +273,7 @@ def test_the_command_prints_the_front_and_its_runs(plan, monkeypatch, capsys, tm
 
 
 def test_the_example_can_be_read():
-    plan = Plan.read(Path(__file__).resolve().parents[2] / "docs/explore/chiplets.toml")
+    plan = ExplorationPlan.read(Path(__file__).resolve().parents[2] / "docs/explore/chiplets.toml")
     assert {name for name, _ in plan.jobs({c.name: c.values[0] for c in plan.choices})} == {
         "mcs",
         "refcount",

@@ -17,8 +17,8 @@ from uncore.result import Point
 from uncore.study.explore import Exploration, explore, race
 from uncore.study.explore.candidate import Candidate, Tried
 from uncore.study.explore.formula import Constraint, Formula
-from uncore.study.explore.plan import Plan
-from uncore.study.explore.search import Found
+from uncore.study.explore.plan import ExplorationPlan
+from uncore.study.explore.search import DesignScore
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "docs/explore/chiplets.toml"
 FILE = """
@@ -40,9 +40,9 @@ batch = 3
 """
 
 
-def written(folder: Path, text: str) -> Plan:
+def written(folder: Path, text: str) -> ExplorationPlan:
     (folder / "x.toml").write_text(text)
-    return Plan.read(folder / "x.toml")
+    return ExplorationPlan.read(folder / "x.toml")
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_the_front_of_the_example_is_that_of_whole_runs(
     assert made[0] < 0.9 * made[1]
 
 
-def test_what_a_bound_of_the_file_alone_excludes_is_not_run(found: Exploration) -> None:
+def test_design_excluded_by_the_file_alone_is_not_run(found: Exploration) -> None:
     outside = [tried for tried in found.tried if tried.known["latency"] == 120]
     assert len(outside) == 3
     for tried in outside:
@@ -115,10 +115,11 @@ def point(tmp_path_factory: pytest.TempPathFactory) -> Point:
 
 
 def goes_on(folder: Path, point: Point, rates: list[float], rival: tuple[float, float]) -> bool:
-    """Whether a design that had these rates, in M/s, is run on beside one of a throughput and an
-    area."""
+    """True if a design with these rates, in M/s, is run further beside a rival of some throughput
+    and area.
+    """
     design = {"cores": "2", "system.join.latency": "20ns"}
-    better = Tried(1, design, {}, found=Found(rival, [0.0]))
+    better = Tried(1, design, {}, found=DesignScore(rival, [0.0]))
     candidate = Candidate(written(folder, FILE), 2, design, [better])
     for rate in rates:
         made = msgspec.structs.replace(point, elapsed_ps=round(point.ops / rate * 1e6))
@@ -158,7 +159,7 @@ def test_the_median_of_all_runs_lies_where_the_first_ones_say(runs: int) -> None
     ["a + b * 2", "a - b", "a * b", "a / b", "-a", "min(a, b) - max(a, 3)", "a ** 2", "2 ** b",
      "a / (b - a)", "(a - b) ** 3"],
 )  # fmt: skip
-def test_a_span_holds_what_a_formula_can_be(words: str) -> None:
+def test_a_span_contains_every_possible_value_of_a_formula(words: str) -> None:
     draw, formula = random.Random(words), Formula.read(words, "f:1")
     for _ in range(100):
         spans = {name: sorted((draw.uniform(-4, 5), draw.uniform(0.1, 5))) for name in "ab"}
@@ -170,7 +171,7 @@ def test_a_span_holds_what_a_formula_can_be(words: str) -> None:
             assert low - 1e-9 <= value <= high + 1e-9
 
 
-def test_what_is_not_known_may_be_anything() -> None:
+def test_unknown_values_have_an_unbounded_span() -> None:
     assert Formula.read("a + 1", "f:1").span({}) == (-inf, inf)
     assert Constraint.read("a <= 5", "f:1").least_excess({"a": (7.0, inf)}) == 2
     assert Constraint.read("a >= 5", "f:1").least_excess({"a": (7.0, inf)}) == -inf

@@ -1,4 +1,5 @@
-"""What `uncore fences` says of shipped workloads, as data, and with why, as a page.
+"""Collects the answers of `uncore fences` on shipped workloads, as data, and with reasons, as a
+page.
 
     python -m tests.fences.page                      prints the page
     python -m tests.fences.page --renew [--seeds N]  runs all, writes validation/results/fences.csv
@@ -50,17 +51,17 @@ Every workload of {folders} with all its orders relaxed and its fences for the c
 
 
 def workloads() -> list[str]:
-    """Those whose orders are weakened at once."""
+    """Workloads whose memory orders are all weakened together."""
     files = (file for folder in FOLDERS for file in sorted((paths.WORKLOADS / folder).glob("*.c")))
     return [file.relative_to(paths.WORKLOADS).with_suffix("").as_posix() for file in files]
 
 
-def source_of(workload: str) -> variants.Source:
+def source_of(workload: str) -> variants.ProgramSource:
     return variants.read(paths.WORKLOADS / f"{workload}.c")
 
 
-def keys(source: variants.Source) -> list[str]:
-    """What each order is called in the reasons: its file and what it says, and which of several."""
+def keys(source: variants.ProgramSource) -> list[str]:
+    """Names of the orders in reasons.toml: the file, the order, and an index among equal ones."""
     seen: Counter[str] = Counter()
     keys_ = []
     for order in source.orders:
@@ -75,9 +76,9 @@ def reasons() -> Mapping[str, Mapping[str, str]]:
 
 
 def ask(
-    source: variants.Source, questions: Sequence[asking.Question], trials: Trials
+    source: variants.ProgramSource, questions: Sequence[asking.Question], trials: Trials
 ) -> list[list[Answer]]:
-    """What came of each question."""
+    """The answers to each question."""
     answers = dict(asking.answers(source, questions, trials, os.cpu_count() or 1))
     return [answers[number] for number in range(len(questions))]
 

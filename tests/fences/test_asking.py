@@ -14,7 +14,7 @@ from uncore.cli import app as cli
 from uncore.report.fences import advice
 
 FLAGS = str(Path(__file__).parent / "programs/flags.c")
-FEW = ("bus:4", "ring:4", "--threads", "2", "--seeds", "10", "--cores", "2")
+QUICK_SEARCH = ("bus:4", "ring:4", "--threads", "2", "--seeds", "10", "--cores", "2")
 
 
 Outcome = tuple[int, str, str]
@@ -22,10 +22,10 @@ Outcome = tuple[int, str, str]
 
 @pytest.fixture(scope="module")
 def few(tmp_path_factory) -> Outcome:
-    """What is said of the program's orders."""
+    """Answers about the program's orders."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("uncore.support.paths.CACHE", tmp_path_factory.mktemp("cache"))
-        yield called("fences", FLAGS, *FEW, "--json")
+        yield called("fences", FLAGS, *QUICK_SEARCH, "--json")
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_an_order_in_a_macro_is_one_and_what_is_not_compiled_in_changes_nothing(
     assert (unused["verdict"], unused["runs"]) == ("same code", 0)
 
 
-def test_what_only_a_weak_machine_shows_is_needed(answers):
+def test_order_whose_weakening_fails_on_a_weak_machine_only_is_needed(answers):
     release, acquire = answers["flags.c:36", "relaxed"], answers["handed.h:4", "relaxed"]
     assert release["verdict"] == acquire["verdict"] == "needed"
     assert "the value is old" in release["failure"]["why"]
@@ -80,13 +80,13 @@ def test_after_a_run_a_program_that_says_relaxed_is_asked_about_once(uncore):
     assert asks not in "".join(uncore(*run, "--json")[1:])
     assert asks not in uncore(*run, "--order", "weak")[2]
     assert asks not in uncore("run", "bus:4", "lock/ticket", "--repeat", "1")[2]
-    uncore("fences", FLAGS, *FEW, "--at-once")
+    uncore("fences", FLAGS, *QUICK_SEARCH, "--at-once")
     assert asks not in uncore(*run)[2]
 
 
 def test_the_answers_are_the_same_every_time_and_the_source_is_untouched(uncore):
     before = Path(FLAGS).read_text()
-    first, second = (uncore("fences", FLAGS, *FEW, "--at-once")[1] for _ in range(2))
+    first, second = (uncore("fences", FLAGS, *QUICK_SEARCH, "--at-once")[1] for _ in range(2))
     assert (
         first == second
         and "all at once" in first
@@ -100,7 +100,7 @@ def test_a_program_that_is_wrong_as_written_is_said_to_be(uncore, tmp_path):
     text = Path(FLAGS).read_text().replace("atomic_thread_fence", "atomic_signal_fence")
     wrong.write_text(text)
     (tmp_path / "handed.h").write_text(Path(FLAGS).with_name("handed.h").read_text())
-    status, out, err = uncore("fences", str(wrong), *FEW, "--at-once")
+    status, out, err = uncore("fences", str(wrong), *QUICK_SEARCH, "--at-once")
     assert status == 1 and "fails as it is written" in err and "as written" in out
 
 
@@ -111,7 +111,7 @@ def test_a_mistake_in_the_c_file_is_the_compilers_message(uncore, tmp_path):
     assert status == 2 and "broken.c:2" in err
 
 
-def test_the_last_line_says_what_to_do(few):
+def test_the_last_line_is_the_next_step(few):
     rows = json.loads(few[1])
     needed = [row for row in rows if row["verdict"] == "needed"]
     failure = next(row["failure"]["repeat"] for row in needed if row["says"])

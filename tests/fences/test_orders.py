@@ -44,7 +44,7 @@ def test_an_order_is_found(text: str, said: str) -> None:
         "my_memory_order_acquire(atomic_stores)",
     ],
 )
-def test_what_is_no_order_between_harts_is_left_alone(text: str) -> None:
+def test_text_without_an_order_between_harts_is_left_alone(text: str) -> None:
     assert says(text) == []
 
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from tests.foreign import bare, known, linux, litmus_suite
 from tests.tools import crashing
 
-PATIENCE = 600  # seconds of one program
+PROGRAM_TIMEOUT_S = 600
 RUNS: dict[str, Callable[[Path], str]] = {"bare": bare.ended, "linux": linux.ended}
 
 
@@ -49,7 +49,7 @@ def programs(suite: known.Suite, chosen: Chosen) -> dict[str, Path]:
 
 
 def ends(suite: known.Suite, chosen: Chosen) -> dict[str, str]:
-    """How each test of the suite ended, by its name."""
+    """The ending of each test of the suite, by its name."""
     if suite.kind == "litmus":
         states = chosen.states or chosen.folder / "model-results" / "herd.logs"
         return litmus_suite.ends(chosen.folder, states, chosen.names, chosen.effort, suite.unshown)
@@ -67,7 +67,8 @@ def _all(work: Callable[[Path], str], items: list[tuple[str, Path]]) -> list[tup
     while len(out) < len(items):
         rest = items[len(out) :]
         out += [
-            (item[0], end) for item, end in crashing.tried(lambda i: work(i[1]), rest, PATIENCE)
+            (item[0], end)
+            for item, end in crashing.tried(lambda i: work(i[1]), rest, PROGRAM_TIMEOUT_S)
         ]
     return out
 

@@ -15,7 +15,7 @@ from uncore._native import FlatMachine
 
 PASSED = "passed"
 TLB = 16  # a supervisor's, too
-SLICE, MOST = 20_000, 10_000_000  # instructions between two looks; of a program
+LOOK_INSTRUCTIONS, MAX_PROGRAM_INSTRUCTIONS = 20_000, 10_000_000
 
 
 def ended(path: Path) -> str:
@@ -25,8 +25,8 @@ def ended(path: Path) -> str:
         entry = elf["e_entry"]
         at = {s.name: s["st_value"] for s in elf.get_section_by_name(".symtab").iter_symbols()}
     machine = FlatMachine(parts, entry, ram_size=16 << 20, tlb=TLB)
-    for _ in range(0, MOST, SLICE):
-        end = machine.run(SLICE)
+    for _ in range(0, MAX_PROGRAM_INSTRUCTIONS, LOOK_INSTRUCTIONS):
+        end = machine.run(LOOK_INSTRUCTIONS)
         told = int.from_bytes(machine.read(at["tohost"], 8), "little")
         if told > 1:
             return f"test {told >> 1}"
@@ -34,7 +34,7 @@ def ended(path: Path) -> str:
             return _signature(path, machine.read, at)
         if end != "time":
             return f"{end} by cause {machine.fatal()[0]}" if end == "fatal" else end
-    return f"not ended after {MOST} instructions"
+    return f"not ended after {MAX_PROGRAM_INSTRUCTIONS} instructions"
 
 
 def _signature(path: Path, read: object, at: dict[str, int]) -> str:

@@ -1,4 +1,5 @@
-"""What a litmus test asks of its final states: propositions as herd's tools write them.
+"""Reads and evaluates a litmus test's condition on final states: propositions as herd's tools write
+them.
 
 of(text, "exists" | "filter") -> Condition     of a test's text; None where it has none
 holds(state) -> bool                            a state is {key: value}, as herd prints it

@@ -1,4 +1,4 @@
-"""What is on record of the suites of others.
+"""The recorded verdicts on suites of others.
 
 load(name) -> Suite
 differences(suite, ends, whole) -> a line for each verdict that is not the one on record
@@ -21,10 +21,10 @@ class Suite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kind: Literal["bare", "linux", "litmus"]
     passed: int
     programs: tuple[str, ...] = ()  # patterns of their paths
-    suffix: str = ""  # of these, not of names
+    suffix: str = ""  # file name ending of the programs, not part of their names
     # Verdict and reason of what does not pass: those that stand for many begin with a class.
     reasons: dict[str, str] = {}
-    fails: dict[str, tuple[str, str]] = {}  # how it ends, and the name of the reason
+    fails: dict[str, tuple[str, str]] = {}  # test -> its ending, and the name of the reason
     unshown: dict[str, tuple[str, ...]] = {}  # litmus tests that no run shows, by why
 
 

@@ -17,8 +17,8 @@ from uncore.job import Job
 
 PASSED = "passed"
 MACHINE, HARTS = "ccx:1x4", 4
-EVENTS, SPAN = 200_000, 10**10  # of a step: at most; ps
-MOST, BUSY = 600 * 10**12, 200 * 10**6  # ps; instructions
+EVENTS, SPAN = 200_000, 10**10  # bounds of a step: events, and ps
+MAX_PROGRAM_PS, MAX_BUSY_INSTRUCTIONS = 600 * 10**12, 200 * 10**6
 WORK = 60  # seconds of this processor: instructions of harts that only spin cost nothing
 
 
@@ -33,10 +33,10 @@ def ended(path: Path) -> str:
 def _ran(job: Job) -> str:
     run, begun = native.start(job), time.process_time()
     while run.step(EVENTS, SPAN):
-        if run.now > MOST:
-            return f"not ended after {MOST // 10**12} s of simulated time"
-        busy = sum(hart["instructions"] for hart in run.harts()) > BUSY
+        if run.now > MAX_PROGRAM_PS:
+            return f"not ended after {MAX_PROGRAM_PS // 10**12} s of simulated time"
+        busy = sum(hart["instructions"] for hart in run.harts()) > MAX_BUSY_INSTRUCTIONS
         if busy and time.process_time() - begun > WORK:
-            return f"not ended after {BUSY // 10**6} million instructions"
+            return f"not ended after {MAX_BUSY_INSTRUCTIONS // 10**6} million instructions"
     outcome.point(job, run)  # or an error
     return f"status {run.exit_code}" if run.exit_code else PASSED

@@ -15,7 +15,7 @@ from tests.foreign.conditions import Condition, Unread
 State = tuple[str, ...]  # values, in the order of the keys
 States = dict[str, tuple[tuple[str, ...], frozenset[State]]]
 
-# What a processor executes; the rest (lw.aq, sw.rl) are shorthands of the model's.
+# Instructions that a processor executes; the rest (lw.aq, sw.rl) are shorthands of the model's.
 KNOWN = frozenset(
     """
     add addi addw and andi beq bne bge blt bgeu bltu beqz bnez fence fence.i fence.tso j ld li lw mv
@@ -45,8 +45,8 @@ class Test:
     threads: tuple[tuple[str, ...], ...]  # instructions and labels
     registers: dict[tuple[int, str], str]  # a number or a location
     memory: dict[str, str]  # initial value of each location
-    exists: Condition | None = None  # what it asks about
-    filter: Condition | None = None  # of other final states herd prints none
+    exists: Condition | None = None  # condition that the test asks about
+    filter: Condition | None = None  # condition on final states that herd prints
 
     @property
     def locations(self) -> tuple[str, ...]:

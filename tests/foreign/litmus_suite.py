@@ -26,7 +26,7 @@ PASSED = "passed"
 @dataclass(frozen=True)
 class Effort:
     rounds: int = ROUNDS  # on each machine
-    more: int = 0  # of tests that have not shown what they ask about
+    more: int = 0  # further rounds of tests that have not shown the state they ask about
     jobs: int = 1
 
 
@@ -34,7 +34,7 @@ USUAL = Effort()
 
 
 def cases(folder: Path, states: Path, names: Sequence[str] = ()) -> tuple[list[Case], Counter[str]]:
-    """Those that can be run, and why the others cannot."""
+    """Cases that can be run, and counts of the reasons that exclude others."""
     if not states.is_file():
         raise UserError(
             f"{states}: not there; write --states FILE, what herd7 printed of the tests"

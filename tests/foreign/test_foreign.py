@@ -91,7 +91,9 @@ def test_a_state_that_herd_forbids_is_told(tmp_path: Path, weaker: bool) -> None
     ("plain", "other", "why"),
     [("lw x7", "lw.aq x7", r"has lw\.aq"), ("0:x7=0", "0:x7", "a proposition has '/")],
 )
-def test_what_a_reader_does_not_know_is_left_out_by_name(plain: str, other: str, why: str) -> None:
+def test_unsupported_litmus_syntax_is_refused_with_the_reason(
+    plain: str, other: str, why: str
+) -> None:
     with pytest.raises(litmus_files.Unread, match=why):
         litmus_files.read(BUFFERED.replace(plain, other))
 
@@ -121,7 +123,9 @@ def test_states_that_a_filter_leaves_out_do_not_count(tmp_path: Path) -> None:
         ("forall (0:x7=0)", False),
     ],
 )
-def test_a_test_shows_what_it_asks_about(tmp_path: Path, asked: str, shown: bool) -> None:
+def test_condition_of_a_test_is_evaluated_on_seen_states(
+    tmp_path: Path, asked: str, shown: bool
+) -> None:
     case = seen(tmp_path, asked, STATES)
     assert case.shows(case.seen) is shown
 
@@ -145,7 +149,7 @@ def suite(folder: Path, monkeypatch: pytest.MonkeyPatch, two: int = 2, text: str
     return folder
 
 
-def test_what_is_on_record_is_no_failure(
+def test_known_failures_are_tolerated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert command.main(["small", str(suite(tmp_path, monkeypatch))]) == 0

@@ -18,7 +18,7 @@ from uncore.engine import native
 from uncore.errors import GuestError
 from uncore.execution.request import make_job
 from uncore.study.litmus.guest import kept
-from uncore.study.litmus.run import SETTINGS, Setting
+from uncore.study.litmus.run import SETTINGS, LitmusSetting
 from uncore.topology import load
 
 BITS, LOADS, OUTCOMES = 4, 8, 160
@@ -89,7 +89,9 @@ class Case:
         return own and values * BITS < 64
 
 
-def run(cases: Sequence[Case], setting: Setting, rounds: int, seed: int, scale: int = 1) -> None:
+def run(
+    cases: Sequence[Case], setting: LitmusSetting, rounds: int, seed: int, scale: int = 1
+) -> None:
     """Adds what is seen on one machine; what is left to chance is longer by `scale`."""
     chance = (f"chance.store={500 * scale}ns", f"chance.load={scale}us")
     machine = load(setting.machine, (*setting.overrides, "core.order=weak", *chance))

@@ -21,7 +21,7 @@ from typing import Any
 
 from uncore.engine.gem5.protocols import PROTOCOLS
 
-# What a document or sim/gem5/configuration.py names, beside controllers.
+# Objects that a document or sim/gem5/configuration.py names, besides controllers.
 NAMED = (
     "Root System SrcClockDomain VoltageDomain RiscvBareMetal RiscvSemihosting IOXBar RubySystem"
     " RubyPortProxy RubyCache LRURP RubyPrefetcher MessageBuffer RubyDirectoryMemory RubySequencer"

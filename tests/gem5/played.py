@@ -38,10 +38,10 @@ PARTS = {
 # Ports that nothing need be connected to (gem5's C++ asks whether they are).
 OPEN = {
     "BaseCPU": {"model_reset", "cpu_idle_pins"},
-    "BaseTLB": {"cpu_side_ports", "mem_side_port"},  # of other instruction sets
+    "BaseTLB": {"cpu_side_ports", "mem_side_port"},  # ports of other instruction sets
     "BaseXBar": {"default"},
     "Clint": {"reset"},
-    "MessageBuffer": {"in_port", "out_port"},  # who joins the network is declared: JOINS
+    "MessageBuffer": {"in_port", "out_port"},  # JOINS declares which buffers join the network
     "RubyController": {"memory_out_port"},
     "RubyPort": {"interrupt_out_port"},
     "RubyPortProxy": {"mem_request_port", "pio_response_port"},
@@ -101,7 +101,7 @@ class SimObject:
     @classmethod
     @cache
     def merged(cls, part: str) -> Any:
-        """What the type and its bases declare."""
+        """Declarations of the type and its bases."""
         merged: dict[str, str] = {}
         for base in reversed(cls.__mro__):
             merged |= base.__dict__.get("own", {}).get(part, {})
@@ -158,7 +158,7 @@ class SimObject:
     # ---- when gem5 makes its own
 
     def parts(self) -> Iterator[SimObject]:
-        """What belongs to this one, also by default."""
+        """Objects that belong to this one, default ones included."""
         for name in self.merged("objects"):
             if name not in self.given:
                 getattr(self, name)
@@ -170,7 +170,7 @@ class SimObject:
             )
 
     def lacks(self) -> Iterator[str]:
-        """What keeps gem5 from making it, in words."""
+        """Sentences on everything that keeps gem5 from making the object."""
         sets = {name for base in type(self).__mro__ for name in _own_sets(base)}
         for name, kind in self.merged("params").items():
             if kind.endswith("!") and not {name} & (self.values.keys() | self.given | sets):
@@ -270,7 +270,7 @@ class Played:
         return value is None or any(base.__name__ == kind for base in type(value).__mro__)
 
     def _types(self, protocol: str) -> dict[str, type[SimObject]]:
-        """What m5.objects holds for a build with one protocol."""
+        """Contents of m5.objects in a build with one protocol."""
         named = {}
         for name in self.declared:
             of, _, short = name.rpartition(":")

@@ -53,14 +53,14 @@ system.ruby.Cache_Controller.BUSY_BLKD.SnpUnique |        4    100.00%    100.00
 """.replace("\\\n", "")
 
 
-SMALL = {"kinds.small": "core2", "core.small.clock": "1GHz"}
+SMALL_CORE_KIND = {"kinds.small": "core2", "core.small.clock": "1GHz"}
 
 
 @pytest.fixture
 def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A gem5 that is complete, and says nothing when it runs."""
     monkeypatch.setenv("UNCORE_GEM5", str(tmp_path / "gem5.opt"))
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # of the folders that are kept
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # parent of the folders that are kept
     gem5_that(tmp_path, "")
     return tmp_path
 
@@ -83,7 +83,7 @@ def test_a_complete_one_is_described_by_protocol_and_set_size(played: Path) -> N
     assert about("gem5") == "gem5 24.0.0.1 with RISC-V, MESI_Two_Level, sets of 64"
 
 
-def test_it_is_found_in_a_checkout_of_its_sources(
+def test_gem5_is_found_in_a_checkout_of_its_sources(
     played: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (played / "build/RISCV").mkdir(parents=True)
@@ -92,7 +92,7 @@ def test_it_is_found_in_a_checkout_of_its_sources(
     assert missing("gem5") == ""
 
 
-def test_one_with_several_protocols(played: Path) -> None:
+def test_gem5_with_several_protocols_is_usable(played: Path) -> None:
     """Since 24.1 there is a switch for each, with the name as it is written."""
     names = ("MESI_Two_Level", "MOESI_CMP_directory", "MI_example")
     switches = {f"RUBY_PROTOCOL_{name}": True for name in names}
@@ -101,7 +101,9 @@ def test_one_with_several_protocols(played: Path) -> None:
     assert "MESI_Two_Level MOESI_CMP_directory" in about("gem5")
 
 
-def test_none_is_found(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_gem5_is_reported_with_the_remedy(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     cannot_be_found("gem5", "gem5", monkeypatch, capsys)
 
 
@@ -122,26 +124,26 @@ def test_none_is_found(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
         ),
     ],
 )
-def test_one_that_lacks_what_is_needed(
+def test_gem5_without_a_needed_feature_is_refused(
     played: Path, version: str, build: dict[str, object], words: str
 ) -> None:
     gem5_that(played, "", version, **build)
     assert words in missing("gem5")
 
 
-def test_a_file_that_is_not_gem5(played: Path) -> None:
+def test_program_that_is_not_gem5_is_refused(played: Path) -> None:
     (played / "gem5.opt").write_text("#!/bin/sh\necho hello\n")
     find._ask.cache_clear()
     assert "gem5.opt does not answer as gem5 does" in missing("gem5")
 
 
-def test_sets_too_small(played: Path) -> None:
+def test_gem5_with_too_small_sets_is_refused(played: Path) -> None:
     gem5_that(played, "", NUMBER_BITS_PER_SET=8)
     with pytest.raises(UserError, match="NUMBER_BITS_PER_SET=9 or more, or use fewer --threads"):
         api.run("bus:9", "lock/ticket", [9], engine="gem5")
 
 
-def test_it_crashes(played: Path) -> None:
+def test_crash_of_gem5_is_reported(played: Path) -> None:
     crashes("gem5", partial(gem5_that, played))
 
 
@@ -154,14 +156,14 @@ def test_the_cause_of_death_stands_before_the_stack_trace(played: Path, words: s
         api.run(*PLAY, engine="gem5")
 
 
-def test_it_ends_before_the_program_does(played: Path) -> None:
+def test_early_end_of_gem5_is_reported(played: Path) -> None:
     gem5_that(played, "echo 'uncore: exit code=0 tick=9 cause=simulate() limit reached'")
     with pytest.raises(OutsideError, match=r"lock/ticket did not: simulate\(\) limit") as e:
         api.run(*PLAY, engine="gem5")
     kept(e.value)
 
 
-def test_the_program_traps(played: Path) -> None:
+def test_trap_of_the_program_under_gem5_is_reported(played: Path) -> None:
     trap = "uc: trap hart=1 mcause=2 mepc=80000000 mtval=0"
     gem5_that(played, f"echo '{trap}'; echo '{END.format(3)}'; touch m5out/stats.txt")
     with pytest.raises(GuestError, match="status 3: hart 1: illegal instruction at 0x80000000"):
@@ -190,7 +192,7 @@ def only_point() -> Point:
 
 
 @pytest.mark.parametrize("prefix", ["", "MESI_Two_Level."])
-def test_what_it_counts_becomes_a_point(played: Path, prefix: str) -> None:
+def test_statistics_of_gem5_become_a_point(played: Path, prefix: str) -> None:
     """With the names that every version gives it, or the protocol's before."""
     finishes(played, STATISTICS.format(prefix))
     point = only_point()
@@ -214,7 +216,7 @@ def test_a_statistic_of_another_kind_is_not_taken_for_a_cores() -> None:
     assert read.transitions(counted, "L1Cache_Controller") == {"M.Inv": (2,)}
 
 
-def test_its_progress_can_be_watched(played: Path) -> None:
+def test_progress_of_gem5_is_reported(played: Path) -> None:
     """The last whole line of what it appends, so never more than it has reached."""
     finishes(played, STATISTICS.format(""), "printf '7\\n15\\n9' > progress.txt; sleep 0.3")
     seen: set[int] = set()
@@ -237,11 +239,11 @@ def test_its_progress_can_be_watched(played: Path) -> None:
         ("bus:2", 2, {"home": "first-touch"}, "write addressed"),
         ("bus:2", 2, {"slices": "0"}, "write hash"),
         ("bus:2", 2, {"overrides": {"core.atomics": "far"}}, "core.atomics=near"),
-        ("ring:4", 4, {"overrides": SMALL}, r"kinds \(core and small\).* --place"),
+        ("ring:4", 4, {"overrides": SMALL_CORE_KIND}, r"kinds \(core and small\).* --place"),
         ("bus:2", 2, {"overrides": {"interrupt.multicast": "yes"}}, "interrupt.multicast=no"),
     ],
 )
-def test_what_it_cannot_do_is_refused(
+def test_job_that_gem5_cannot_run_is_refused(
     played: Path, machine: str, threads: int, options: dict[str, object], words: str
 ) -> None:
     refuses("gem5", machine, threads, options, words)

@@ -28,7 +28,7 @@ from uncore.topology.route import Handoff, Routes
 SHIPPED = [name for name, _ in topology.list_machines() if ":" not in name]
 SHAPES = ["bus:4", "ring:8", "mesh:4x3", "ccx:1x4", "ring:3"]
 PROTOCOLS = list(gem5.PROTOCOLS)
-MOST = 16  # harts, spread over the machine
+MAX_HARTS_EXPORTED = 16  # spread over the machine
 FLAT, DEEP = "one level", "all levels"
 
 
@@ -36,7 +36,9 @@ FLAT, DEEP = "one level", "all levels"
 def exported(machine: str, what: str = FLAT) -> tuple[Job, str, dict[str, Any]]:
     """The folder of harts that share one level, or that stand all over the machine."""
     whole = topology.load(machine, [])
-    threads = min(sharing(whole), gem5.HARTS) if what == FLAT else min(whole.cores, MOST)
+    threads = (
+        min(sharing(whole), gem5.HARTS) if what == FLAT else min(whole.cores, MAX_HARTS_EXPORTED)
+    )
     placement = "compact" if what == FLAT else "scatter"
     if whole.kinds:  # the harts of a job are of one
         alike = [core for core, kind in enumerate(whole.core_kinds) if kind == "core"]
@@ -48,7 +50,7 @@ def exported(machine: str, what: str = FLAT) -> tuple[Job, str, dict[str, Any]]:
 
 
 def sharing(machine: Machine) -> int:
-    """How many cores there are below the lowest resolver that has several."""
+    """Number of cores below the lowest resolver that has several."""
     below: dict[int, int] = dict.fromkeys(range(machine.cores), 1)
     for number, resolver in enumerate(machine.resolvers):
         below[machine.cores + number] = sum(below[child] for child in resolver.children)
@@ -59,7 +61,7 @@ def sharing(machine: Machine) -> int:
 
 @pytest.fixture(autouse=True)
 def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is exported must not depend on a gem5 that happens to be there."""
+    """Hides a gem5 that happens to be installed, because an export must not depend on it."""
     monkeypatch.setenv("UNCORE_GEM5", "/nowhere")
 
 
@@ -83,7 +85,7 @@ def test_every_link_on_a_route_is_there_with_its_latency(machine: str, what: str
 
 @pytest.mark.parametrize("what", [FLAT, DEEP])
 @pytest.mark.parametrize("machine", SHIPPED + SHAPES)
-def test_routes_take_what_they_take_on_the_machine(machine: str, what: str) -> None:
+def test_exported_routes_keep_their_latency(machine: str, what: str) -> None:
     """From each controller to each other, parsed back from the document."""
     job, protocol, document = exported(machine, what)
     stops, period, routes = _stops(job, protocol), _period(document), Routes(job.machine)
@@ -131,7 +133,7 @@ def test_a_bus_is_one_link_for_all() -> None:
     (narrow,) = [wire for wire in wires if wire["bandwidth_factor"] < fabric.NO_LIMIT]
     into = [wire for wire in wires if wire["dst_node"] == narrow["src_node"]]
     assert len(into) == 5
-    turns = fabric.DATA * fabric.MILLI / narrow["bandwidth_factor"]
+    turns = fabric.DATA_BYTES * fabric.MILLI / narrow["bandwidth_factor"]
     assert turns * _period(document) == pytest.approx(busy, rel=0.01)
 
 
@@ -235,7 +237,7 @@ def test_a_folder_is_complete_and_reproducible(tmp_path: Path) -> None:
 
 
 def _stops(job: Job, protocol: str) -> dict[str, int]:
-    """Where each controller stands, by its name, from the machine."""
+    """Stop of each controller, by its name, computed from the machine."""
     level = levels(job, gem5.PROTOCOLS[protocol].several)
     stops = {f"private{n}": job.machine.core_stops[core] for n, core in enumerate(level.cores)}
     stops |= {f"bank{n}": bank.stop for n, bank in enumerate(level.banks)}
@@ -281,7 +283,7 @@ def _number(router: dict[str, str]) -> int:
 
 
 def _off(latency: int, period: int) -> float:
-    """How far rounding to cycles, of at least one, may change a latency."""
+    """Largest change of a latency by rounding to cycles, of which there is at least one."""
     return max(period / 2, period - latency)
 
 

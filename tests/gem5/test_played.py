@@ -169,7 +169,7 @@ SPOILED = {
 
 
 @pytest.mark.parametrize("what", SPOILED)
-def test_what_gem5_would_refuse_is_refused(what: str, tmp_path: Path) -> None:
+def test_folder_that_gem5_would_refuse_is_noticed(what: str, tmp_path: Path) -> None:
     change, words = SPOILED[what]
     document = deepcopy(exported("ring:4")[2])
     change(document)

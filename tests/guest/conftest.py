@@ -1,4 +1,5 @@
-"""Shares among the guest tests a compiler for variants and QEMU's `virt` board as a second opinion.
+"""Fixtures of the guest tests: a compiler for variants, and QEMU's `virt` board as a second
+opinion.
 
 QEMU executes the guest's instructions with real threads and knows nothing of our boot block unless
 the ELF is patched, so what passes there owes nothing to our engines.
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from uncore.program import Program, Record, build, load, readback
+from uncore.program import HartRecord, Program, build, load, readback
 
 QEMU = "qemu-system-riscv64"
 
@@ -27,7 +28,7 @@ class Outcome:
     console: str
 
     @property
-    def records(self) -> list[Record]:
+    def records(self) -> list[HartRecord]:
         return readback.records_from_text(self.console)
 
     @property

@@ -37,21 +37,21 @@ def patch(data: bytes, at: int, new: bytes) -> bytes:
     return data[:at] + new + data[at + len(new) :]
 
 
-def test_not_an_elf(refusal) -> None:
+def test_file_that_is_no_elf_is_refused(refusal) -> None:
     assert "not an ELF file" in refusal(b"")
     assert "not an ELF file" in refusal(b"#!/bin/sh\n" * 100)
 
 
-def test_another_processor(refusal, whole: bytes) -> None:
+def test_elf_for_another_processor_is_refused(refusal, whole: bytes) -> None:
     assert "RISC-V" in refusal(patch(whole, 18, b"\x3e\x00"))
     assert "32-bit" in refusal(patch(whole, 4, b"\x01"))
 
 
-def test_object_file(refusal, whole: bytes) -> None:
+def test_object_file_is_refused(refusal, whole: bytes) -> None:
     assert "an object or a library" in refusal(patch(whole, 16, b"\x01\x00"))
 
 
-def test_truncated_anywhere(refusal, whole: bytes) -> None:
+def test_elf_truncated_anywhere_is_refused(refusal, whole: bytes) -> None:
     for length in [5, 40, 63, 64, 65, *range(100, len(whole), len(whole) // 40), len(whole) - 1]:
         assert "truncated" in refusal(whole[:length])
 
@@ -102,7 +102,7 @@ def use(program: Program) -> None:
 
 
 @pytest.mark.parametrize("path", ["/nonexistent/lock.elf", "/nonexistent/lock.c", "/"])
-def test_unreadable_file(path: str) -> None:
+def test_unreadable_file_is_refused(path: str) -> None:
     with pytest.raises(UserError, match=rf"{path}: cannot be read: "):
         compile(path) if path.endswith(".c") else load(path)
 

@@ -14,7 +14,7 @@ from uncore.program import find, shipped
 NAMES = [program.name for program in shipped()]
 
 
-@pytest.mark.parametrize("threads", catalogue.SMALL)
+@pytest.mark.parametrize("threads", catalogue.SMALL_THREAD_COUNTS)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_workload_passes_at_small_sizes(name: str, threads: int) -> None:
     point = native.run(catalogue.job(find(name), threads), frozenset())

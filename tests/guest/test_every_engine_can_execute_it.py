@@ -34,7 +34,7 @@ OPCODES = {
     0x6F: "jal",
     0x73: "system",
 }
-AMO_FUNCTIONS = {0, 1, 2, 3, 4, 8, 12, 16, 20, 24, 28}  # of the A extension; Zacas has 5
+AMO_FUNCTIONS = {0, 1, 2, 3, 4, 8, 12, 16, 20, 24, 28}  # functions of the A extension; Zacas has 5
 
 
 def text_words(program: Program) -> list[int]:

@@ -92,8 +92,8 @@ def gain_of_threads(**parameters: str) -> float:
     return many / alone
 
 
-def test_who_unmaps_keeps_the_threads_of_its_process_out():
-    """What is done with the map held exclusively cannot be divided: here half of all."""
+def test_unmapping_excludes_other_threads_of_the_process():
+    """Work with the map held exclusively cannot be divided: here half of all."""
     assert gain_of_threads(guard="tables") > 2.5
     assert 1 < gain_of_threads(guard="tables", unmapping="50") < 2.1
 

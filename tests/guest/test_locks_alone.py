@@ -21,7 +21,7 @@ GUARDING = [name for name in GUARDED if name != "lock/empty"]
 
 
 def shared(point: dict[str, Any], least: int) -> list[str]:
-    """Names what the program keeps in the lines that were fetched so many times at least."""
+    """Names of the program's objects in lines that were fetched at least `least` times."""
     hot = {address for address, transfers in point["lines"] if transfers >= least}
     return [name for address, name in point["names"] if address in hot]
 

@@ -22,7 +22,7 @@ def test_guests_drawn_at_random_end_or_give_a_message(kind: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("kind", guests.KINDS)
 def test_many_guests_drawn_at_random_end_or_give_a_message(kind: str) -> None:
-    assert guests.run(kind, seed=1000, runs=0, seconds=guests.SECONDS[True])
+    assert guests.run(kind, seed=1000, runs=0, seconds=guests.DRAWING_S[True])
 
 
 def wrong(what: str) -> str:
@@ -43,7 +43,7 @@ def test_a_guest_that_ends_the_simulator_is_found(
 
 
 def test_most_guests_get_past_their_first_instructions() -> None:
-    """Sums over ten kernels and ten programs; so a draw that ends at once is noticed."""
+    """Draws ten kernels and ten programs, so that a draw which ends at once is noticed."""
     for made in (guests.kernel, guests.program_of_calls):
         counts = [guests.instructions(made(seed)) for seed in range(1, 11)]
         assert sorted(counts)[5] > 1_000, counts

@@ -8,7 +8,7 @@ import pytest
 from tests.support.runs import point
 
 from uncore.errors import GuestError
-from uncore.program import Names, Program, Record, abi, find, readback
+from uncore.program import HartRecord, Names, Program, abi, find, readback
 
 HEAP = 0x8800_0000
 
@@ -41,8 +41,8 @@ def test_records_are_read_as_the_guest_wrote_them(memory: Memory) -> None:
     memory.write(base + abi.CONSTANTS["UC_BLOCK"], 99, 0, 99, 6, 240, 2, text)
     memory.bytes |= dict(enumerate(b"lock/ticket.c:7: a long enough reason\0", text))
     assert readback.records(memory.program, memory.read, 2) == [
-        Record(100, 5, 250, 0),
-        Record(99, 6, 240, 2, "lock/ticket.c:7: a long enough reason"),
+        HartRecord(100, 5, 250, 0),
+        HartRecord(99, 6, 240, 2, "lock/ticket.c:7: a long enough reason"),
     ]
 
 
@@ -69,8 +69,8 @@ def test_console_and_memory_agree() -> None:
         "uc: table=t row=0 cells=1,2\nuc: table=t row=1 cells=3,4\nuc: table=e row=0 cells=\n"
     )
     assert readback.records_from_text(console) == [
-        Record(10, 5, 9, 0),
-        Record(11, 6, 8, 2, "a.c:3: why not"),
+        HartRecord(10, 5, 9, 0),
+        HartRecord(11, 6, 8, 2, "a.c:3: why not"),
     ]
     assert readback.tables_from_text(console) == {"t": ((1, 2), (3, 4)), "e": ((),)}
 
@@ -94,7 +94,7 @@ def test_every_address_has_the_name_the_source_gives_it(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("field", ["links", "resolvers", "lines"])
-def test_what_was_busiest_comes_first(field: str) -> None:
+def test_busiest_lines_come_first(field: str) -> None:
     busiest = point("ccx:2x2", "lock/ticket", 4, ops=20)[field]
     shares = [share for _, share in busiest]
     assert shares == sorted(shares, reverse=True)

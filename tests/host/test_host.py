@@ -28,7 +28,7 @@ WORKLOADS = sorted(
 TWO = [*pinned.processors(), *pinned.processors()][
     :2
 ]  # one processor serves both where there is one
-SMALL = {"ops": "100", "patience": "60s"}
+SMALL_PARAMETERS = {"ops": "100", "patience": "60s"}
 
 pytestmark = pytest.mark.skipif(bool(pinned.missing()), reason=pinned.missing())
 
@@ -41,13 +41,13 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_a_workload_passes_its_own_check_with_two_threads(name: str) -> None:
     workload = find(name)
-    point = pinned.run(pinned.compile(source_of(workload)), workload, TWO, SMALL)
+    point = pinned.run(pinned.compile(source_of(workload)), workload, TWO, SMALL_PARAMETERS)
     assert point["failures"] == []
     assert len(point["thread_ops"]) == 2 and point["ops"] > 0
 
 
 def sanitized(name: str, *defines: str) -> str:
-    """What ThreadSanitizer says of two threads; nothing if nothing."""
+    """ThreadSanitizer's complaints about two threads; empty if it has none."""
     if not shutil.which("cc"):
         pytest.skip("no compiler cc on this computer")
     source = paths.WORKLOADS / f"{name}.c"

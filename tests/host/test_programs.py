@@ -75,7 +75,7 @@ def test_an_elf_for_riscv_is_refused(uncore: Command, tmp_path: Path) -> None:  
     ],
     ids=["strace", "set", "words"],
 )
-def test_what_a_computer_does_not_have_is_refused(
+def test_options_that_a_host_program_lacks_are_refused(
     uncore: Command,  # noqa: F811
     tmp_path: Path,
     words: tuple[str, ...],

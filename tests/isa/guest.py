@@ -32,7 +32,7 @@ SECTIONS {{
 }}
 """
 
-# What the tests need from the C library of an assembler.
+# Assembler macros that replace a C library in the tests.
 MACROS = """
 .macro semihost
     .option push

@@ -90,7 +90,7 @@ class Writer:
         return value_
 
     def always(self) -> list[Row]:
-        """What chance may leave out."""
+        """Operands that random draws may miss."""
         f, least, small = (
             self.f,
             1 << self.f.fraction,

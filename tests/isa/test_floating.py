@@ -14,7 +14,7 @@ from tests.isa.ieee import DOUBLE, MODES, OPERATIONS, SINGLE, Format, Result
 from tests.isa.operands import Row, rows
 
 ROWS = 120
-FRM = 5  # where it stands in fcsr
+FRM = 5  # bit of fcsr at which the rounding mode begins
 
 
 class Variant(NamedTuple):

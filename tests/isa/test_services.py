@@ -1,4 +1,4 @@
-"""What does a hart find around memory: semihosting, the console, the CLINT, a UART?
+"""Services that a hart finds around memory: semihosting, the console, the CLINT, and a UART.
 
 One implementation serves the engine, the flat machine of these tests and the SST element.
 """
@@ -94,7 +94,7 @@ def test_lines_of_harts_that_write_at_one_time_do_not_mix(tmp_path: Path) -> Non
     ("load", "address", "value"),
     [
         ("lw", MSIP, 0),
-        ("lw", MSIP + 4, 1),  # what this hart stored there, its bit 0
+        ("lw", MSIP + 4, 1),  # bit 0 of the value that this hart stored there
         ("ld", MTIMECMP, MINUS_ONE),
         ("ld", MTIMECMP + 8, 1 << 40),
         ("lbu", UART, 0),

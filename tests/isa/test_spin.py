@@ -130,7 +130,7 @@ def test_a_loop_with_an_effect_is_executed(name: str, tmp_path: Path) -> None:
     assert spins == (0, 0)
 
 
-def test_an_access_answered_later_is_an_effect(tmp_path: Path) -> None:
+def test_delayed_access_prevents_skipping_of_a_loop(tmp_path: Path) -> None:
     text = PROGRAM.format(flag=FLAG, wait=WAITS["load"], turns=1)
     machine = guest.machine(text, tmp_path, quantum=1 << 20, answers="later")
     machine.run(10_000)

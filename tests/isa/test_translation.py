@@ -13,7 +13,7 @@ from tests.isa import guest
 
 ROOT, MIDDLE, LAST, OTHER = (0x80040000 + 0x1000 * i for i in range(4))
 SETUP = 0x80048000  # medeleg, satp, what is set in mstatus
-DATA, NEXT = 0x80050000, 0x80070000  # where the pages that are mapped at PAGE, PAGE + 4096 are
+DATA, NEXT = 0x80050000, 0x80070000  # pages that are mapped at PAGE and at PAGE + 4096
 PAGE = 0x40000000
 V, R, W, X, U, G, A, D = (1 << i for i in range(8))
 READY = V | R | W | X | A | D
@@ -140,7 +140,7 @@ def test_access_finds_the_page_and_marks_its_entry(answers: str) -> None:
     assert word(machine, LAST + 32) == entry(NEXT, fresh | A | D)
 
 
-def test_four_levels() -> None:
+def test_translation_with_four_levels() -> None:
     top = {OTHER: entry(ROOT, V)}
     machine = run("ld s7, (s6)\n", tables() | top, satp=SV48 | OTHER >> 12)
     assert machine.registers()[23] == 0x1111
@@ -172,7 +172,7 @@ RESERVE = "lr.d s7, (s6)\n"
         (V | A | D, LOAD, 13),
     ],
 )
-def test_page_fault(flags: int, line: str, cause: int) -> None:
+def test_page_fault_has_its_cause_and_address(flags: int, line: str, cause: int) -> None:
     machine = run(line, tables(flags))
     assert trapped(machine) == (cause, PAGE, 3)
 
@@ -227,7 +227,7 @@ CHANGE = f"""
 @pytest.mark.parametrize(
     "fence", ["sfence.vma", "sfence.vma s6", "sfence.vma s6, zero", "sfence.vma zero, zero"]
 )
-def test_fence_forgets(fence: str, answers: str) -> None:
+def test_fence_discards_cached_translations(fence: str, answers: str) -> None:
     x = run(CHANGE.format(fence=fence), tables(), answers=answers).registers()
     assert (x[23], x[24], x[25]) == (0x1111, 0x1111, 0x2222)
 
@@ -263,7 +263,7 @@ def test_address_beyond_the_tables_faults() -> None:
 
 
 @pytest.mark.parametrize("everywhere", [True, False])
-def test_address_spaces(everywhere: bool) -> None:
+def test_address_spaces_have_separate_translations(everywhere: bool) -> None:
     """A page is found again in its own, and a global one in all."""
     other = f"li t1, {SV39 | 7 << 44 | ROOT >> 12:#x}\n csrw satp, t1"
     flags = READY | (G if everywhere else 0)
@@ -315,7 +315,7 @@ FAR = 0x80078000
 
 
 def half(number: int) -> int:
-    """What follows `addi s7, zero, number`'s first half, and the way back."""
+    """Continues the first half of `addi s7, zero, number`, and jumps back."""
     return number << 4 | BACK << 16
 
 
@@ -399,7 +399,7 @@ def test_entry_that_is_code_changes_when_a_walk_marks_it() -> None:
     assert (x[24], x[25]) == (0, LAST + 4)
 
 
-TURN = 0x8004A000  # whose it is, and who came first
+TURN = 0x8004A000  # words for the hart whose turn it is, and for the first comer
 # The first hart to come writes code three times, first where nobody has executed any yet; the other
 # one executes it behind a fence each time.
 ONE_WRITES_WHAT_ANOTHER_EXECUTES = f"""
@@ -447,7 +447,7 @@ INTO_USER_MODE = "la t0, there\n csrw sepc, t0\n li t0, 0x100\n csrc sstatus, t0
     [(20, "csrr t0, satp", 2), (20, "sfence.vma", 2), (20, "csrr t0, stvec", 3), (22, "sret", 2)],
 )
 def test_machine_mode_forbids(bit: int, line: str, cause: int) -> None:
-    """What TVM and TSR name, and nothing else."""
+    """The instructions that TVM and TSR name trap, and no others."""
     assert trapped(run(line, tables(), status=1 << bit))[0] == cause
 
 

@@ -51,7 +51,7 @@ def run(text: str, folder: Path, ticks: int = 10_000, **options: Any) -> Any:
 
 
 def trapped(text: str, folder: Path, mode: int = 0, **options: Any) -> dict[str, int]:
-    """What the handler saw."""
+    """The values that the handler saw."""
     x = run(SETUP.format(mode=mode) + text + VECTORS, folder, **options).registers()
     return {"entry": x[9], "cause": x[18], "epc": x[19], "tval": x[20], "status": x[21] & 0x1888}
 

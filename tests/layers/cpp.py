@@ -41,7 +41,7 @@ def includes(file: Path) -> list[str]:
 
 
 def graph() -> dict[str, list[str]]:
-    """Of each file, from sim/native or as sst/NAME, the files of ours that it includes."""
+    """Our files that each file includes; a file's name is relative to sim/native, or sst/NAME."""
     return {_name(file): [_target(file, i) for i in includes(file)] for file in files()}
 
 
@@ -75,7 +75,9 @@ def functions(text: str) -> Iterator[Function]:
 
 
 def _named(head: str) -> str:
-    """What stands before the first bracket that is no attribute's or template's."""
+    """The function's name: what precedes its parameter list, attributes and template arguments
+    skipped.
+    """
     found = re.search(r"([\w:<>~, ]*?operator\S+|[\w:~]+(?:<[^()]*>(?:::[\w~]+)?)?) ?\(", head)
     return found[1].split(" ")[-1] if found else head.strip()
 

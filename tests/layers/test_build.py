@@ -1,4 +1,6 @@
-"""Which compiler builds the native module where?  SCons prints commands, and compiles nothing."""
+"""Checks which compiler builds the native module where. SCons prints commands, and compiles
+nothing.
+"""
 
 from __future__ import annotations
 

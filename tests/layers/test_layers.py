@@ -12,7 +12,7 @@ ROW = re.compile(r"^\| `(\w+)` \| .* \|(.*)\|$", re.MULTILINE)
 
 
 def layers() -> dict[str, set[str]]:
-    """What each layer may include, lowest first."""
+    """Layers that each layer may include, lowest first."""
     page = (NATIVE / "README.md").read_text()
     return {name: set(re.findall(r"`(\w+)`", allowed)) for name, allowed in ROW.findall(page)}
 

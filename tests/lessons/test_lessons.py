@@ -56,7 +56,7 @@ def test_exercise_is_not_solved_where_it_begins_and_can_be(name):
         ("refcount/atomic", "begin with workloads/lock/ticket.c"),
     ],
 )
-def test_what_is_no_lock_is_refused_in_words(program, words, capsys):
+def test_program_that_is_no_lock_is_refused_with_the_reason(program, words, capsys):
     with pytest.raises(SystemExit) as refused:
         cli.main(["lesson", "check", "ticket", program])
     assert refused.value.code == 1 and words in capsys.readouterr().err

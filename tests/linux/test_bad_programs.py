@@ -22,12 +22,12 @@ def damaged(at: int, value: int) -> Program:
     return Program("calls", Path("calls"), bytes(data))
 
 
-def test_another_processor() -> None:
+def test_elf_for_another_processor_is_refused() -> None:
     with pytest.raises(UserError, match="for another processor; expected 64-bit little-endian"):
         damaged(MACHINE_AT, 62)
 
 
-def test_a_shared_library() -> None:
+def test_shared_library_is_refused() -> None:
     data = bytearray(program().data)
     struct.pack_into("<H", data, TYPE_AT, 3)
     struct.pack_into("<Q", data, ENTRY_AT, 0)
@@ -39,7 +39,7 @@ def test_a_program_that_needs_libraries() -> None:
     data = program().data
     (headers,) = struct.unpack_from("<Q", data, HEADERS_AT)
     (count,) = struct.unpack_from("<H", data, COUNT_AT)
-    last = headers + 56 * (count - 1)  # of its segments; none of it is loaded
+    last = headers + 56 * (count - 1)  # last of its segments; none of it is loaded
     altered = data[:last] + struct.pack("<I", 3) + data[last + 4 :]  # PT_INTERP
     with pytest.raises(UserError, match=r"calls: linked dynamically.*link with -static"):
         Program("calls", Path("calls"), altered)
@@ -87,12 +87,12 @@ def test_ids_of_threads_that_have_ended_are_used_again() -> None:
     assert ran("serial", harts=2, system="free").failures == []
 
 
-def test_another_process() -> None:
+def test_starting_another_process_is_refused() -> None:
     with pytest.raises(GuestError, match=r"it starts another process .* there is one only"):
         ran("forks")
 
 
-def test_another_program() -> None:
+def test_executing_another_program_is_refused() -> None:
     with pytest.raises(GuestError, match=r"it starts another program \(execve\)"):
         ran("executes", guest="asks")
 
@@ -119,7 +119,7 @@ def test_a_header_that_is_missing_is_not_taken_for_a_c_library(tmp_path: Path) -
 def test_person_is_told_what_a_slow_compilation_waits_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(build, "QUIET", 0.001)
+    monkeypatch.setattr(build, "QUIET_COMPILE_S", 0.001)
     source = tmp_path / "slow.c"
     source.write_text("void _start(void) {}\n")
     for is_person in (False, True):

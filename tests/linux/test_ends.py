@@ -73,7 +73,7 @@ def command(folder: Path, *words: str, repeat: str = "1") -> subprocess.Popen[st
 
 @pytest.mark.parametrize("repeat", ["1", "2"])
 def test_signal_to_end_shows_what_was_written(tmp_path: Path, repeat: str) -> None:
-    """By this process, or by its workers."""
+    """Output is written by this process (one repeat) or by its workers (several)."""
     out = ""
     for seconds in (2, 8, 30):  # a computer may be too busy for the run to have begun
         words = ("--watchdog", "100s", "--max-time", "none", "--cores", repeat)

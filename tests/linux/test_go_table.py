@@ -43,7 +43,9 @@ def values(*spans: tuple[int, int]) -> bytes:
 
 
 def described(name: bytes, tables: Sequence[int], tree: int) -> bytes:
-    """Of a function: where its name, files, lines and the tree of what was inlined are."""
+    """A function's entry: offsets of its name, of its files and lines, and of the tree of inlined
+    calls.
+    """
     file, line, calls = tables
     head = (0, NAMES.index(name), 0, 0, 0, file, line, 3, 0, 1, 0, 0, 4)
     return struct.pack("<IiiIIIIIIiBBxB7I", *head, 0, 0, calls, NONE, NONE, NONE, tree)
@@ -114,7 +116,7 @@ def functions_named(*places: int) -> tuple[Segment, ...]:
     """Functions of two bytes each whose names, at these places of one long text, overlap."""
     names = b"A" * 10_000 + b"\0"
     many = len(places)
-    at = 72 + len(names)  # where the functions' table is
+    at = 72 + len(names)  # offset of the functions' table
     first = 8 * many + 4
     heads = [struct.pack("<IiiIIIIIIiBBxB", 0, name, *[0] * 11) for name in places]
     entries = [struct.pack("<II", 2 * n, first + n * len(heads[0])) for n in range(many)]

@@ -24,7 +24,7 @@ def kept(*words: str) -> dict[bytes, bytes]:
     return dict(seen[0]["files"])  # type: ignore[call-overload, no-any-return]
 
 
-def test_what_a_program_changes_is_kept_and_its_folder_stays_as_it_was() -> None:
+def test_changed_files_are_kept_and_the_folder_stays_as_it_was() -> None:
     assert kept("changes_folder") == {
         b"/files/in/memory": b"m" * 8,
         b"/files/made": b"new",
@@ -33,7 +33,7 @@ def test_what_a_program_changes_is_kept_and_its_folder_stays_as_it_was() -> None
     }
 
 
-def test_what_a_program_only_reads_is_not_kept() -> None:
+def test_files_that_are_only_read_are_not_kept() -> None:
     assert kept("shows", "/files/some/text") == {}
 
 

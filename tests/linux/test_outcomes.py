@@ -15,7 +15,7 @@ BUCKETS, ROOM, PAGE = (
     (1 << 38) + (1 << 32),
     1 << 32,
     4096,
-)  # of futexes: sim/native/os/kernel_locks.hh
+)  # table of futexes: sim/native/os/kernel_locks.hh
 
 JOBS = [
     job("locked", "7", harts=4),

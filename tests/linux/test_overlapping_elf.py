@@ -10,7 +10,7 @@ import pytest
 
 from uncore.errors import UserError
 from uncore.program import Program
-from uncore.program.elf import COPIES
+from uncore.program.elf import MAX_OVERLAP
 
 EXIT = struct.pack("<3I", 0x05D00893, 0x00000513, 0x00000073)  # li a7, 93; li a0, 0; ecall
 BASE, TEXT, SYMBOL = 0x10000, 0x1000, struct.Struct("<IBBHQQ")
@@ -63,4 +63,4 @@ def test_parts_that_overlap_far_more_than_a_linkers_are_refused(data: bytes) -> 
         read(data)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert most < 4 * COPIES * len(data)
+    assert most < 4 * MAX_OVERLAP * len(data)

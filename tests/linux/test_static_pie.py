@@ -11,7 +11,7 @@ from tests.linux.programs import BARE, HERE, job
 from uncore.errors import GuestError
 from uncore.execution.execute import execute
 from uncore.program import Program, compile_for_linux
-from uncore.program.elf import ANYWHERE
+from uncore.program.elf import FREE_LOAD_ADDRESS
 
 
 @cache
@@ -21,7 +21,7 @@ def anywhere() -> Program:
 
 def test_it_runs_behind_the_addresses_of_its_file() -> None:
     program = anywhere()
-    assert program.data[16] == 3 and program.entry > ANYWHERE  # ET_DYN
+    assert program.data[16] == 3 and program.entry > FREE_LOAD_ADDRESS  # ET_DYN
     points = execute([replace(job("locked", "3", harts=4), program=program)])[0].points
     assert (points[0].output, points[0].failures) == ("60\n", [])
 

@@ -99,7 +99,7 @@ def test_header_apart_from_all_sources_is_a_librarys(tmp_path: Path) -> None:
 def test_table_of_symbols_is_kept_and_made_anew_where_it_is_damaged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(frames, "FOLDER", tmp_path)
+    monkeypatch.setattr(frames, "SYMBOLS_FOLDER", tmp_path)
     guest = program("bank")
     pc = guest.symbol("deposit").address
 
@@ -116,10 +116,10 @@ def test_table_of_symbols_is_kept_and_made_anew_where_it_is_damaged(
     assert places() == told
 
 
-def test_what_was_asked_of_a_program_is_kept_for_its_next_run(
+def test_looked_up_frames_are_cached_for_the_next_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(frames, "FOLDER", tmp_path)
+    monkeypatch.setattr(frames, "SYMBOLS_FOLDER", tmp_path)
     guest = program("bank")
     pcs = [guest.symbol(name).address for name in ("deposit", "teller")]
     first = Program("bank", guest.path, guest.data).frames
@@ -134,7 +134,7 @@ def test_what_was_asked_of_a_program_is_kept_for_its_next_run(
     assert Program("bank", guest.path, guest.data).frames.at(pcs[0]) == ()
 
 
-def test_what_is_allocated_goes_by_the_line_that_asked_for_it() -> None:
+def test_allocated_objects_are_named_by_the_allocating_line() -> None:
     """The pointer `accounts` leads to one block, and no pointer to the other."""
     _, observed = watched()
     assert observed
@@ -145,7 +145,7 @@ def test_what_is_allocated_goes_by_the_line_that_asked_for_it() -> None:
     assert not any(name.startswith("0x") for name in names)
 
 
-def test_who_looks_changes_nothing() -> None:
+def test_observing_changes_no_outcome() -> None:
     plain, _ = watched(NONE)
     seen, observed = watched()
     assert plain == seen

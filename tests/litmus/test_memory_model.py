@@ -11,10 +11,10 @@ import pytest
 
 from uncore.study.litmus import axioms, run
 from uncore.study.litmus import classics as shapes
-from uncore.study.litmus.events import Access, Link, Litmus, Outcome, Style
+from uncore.study.litmus.events import Link, Litmus, LitmusAccess, Outcome, Style
 
 TESTS = {test.name: test for test in shapes.tests()}
-ROUNDS = 12  # of each test on each machine: about 20,000 rounds in all
+ROUNDS = 12  # rounds of each test on each machine: about 20,000 rounds in all
 
 # The outcome a shape is about, and who allows it: facts of the literature (Owens, Sarkar and Sewell
 # 2009 for TSO; the manual's examples for RVWMO).
@@ -73,9 +73,9 @@ def test_a_load_is_not_given_early_what_an_atomic_is_to_write(
     """Rule 3 of RVWMO: both harts read their own write, then the other's as unwritten."""
     threads = tuple(
         (
-            Access(True, own, 1, style=style),
-            Access(False, own, 0),
-            Access(False, other, 0, link="fence r,r"),
+            LitmusAccess(True, own, 1, style=style),
+            LitmusAccess(False, own, 0),
+            LitmusAccess(False, other, 0, link="fence r,r"),
         )
         for own, other in ("xy", "yx")
     )
@@ -88,8 +88,12 @@ def test_no_store_is_seen_before_an_address_ahead_of_it_is_known(
     link: Link, reordered: bool
 ) -> None:
     """Rule 13 of RVWMO: the store depends on nothing, the load between on what was read first."""
-    writer = (Access(True, "x", 1), Access(True, "y", 1, link="fence rw,rw"))
-    reader = (Access(False, "y"), Access(False, "z", link=link), Access(True, "x", 2))
+    writer = (LitmusAccess(True, "x", 1), LitmusAccess(True, "y", 1, link="fence rw,rw"))
+    reader = (
+        LitmusAccess(False, "y"),
+        LitmusAccess(False, "z", link=link),
+        LitmusAccess(True, "x", 2),
+    )
     outcomes = axioms.allowed(Litmus("SRR", "address", (writer, reader)))
     assert ((1, 0, 1, 1, 0) in outcomes) is reordered
 
@@ -182,15 +186,15 @@ def test_fences_that_do_nothing_are_noticed_on_weak_cores(name: str) -> None:
 )
 def test_fences_of_reads_order_an_amo_that_waits_in_the_buffer(shape: str, fence: Link) -> None:
     """H8.10: an AMO reads, too, so what is shown behind a store is not behind it."""
-    first = Access(True, "x", 1, style="amo")
+    first = LitmusAccess(True, "x", 1, style="amo")
     threads = {
         "SB": (
-            (first, Access(False, "y", link=fence)),
-            (replace(first, location="y"), Access(False, "x", link=fence)),
+            (first, LitmusAccess(False, "y", link=fence)),
+            (replace(first, location="y"), LitmusAccess(False, "x", link=fence)),
         ),
         "MP": (
-            (first, Access(True, "y", 1, link=fence)),
-            (Access(False, "y"), Access(False, "x", link="fence r,r")),
+            (first, LitmusAccess(True, "y", 1, link=fence)),
+            (LitmusAccess(False, "y"), LitmusAccess(False, "x", link="fence r,r")),
         ),
     }
     test = Litmus(shape, f"amo+{fence}", threads[shape])
@@ -201,7 +205,7 @@ def test_fences_of_reads_order_an_amo_that_waits_in_the_buffer(shape: str, fence
 
 @pytest.mark.parametrize("order", ["tso", "weak"])
 def test_long_runs_showed_what_fence_tso_allows_and_no_more(order: run.Order) -> None:
-    """By fence_tso.csv: half a million rounds in each order, of every shape with it."""
+    """Reads fence_tso.csv: half a million rounds in each order, of every shape with that fence."""
     seen: dict[str, Counter[Outcome]] = {name: Counter() for name in TESTS if "fence.tso" in name}
     with Path(__file__).with_name("fence_tso.csv").open() as file:
         for row in csv.DictReader(file):

@@ -1,4 +1,4 @@
-"""What Linux and hwloc would say of a machine of topologies/: not a recording, see README.md.
+"""Imitates Linux and hwloc on a machine of topologies/: not a recording, see README.md.
 
     Recorded(machine, number_of, ...).sysfs(root)     a tree like "/"
     Recorded(machine, number_of, ...).hwloc(path)     the XML of lstopo
@@ -126,7 +126,8 @@ class Recorded:
                 ElementTree.SubElement(made, "info", name=name, value=str(value))
             self._parts(made, package)
         for number in self.alone:
-            node(machine, number, self.online)  # how memory that is equally near to all appears
+            # memory that is equally near to all processors appears in this way
+            node(machine, number, self.online)
         ElementTree.ElementTree(top).write(path)
         return path
 

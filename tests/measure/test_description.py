@@ -101,7 +101,8 @@ def test_offline_processors_holes_and_memory_without_cores_are_described(tmp_pat
 @pytest.mark.parametrize("recorded", [WHOLE, RAGGED])
 def test_hwloc_tells_the_same_as_sysfs(recorded: Recorded, tmp_path: Path) -> None:
     computer = lay_out(sysfs.read(recorded.sysfs(tmp_path)))
-    other = lay_out(hwloc.read(recorded.hwloc(tmp_path / "lstopo.xml")))  # which tells no clocks
+    # hwloc does not report clocks
+    other = lay_out(hwloc.read(recorded.hwloc(tmp_path / "lstopo.xml")))
     assert replace(other, kinds=()) == replace(computer, kinds=())
 
 

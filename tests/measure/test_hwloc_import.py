@@ -35,7 +35,7 @@ def read(text: str, folder: Path) -> Machine:
 
 
 def shared(machine: Machine, level: str) -> list[tuple[int, int]]:
-    """Of each cache of a level, its agents and KiB."""
+    """For each cache of a level, its agents and its size in KiB."""
     return [
         (len(resolver.children), resolver.data_sets * resolver.data_ways * machine.line >> 10)
         for resolver in machine.resolvers
@@ -231,7 +231,7 @@ LONE = {"tr2990wx"}  # its nodes are near cores of two dies each, which are no l
 
 
 @pytest.mark.parametrize("name", [*shipped()[::4], "ccx:2x4"])
-def test_what_we_write_is_read_back_as_the_same(name: str, tmp_path: Path) -> None:
+def test_written_xml_is_read_back_unchanged(name: str, tmp_path: Path) -> None:
     """And so by lstopo, where there is one; a machine without packages becomes one package."""
     machine = topology.load(name)
     text = xml(machine)

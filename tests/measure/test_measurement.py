@@ -29,7 +29,7 @@ from uncore_lab.measure.measure import measure
 
 MACHINE = topology.load("tr1950x")
 RECORDED = Recorded(MACHINE, lambda hart: hart // 2 + hart % 2 * 16, "die")
-SMALL = plan.Effort(samples=3, rounds=20, again=2, runs=2, run_ns=1e4, wakes=20, calls=50)
+SMALL_EFFORT = plan.Effort(samples=3, rounds=20, again=2, runs=2, run_ns=1e4, wakes=20, calls=50)
 
 
 class Simulated:
@@ -39,7 +39,7 @@ class Simulated:
         self.hart = {recorded.number_of(h): h for h in range(MACHINE.harts)}
 
     def play(self, name, cpus, parameters, tick=None) -> Point:
-        if name.startswith(bench.LINUX):
+        if name.startswith(bench.LINUX_PROGRAMS):
             raise GuestError(f"{name}: a simulated machine runs no Linux")
         placement = ",".join(str(self.hart[cpu]) for cpu in cpus)
         plain = {key: value for key, value in parameters.items() if key != "patience"}
@@ -50,7 +50,7 @@ class Simulated:
 @pytest.fixture(scope="module")
 def found(tmp_path_factory) -> record.Measurement:
     root = RECORDED.sysfs(tmp_path_factory.mktemp("recorded"))
-    return measure(Simulated(), sysfs.read(root), sysfs.setting(root), SMALL)
+    return measure(Simulated(), sysfs.read(root), sysfs.setting(root), SMALL_EFFORT)
 
 
 def test_the_matrix_is_that_of_the_machine(found, tmp_path) -> None:
@@ -70,7 +70,7 @@ def test_offline_processors_and_holes_are_restored_by_the_machine_file(tmp_path)
     """The matrix of a computer that lacks a sibling and a core, read by its own machine file."""
     ragged = replace(RECORDED, number_of=lambda h: h + (h >= 16) * 48, offline=(3, 8, 9), mhz=4000)
     computer = sysfs.read(ragged.sysfs(tmp_path / "root"))
-    found = plan.handoffs(Simulated(ragged), computer, SMALL, lambda: None)
+    found = plan.handoffs(Simulated(ragged), computer, SMALL_EFFORT, lambda: None)
     described = describe.loads(describe.describe(computer))
     path = tmp_path / "matrix.csv"
     path.write_text(record.matrix_csv(found))
@@ -93,13 +93,13 @@ def test_contended_points_are_those_of_the_machine(found) -> None:
 
 def test_threads_that_are_named_are_the_ones_that_run(tmp_path) -> None:
     computer = sysfs.read(RECORDED.sysfs(tmp_path))
-    named = msgspec.structs.replace(SMALL, threads=(1, 3))
+    named = msgspec.structs.replace(SMALL_EFFORT, threads=(1, 3))
     found = plan.throughput(Simulated(RECORDED), computer, named, lambda: None)
     assert {p.threads for p in found} == {1, 3}
     assert len({p.workload for p in found}) == len(CONTENDED)
 
 
-def test_what_could_not_be_measured_says_why(found) -> None:
+def test_missing_sections_state_their_reason(found) -> None:
     assert found.wakeups is None and "runs no Linux" in found.absent["wakeups"]
     assert not found.partial
 
@@ -120,7 +120,7 @@ def test_a_run_that_does_not_end_costs_no_other_run(tmp_path) -> None:
             return super().play(name, cpus, parameters, tick)
 
     computer = sysfs.read(RECORDED.sysfs(tmp_path))
-    series = plan._scaled(Stuck(), "lock/ticket", computer.compact(), [2, 4, 8], SMALL, int)
+    series = plan._scaled(Stuck(), "lock/ticket", computer.compact(), [2, 4, 8], SMALL_EFFORT, int)
     assert [(p.threads, len(p.ops_per_second), len(p.failures)) for p in series] == [
         (2, 2, 0),
         (4, 0, 1),
@@ -128,7 +128,7 @@ def test_a_run_that_does_not_end_costs_no_other_run(tmp_path) -> None:
     ]
 
 
-def test_an_interrupt_leaves_what_is_finished(tmp_path) -> None:
+def test_an_interrupt_keeps_finished_sections(tmp_path) -> None:
     class Interrupted(Simulated):
         def play(self, name, cpus, parameters, tick=None) -> Point:
             if name == "lock/tas":
@@ -136,7 +136,7 @@ def test_an_interrupt_leaves_what_is_finished(tmp_path) -> None:
             return super().play(name, cpus, parameters, tick)
 
     root = RECORDED.sysfs(tmp_path)
-    measurement = measure(Interrupted(), sysfs.read(root), sysfs.setting(root), SMALL)
+    measurement = measure(Interrupted(), sysfs.read(root), sysfs.setting(root), SMALL_EFFORT)
     assert measurement.partial and measurement.handoffs and measurement.throughput is None
     assert measurement.absent["throughput"] == "interrupted before"
 
@@ -156,7 +156,7 @@ HERE = pytest.mark.skipif(
 
 @HERE
 def test_this_computer_is_measured(tmp_path, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(plan, "QUICK", SMALL)
+    monkeypatch.setattr(plan, "QUICK_EFFORT", SMALL_EFFORT)
     json, csv = tmp_path / "m.json", tmp_path / "m.csv"
     with pytest.raises(SystemExit) as ended:
         main(["measure", "--quick", "-o", str(json), "--csv", str(csv)])
@@ -175,11 +175,15 @@ def test_this_computer_is_measured(tmp_path, monkeypatch, capsys) -> None:
 def test_interrupts_are_seen_where_they_are_sent() -> None:
     """The thread that runs is interrupted by all but a few calls, one that sleeps by none."""
     try:
-        barriers = plan.barriers(bench.Here(), sysfs.read(only=pinned.processors()[:2]), SMALL, int)
+        barriers = plan.barriers(
+            bench.Here(), sysfs.read(only=pinned.processors()[:2]), SMALL_EFFORT, int
+        )
     except GuestError as error:
         pytest.skip(str(error))
     runs, sleeps = barriers
-    assert runs.sent_ns.count > SMALL.calls / 2 and sleeps.unseen_ns.count == SMALL.calls
+    assert (
+        runs.sent_ns.count > SMALL_EFFORT.calls / 2 and sleeps.unseen_ns.count == SMALL_EFFORT.calls
+    )
     assert runs.sent_ns.p50 > sleeps.unseen_ns.p50
 
 

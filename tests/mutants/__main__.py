@@ -36,13 +36,13 @@ from tests.mutants import tried
 from tests.mutants.mutant_list import TOP, Mutant, kept
 from tests.mutants.trial import FOLDER, NOTICED, Together, Tree, Trial, is_native
 
-BAR = 0.95  # of those that are not equivalent
-MANY = 8  # mutants of C++: one build of all is quicker than one of each
+MIN_NOTICED_SHARE = 0.95  # equivalent mutants are left out
+MANY_CPP_MUTANTS = 8  # from here on one build of all is quicker than one of each
 KNOWN = FOLDER / "known.json"
 
 
 def chosen(arguments: argparse.Namespace) -> list[Mutant]:
-    """Those named, or all."""
+    """The mutants that are named, or all."""
     everything = kept()
     unknown = set(arguments.names) - {m.name for m in everything} - {m.area for m in everything}
     if unknown:
@@ -75,7 +75,7 @@ def seal(test: str) -> str:
 
 
 class Known:
-    """What earlier runs have found: by the change, the trial and the seal of the test."""
+    """Results of earlier runs, by the change, the trial, and the seal of the test."""
 
     def __init__(self, again: bool) -> None:
         self.found: dict[str, tuple[Trial, str]] = {}
@@ -93,7 +93,7 @@ class Known:
             self._keep()
 
     def forget(self, test: str) -> None:
-        """What a test, or one case of it, is said to have noticed."""
+        """Drops the results that a test, or one case of it, noticed."""
         name = test.partition("[")[0]
         self.found = {k: v for k, v in self.found.items() if v[0].by.partition("[")[0] != name}
         self._keep()
@@ -107,7 +107,7 @@ def trials(mutants: Sequence[Mutant], known: Known, jobs: int, rest: bool) -> It
     trees: queue.Queue[Tree] = queue.Queue()
     missing = [mutant for mutant in mutants if not known.get(mutant)]
     native = [mutant for mutant in missing if is_native(mutant)]
-    together = Together(native) if len(native) > MANY else None
+    together = Together(native) if len(native) > MANY_CPP_MUTANTS else None
     for number in range(min(jobs, len(missing))):
         trees.put(Tree(str(number)))
 
@@ -144,7 +144,7 @@ def report(pairs: Sequence[tuple[Mutant, Trial]]) -> bool:
     print(f"noticed {sum(real)} of {len(real)} that are not equivalent")
     for mutant, _ in wrong(pairs):
         print(f"to be looked at: {mutant.name}")
-    return sum(real) >= BAR * len(real) and not wrong(pairs)
+    return sum(real) >= MIN_NOTICED_SHARE * len(real) and not wrong(pairs)
 
 
 def wrong(pairs: Sequence[tuple[Mutant, Trial]]) -> list[tuple[Mutant, Trial]]:

@@ -39,14 +39,14 @@ class Switched(NamedTuple):
 
 
 class Body(NamedTuple):
-    """Where a function's braces are."""
+    """Positions of a function's braces."""
 
     begin: int
     end: int
 
 
 def bodies(text: str) -> Iterator[Body]:
-    """Of functions that are in no other."""
+    """Bodies of all functions that are not inside others."""
     depth = said = begin = 0  # `said`: where what precedes a brace begins
     inside = -1  # depth of the function
     for token in TOKEN.finditer(text):
@@ -81,7 +81,7 @@ def switched(name: str, text: str, changed: Mapping[int, str]) -> Switched:
 
 
 def _differ(text: str, other: str) -> tuple[int, int]:
-    """Where texts begin to differ, and behind what they no longer do, in the first of them."""
+    """Range in which the first text differs from the other."""
     least = min(len(text), len(other))
     first = next((n for n in range(least) if text[n] != other[n]), least)
     same = next((n for n in range(least - first) if text[-1 - n] != other[-1 - n]), least - first)

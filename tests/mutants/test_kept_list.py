@@ -10,7 +10,7 @@ from tests.mutants.__main__ import main
 from tests.mutants.mutant_list import TOP, Mutant, kept
 from tests.mutants.trial import NOTICED, UNNOTICED
 
-LEAST = 120  # mutants
+MIN_MUTANTS = 120
 
 KEPT = kept()
 
@@ -31,7 +31,7 @@ def test_a_mutant_says_which_rule_it_breaks_and_which_tests_are_meant_for_it(
 
 
 def test_names_tell_mutants_apart() -> None:
-    assert len({mutant.name for mutant in KEPT}) == len(KEPT) >= LEAST
+    assert len({mutant.name for mutant in KEPT}) == len(KEPT) >= MIN_MUTANTS
 
 
 def test_a_change_that_no_longer_applies_is_told_with_what_to_do() -> None:
@@ -39,7 +39,7 @@ def test_a_change_that_no_longer_applies_is_told_with_what_to_do() -> None:
         KEPT[0].applied("another text")
 
 
-def test_what_is_on_record_is_of_mutants_that_are_kept_and_of_tests_that_are_there() -> None:
+def test_records_name_existing_mutants_and_tests() -> None:
     last = tried.read()
     assert last.keys() <= {mutant.name for mutant in KEPT}
     noticed = [one for one in last.values() if one.outcome == NOTICED]
@@ -47,7 +47,7 @@ def test_what_is_on_record_is_of_mutants_that_are_kept_and_of_tests_that_are_the
     assert missing == []
 
 
-def test_table_counts_what_was_noticed_of_what_was_tried(
+def test_table_counts_tried_and_noticed_mutants(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(tried, "FILE", tmp_path / "tried.csv")
@@ -64,5 +64,5 @@ def test_table_counts_what_was_noticed_of_what_was_tried(
 
 
 @pytest.mark.long
-def test_the_tests_notice_what_breaks_a_rule() -> None:
+def test_the_tests_notice_each_mutant() -> None:
     assert main([]) == 0

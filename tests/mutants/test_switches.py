@@ -13,7 +13,7 @@ from tests.mutants.trial import is_native
 from tests.support import host_compiler
 
 NATIVE = [mutant for mutant in kept() if is_native(mutant)]
-FEW = 4  # that stand outside of functions
+MAX_OUTSIDE_FUNCTIONS = 4
 PROGRAM = """#include <cstdio>
 namespace n {  // { a brace in a comment
 struct S {
@@ -34,7 +34,7 @@ CHANGES = {1: ("x + x", "x"), 2: ("square(-x)", "7"), 3: ('"}"', '"{"'), 4: ("st
 
 
 def compiled(folder: Path, made: switches.Switched) -> str:
-    """What the compiler says."""
+    """The compiler's messages."""
     (folder / switches.HEADER).write_text(switches.SAYS)
     (folder / "program.cc").write_text(made.text)
     command = [
@@ -62,7 +62,7 @@ def test_the_environment_says_which_of_them_is_executed(tmp_path: Path) -> None:
     assert [end(tmp_path, number) for number in range(4)] == ["10 9 }", "5 9 }", "10 7 }", "10 9 {"]
 
 
-def test_what_does_not_compile_is_told_by_its_number(tmp_path: Path) -> None:
+def test_mutant_that_does_not_compile_is_named_by_its_number(tmp_path: Path) -> None:
     changed = {12: PROGRAM.replace("x + x", "x + y"), 13: PROGRAM.replace("x + x", "x - x")}
     said = compiled(tmp_path, switches.switched("program.cc", PROGRAM, changed))
     assert set(switches.WRONG.findall(said)) == {"12"}
@@ -70,7 +70,7 @@ def test_what_does_not_compile_is_told_by_its_number(tmp_path: Path) -> None:
 
 def test_almost_every_mutant_is_within_a_function() -> None:
     left = [mutant.name for mutant in NATIVE if not _switched(mutant).numbers]
-    assert len(left) <= FEW, left
+    assert len(left) <= MAX_OUTSIDE_FUNCTIONS, left
 
 
 @pytest.mark.parametrize("mutant", NATIVE, ids=lambda mutant: mutant.name)

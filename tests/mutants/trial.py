@@ -24,9 +24,10 @@ from tests.mutants import switches
 from tests.mutants.mutant_list import TOP, Mutant
 
 FOLDER = TOP / "build" / "mutants"
-BUILT = ("native", "workloads", "sconsign.dblite")  # of build/: compiled already
+# contents of build/ that are copied, because they are compiled already
+BUILT = ("native", "workloads", "sconsign.dblite")
 ORDINARY = ["-m", "not long and not bulk", "--ignore=tests/mutants"]
-PATIENCE = 900  # seconds of one run of tests
+TESTS_TIMEOUT_S = 900
 FAILED = re.compile(r"^tests/(.+?) (?:FAILED|ERROR) +\[ *\d+%\]$", re.MULTILINE)
 BEGUN = re.compile(r"^tests/(\S+)", re.MULTILINE)
 
@@ -34,7 +35,7 @@ NOTICED, UNNOTICED, HANGS, BROKEN = "noticed", "not noticed", "hangs", "does not
 
 
 class Trial(msgspec.Struct, frozen=True):
-    """What came of a mutant."""
+    """Result of trying a mutant."""
 
     outcome: str
     by: str = ""  # the test that noticed; what the compiler said
@@ -46,7 +47,7 @@ class Tree:
 
     def __init__(self, name: str) -> None:
         self.top = FOLDER / f"tree{name}"
-        self.stale = {"native", "workloads"}  # what is to be built
+        self.stale = {"native", "workloads"}  # targets to build
         self._copy()
 
     def _copy(self) -> None:
@@ -111,7 +112,7 @@ class Tree:
             stale.unlink()
 
     def _compile(self) -> str:
-        """What the compiler said if it failed."""
+        """The compiler's messages if it failed."""
         if not self.stale:
             return ""
         command = [sys.executable, "-m", "SCons", "-Q", "-s", "-k", *sorted(self.stale)]
@@ -132,7 +133,7 @@ class Tree:
             env=self._environment() | chosen, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         ) as pytest:  # fmt: skip
             try:
-                output, _ = pytest.communicate(timeout=PATIENCE)
+                output, _ = pytest.communicate(timeout=TESTS_TIMEOUT_S)
             except subprocess.TimeoutExpired:
                 os.killpg(pytest.pid, signal.SIGKILL)
                 output, _ = pytest.communicate()
@@ -174,7 +175,7 @@ class Together(Tree):
         return msgspec.structs.replace(trial, seconds=time.monotonic() - begun)
 
     def _built(self, tried: Mapping[int, Mutant]) -> str:
-        """What the compiler said of them."""
+        """The compiler's messages about these mutants."""
         self.numbers = {}
         for file in self.files:
             text = (TOP / file).read_text()
@@ -193,7 +194,9 @@ def is_native(mutant: Mutant) -> bool:
 
 
 def built(mutant: Mutant) -> set[str]:
-    """What SCons makes of its file; Python, but for the structs of a machine, is not built."""
+    """Targets that SCons builds from its file. Python is not built, except the structs of a
+    machine.
+    """
     if mutant.file.startswith("workloads/"):
         return {f"build/workloads/{program}.elf" for program in mutant.programs}
     is_built = mutant.file.startswith("sim/native/") or "/topology/" in mutant.file

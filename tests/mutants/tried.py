@@ -1,4 +1,4 @@
-"""What came of each mutant when it was last tried: tried.csv, a line each.
+"""Keeps the last result of each mutant: tried.csv, a line each.
 
 read() -> {name: Last}
 note(name, outcome, by)     renews a mutant's line

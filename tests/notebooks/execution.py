@@ -24,7 +24,7 @@ from uncore.support.paths import CHECKOUT
 
 assert CHECKOUT
 FOLDER = CHECKOUT / "docs/notebooks"
-PATIENCE = 120  # seconds of a cell
+CELL_TIMEOUT_S = 120
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -37,7 +37,7 @@ def executed(path: Path) -> nbformat.NotebookNode:
     with tempfile.TemporaryDirectory() as folder:
         NotebookClient(
             notebook,
-            timeout=PATIENCE,
+            timeout=CELL_TIMEOUT_S,
             resources={"metadata": {"path": folder}},
             record_timing=False,
         ).execute(env=os.environ | {"COLUMNS": "100"})

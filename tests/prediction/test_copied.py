@@ -1,4 +1,4 @@
-"""What lends no better than a copy is copied, and said to be."""
+"""Numbers that lending does not predict better than copying are copied, and the report says so."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from uncore_lab.validate.leave_out import judged, rules
 
 
 def rows() -> list[dict[str, Any]]:
-    """Those on file, as numbers and truths again."""
+    """Rows on file, with numbers and booleans as such."""
     numbers = ("error_pct", "score", "measured_ns", "relative_pct", "scaled_pct", "family_pct")
     return [
         {**line}

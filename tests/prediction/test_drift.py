@@ -6,16 +6,30 @@ import pytest
 
 from uncore_lab.predict import drift
 from uncore_lab.predict.drift import Moved
-from uncore_lab.predict.ledger import Entry, Prediction
+from uncore_lab.predict.ledger import LedgerEntry, RecordedPrediction
 
 WATCHED, MOVED = drift.watched(), drift.read_moved()
-QUICK = ("e52697v3", "graviton3", "i99900k", "r5900x", "r7900x", "tr2990wx", "w93495x", "x8180")
-ENTRY = Entry("x", "2031-01-01", Prediction("abc", {"core": (9.0, 10.0, 11.0)}), None, None)
+QUICK_MACHINES = (
+    "e52697v3",
+    "graviton3",
+    "i99900k",
+    "r5900x",
+    "r7900x",
+    "tr2990wx",
+    "w93495x",
+    "x8180",
+)
+ENTRY = LedgerEntry(
+    "x", "2031-01-01", RecordedPrediction("abc", {"core": (9.0, 10.0, 11.0)}), None, None
+)
 
 
 @pytest.mark.parametrize(
     "name",
-    [name if name in QUICK else pytest.param(name, marks=pytest.mark.long) for name in WATCHED],
+    [
+        name if name in QUICK_MACHINES else pytest.param(name, marks=pytest.mark.long)
+        for name in WATCHED
+    ],
 )
 def test_medians_are_those_on_record(name: str) -> None:
     entry = WATCHED[name]
@@ -23,7 +37,7 @@ def test_medians_are_those_on_record(name: str) -> None:
 
 
 def test_quick_machines_are_watched() -> None:
-    assert set(QUICK) <= set(WATCHED)
+    assert set(QUICK_MACHINES) <= set(WATCHED)
 
 
 def test_moved_machines_are_on_record() -> None:

@@ -12,7 +12,14 @@ from uncore.errors import UserError
 from uncore_lab import predict as predicting
 from uncore_lab.figures import hardware as figures
 from uncore_lab.predict.forecast import forecast, predicted
-from uncore_lab.predict.guesses import ASSUMED, ELSE, STATED, UNKNOWN, guesses, learnt
+from uncore_lab.predict.guesses import (
+    ASSUMED,
+    DEFAULT_DEVIATION,
+    DEVIATION_BY_KIND,
+    STATED,
+    guesses,
+    learnt,
+)
 from uncore_lab.predict.observe import Observation, observations
 
 INJECT = """
@@ -35,7 +42,7 @@ def found(key: str, fitted: float) -> Observation:
     return Observation(machine, "x", ("x",), {"ns": fitted}, None, key.partition(" ")[2], fitted)
 
 
-# ---- How far a guess may be off ------------------------------------------------------------------
+# ---- deviation of a guess ------------------------------------------------------------------------
 
 
 def test_a_stated_interval_counts_the_same_for_an_estimate_and_a_prediction(tmp_path: Path) -> None:
@@ -72,8 +79,8 @@ def test_without_an_interval_estimates_of_the_kind_say_how_far() -> None:
 
 def test_few_measured_estimates_say_nothing_of_their_kind() -> None:
     assert learnt("cores", [found("e54650v2 core.atomic", 60.7)])[1] == ASSUMED
-    assert learnt("cores", [])[0].deviation == pytest.approx(ELSE, rel=1e-3)
-    assert learnt("clocks", [])[0].deviation == pytest.approx(UNKNOWN["clocks"], rel=1e-3)
+    assert learnt("cores", [])[0].deviation == pytest.approx(DEFAULT_DEVIATION, rel=1e-3)
+    assert learnt("clocks", [])[0].deviation == pytest.approx(DEVIATION_BY_KIND["clocks"], rel=1e-3)
 
 
 def test_a_number_without_relatives_is_as_uncertain_as_its_file_states(tmp_path: Path) -> None:
@@ -92,7 +99,7 @@ ccx.join.latency = {{ value = "9ns", source = "predicted"{} }}
     assert width["stated"] < width["guess"]
 
 
-# ---- Which numbers are guesses -------------------------------------------------------------------
+# ---- numbers that are guesses --------------------------------------------------------------------
 
 
 def test_an_estimate_that_a_measured_machine_shares_is_in_what_was_fitted_beside_it() -> None:

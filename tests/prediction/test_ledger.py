@@ -15,7 +15,7 @@ from uncore_lab.figures import MACHINES
 from uncore_lab.figures import hardware as figures
 from uncore_lab.measure.record import load
 from uncore_lab.predict import forecast
-from uncore_lab.predict.ledger import LEDGER, Prediction, entries, read_day, record
+from uncore_lab.predict.ledger import LEDGER, RecordedPrediction, entries, read_day, record
 from uncore_lab.validate import blind
 from uncore_lab.validate.section import Request
 
@@ -24,7 +24,7 @@ SEALS = {
     "2026-11-22": "6208d1b572fc8354",
     "2026-11-26": "b181c0d23378e945",
     "2026-11-28": "33f7d1771af0c521",
-}  # of days that are over
+}  # seals of days that are over
 AGAIN = (1.0, 2.0, 3.0)
 FIGURES = MACHINES.parent
 
@@ -39,11 +39,11 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-# ---- What is on record stands --------------------------------------------------------------------
+# ---- recorded predictions stand ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("day", SEALS)
-def test_a_day_that_is_over_says_what_it_said(day: str) -> None:
+def test_past_days_are_unchanged(day: str) -> None:
     assert read_day(LEDGER / f"{day}.toml").true_seal == SEALS[day]
 
 
@@ -86,7 +86,7 @@ def test_a_measurement_is_of_a_class_that_was_predicted(mine: Path) -> None:
         entries(mine)
 
 
-# ---- What is put on record -----------------------------------------------------------------------
+# ---- recording a prediction ----------------------------------------------------------------------
 
 
 def test_a_prediction_lies_inside_its_interval() -> None:
@@ -110,12 +110,12 @@ def test_a_prediction_is_recorded_as_it_is_printed(mine: Path) -> None:
     }
 
 
-def test_what_is_written_is_what_was_predicted(tmp_path: Path) -> None:
-    written = Prediction(
+def test_written_predictions_equal_the_computed_ones(tmp_path: Path) -> None:
+    written = RecordedPrediction(
         "abc", {"core": (1.0, 2.0, 3.0), "die-home": (4.0, 5.5, 6.0)}, "node0", ["core"]
     )
     page = tmp_path / "2031-01-01.toml"
-    machines = {"x": written, "y": Prediction("abc", {})}
+    machines = {"x": written, "y": RecordedPrediction("abc", {})}
     page.write_text(record.text("2031-01-01", machines, {"y": 'rule "C9"'}))
     day = read_day(page)
     assert (day.machines, day.reasons) == (machines, {"y": 'rule "C9"'})
@@ -124,8 +124,8 @@ def test_what_is_written_is_what_was_predicted(tmp_path: Path) -> None:
 def test_a_day_may_be_written_anew_until_it_is_over(
     mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    today = Prediction("a", {"core": (1.0, 2.0, 3.0)})
-    again = Prediction("b", {"core": (2.0, 3.0, 4.0)})
+    today = RecordedPrediction("a", {"core": (1.0, 2.0, 3.0)})
+    again = RecordedPrediction("b", {"core": (2.0, 3.0, 4.0)})
     (mine / "2031-01-01.toml").write_text(record.text("2031-01-01", {"r7900xt": today}))
     monkeypatch.setattr(record, "_prediction", lambda name, commit, threads: again)
     record.record([], ledger=mine, day="2031-01-01")
@@ -140,7 +140,9 @@ def test_a_machine_on_record_is_sealed_anew_beside_its_first_prediction_with_a_r
     mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        record, "_prediction", lambda name, commit, threads: Prediction("b", {"core": AGAIN})
+        record,
+        "_prediction",
+        lambda name, commit, threads: RecordedPrediction("b", {"core": AGAIN}),
     )
     record.record(["r5900x", "r7900xt"], "rule C9", ledger=mine, day="2031-01-01")
     assert read_day(mine / "2031-01-01.toml").reasons == {"r5900x": "rule C9"}
@@ -155,7 +157,7 @@ def test_a_machine_on_record_is_sealed_anew_beside_its_first_prediction_with_a_r
         entries(mine)
 
 
-def test_what_was_measured_is_not_predicted_blind(mine: Path) -> None:
+def test_measured_machine_cannot_be_predicted_blind(mine: Path) -> None:
     with pytest.raises(UserError, match="tr1950x: it has been measured"):
         record.record(["tr1950x"], ledger=mine, day="2031-01-01")
 
@@ -227,7 +229,7 @@ rates = {{ "counter/atomic" = [1.0, {2 * middle}] }}
 
 
 def test_rates_of_a_guest_are_those_of_its_measurement() -> None:
-    """What was measured on an 8570 after its prediction was sealed."""
+    """The measurement of an 8570 came after its prediction was sealed."""
     (entry,) = (e for e in entries() if e.machine == "x8570")
     found = load(FIGURES / "measurements/x8570-guest.json")
     for workload, millions in entry.measured.rates.items():

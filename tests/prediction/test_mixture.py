@@ -37,6 +37,6 @@ def test_score_of_a_sure_value_is_the_error_of_its_logarithm() -> None:
     assert one(20.0, 1e-6).crps(25.0) == pytest.approx(log(25 / 20), rel=1e-4)
 
 
-def test_who_is_off_scores_better_unsure_and_who_is_right_scores_better_sure() -> None:
+def test_wrong_predictions_score_better_unsure_and_right_ones_sure() -> None:
     assert one(20.0, 0.3).crps(40.0) < one(20.0, 0.03).crps(40.0)
     assert one(20.0, 0.03).crps(20.1) < one(20.0, 0.3).crps(20.1)

@@ -18,7 +18,7 @@ from uncore_lab import predict as predicting
 from uncore_lab.figures import hardware as figures
 from uncore_lab.fitting import numbers
 from uncore_lab.fitting.numbers import Free
-from uncore_lab.fitting.solve import STEP, Solution
+from uncore_lab.fitting.solve import DERIVATIVE_STEP_LOG, Solution
 from uncore_lab.predict import observe
 from uncore_lab.predict.forecast import forecast
 from uncore_lab.predict.ledger import entries
@@ -138,7 +138,7 @@ def test_the_nearest_lend_and_the_median_decides() -> None:
 
 
 def lent(borrower: Free, **ns: float) -> Mixture:
-    """By generations of one line, each a machine of its own."""
+    """Lends a number from generations of one line, each a machine of its own."""
     known = [seen(name, f"intel ring {name}", value, 3.0) for name, value in ns.items()]
     loan = lend(borrower, {"ns": 1.0, "core": 0.25}, known)
     assert loan
@@ -213,7 +213,7 @@ def test_parts_are_nearer_the_more_leading_words_they_share() -> None:
     assert nearness(("arm",), ("x86", "arm")) == 0
 
 
-# ---- What stands in the files --------------------------------------------------------------------
+# ---- contents of the files -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["r2700x", "w2150b"])
@@ -241,7 +241,7 @@ def test_every_measured_machine_is_on_record_and_no_other() -> None:
 def test_a_number_at_its_limit_is_no_observation(monkeypatch: pytest.MonkeyPatch) -> None:
     """However sure it looks: figures would have it farther."""
     frees = numbers.free("epyc7302x2")
-    limits = np.array(numbers.highest(frees)) - STEP
+    limits = np.array(numbers.highest(frees)) - DERIVATIVE_STEP_LOG
     count = len(frees)
     sure = Solution([*frees], np.where(np.isinf(limits), 0, limits), 9 * np.eye(count), limits, 0)
     monkeypatch.setattr(observe, "solve", lambda *_, **__: sure)

@@ -25,7 +25,8 @@ def violated() -> list[Proof]:
 def test_the_shipped_tables_that_it_falls_back_on_are_known() -> None:
     tables = load(str(MOSI))
     assert shipped_in(tables) == ("join.table", "transaction.table")
-    again = carried_tables.of("mosi", carried(tables))  # as a machine brings them to a run
+    # the same tables, as a machine carries them to a run
+    again = carried_tables.of("mosi", carried(tables))
     assert shipped_in(again) == shipped_in(tables)
     assert shipped_in(load("mesi")) == ()
 
@@ -70,6 +71,6 @@ def test_messages_are_arrows_between_their_agents() -> None:
     assert "\n".join(chart(STEPS)) == DRAWN
 
 
-def test_what_cannot_be_drawn_is_told() -> None:
+def test_violation_that_cannot_be_drawn_is_printed() -> None:
     assert chart(["something went wrong"]) == ["something went wrong"]
     assert chart([]) == []

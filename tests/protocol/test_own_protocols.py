@@ -22,16 +22,16 @@ from uncore.study.compare import agreement
 
 VI = SUPPORT / "protocols/vi"
 OWN = f"protocol={VI}"
-FEW = (("ops", 150),)  # in logs of other transactions than these there is nothing new
+SHORT_RUN = (("ops", 150),)  # logs of other transactions show nothing new
 # Snooping and knowing roots, joins with and without data, far atomics; caches of a few lines.
 CASES = {
-    "a bus": Case("bus:4", "random", 4, (OWN,), FEW, tiny=True),
+    "a bus": Case("bus:4", "random", 4, (OWN,), SHORT_RUN, tiny=True),
     "a ring with data": Case(
         "ring:5",
         "random",
         5,
         (OWN, f"system.{VIA}", f"system.{RESPONSE}", "system.data=inclusive 4KiB 2-way 10cy"),
-        FEW,
+        SHORT_RUN,
         tiny=True,
     ),
     "a ring without": Case(
@@ -39,11 +39,11 @@ CASES = {
         "random",
         5,
         (OWN, f"system.{DIRECT}", f"system.{COMPLETION}", "system.resolver.knows=shadow-tags"),
-        FEW,
+        SHORT_RUN,
         tiny=True,
     ),
-    "two levels": Case("ccx:2x3", "random", 6, (OWN,), FEW, tiny=True),
-    "three levels": Case("three-level", "random", 6, (OWN,), FEW, tiny=True),
+    "two levels": Case("ccx:2x3", "random", 6, (OWN,), SHORT_RUN, tiny=True),
+    "three levels": Case("three-level", "random", 6, (OWN,), SHORT_RUN, tiny=True),
     "far atomics": Case("ccx:2x3", "counter/atomic", 6, (OWN, "core.atomics=far")),
     "a lock": Case("ccx:2x3", "lock/mcs", 3, (OWN,)),
 }
@@ -150,7 +150,7 @@ def test_a_right_needs_a_column_for_the_data_that_come_with_it(machine: Path) ->
         topology.load(machine)
 
 
-def test_a_folder_that_is_not_there_is_told(machine: Path) -> None:
+def test_missing_folder_is_reported(machine: Path) -> None:
     shutil.rmtree(machine.parent / "mine")
     with pytest.raises(UserError, match="expected a folder of tables; there is none at"):
         topology.load(machine)

@@ -10,7 +10,7 @@ import pytest
 from uncore.cli.app import main
 from uncore.errors import UserError
 from uncore.protocol import render
-from uncore.protocol.reader import MOST_STATES
+from uncore.protocol.reader import MAX_STATES
 from uncore.protocol.table_shapes import PROTOCOLS, names
 from uncore.protocol.tables import IMPOSSIBLE, SHIPPED, carried, load, pack
 
@@ -49,7 +49,7 @@ def test_cells_are_packed_as_native_reads_them() -> None:
     states, events = tables.client.rows, names()["client_events"]
     actions = names()["client_actions"]
     names_end = 1 + 2 * len(states)
-    width = len(events) + MOST_STATES
+    width = len(events) + MAX_STATES
 
     def cell(state: str, event: int) -> int:
         return packed[names_end + states.index(state) * width + event]
@@ -63,7 +63,7 @@ def test_cells_are_packed_as_native_reads_them() -> None:
     others = sum(
         len(t.rows) * len(names()[t.shape.columns]) for t in tables if t is not tables.client
     )
-    assert len(packed) == names_end + MOST_STATES * width + others
+    assert len(packed) == names_end + MAX_STATES * width + others
 
 
 MISTAKES = {

@@ -13,7 +13,8 @@ def page(tmp_path_factory):
     return path
 
 
-# What the page asks of its worker before it shows a simulation; the rest of its life is not kept.
+# Counts the requests of the page to its worker before it shows a simulation; later ones are not
+# kept.
 ASKED = """
 const post = Worker.prototype.postMessage;
 window.asked = [];
@@ -28,7 +29,7 @@ Worker.prototype.postMessage = function (message, ...more) {
 def test_simulation_waits_for_one_small_file_and_one_run_of_50_microseconds(page):
     """So it runs soon on any host: there is nothing else to load, to compile or to simulate."""
     assert page.stat().st_size < 3_000_000
-    with opened(page, script=ASKED) as shown:  # which asks nobody for anything
+    with opened(page, script=ASKED) as shown:  # the page needs no network
         shown.wait_for_selector("html[data-running]", state="attached", timeout=60_000)
         engine, *jobs = shown.evaluate("asked.map(({ wasm, watch, job }) => wasm ? 'wasm' : job)")
         assert engine == "wasm" and len(jobs) == 1

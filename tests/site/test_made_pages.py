@@ -16,7 +16,7 @@ from uncore_lab.predict.ledger import entries
 from uncore_lab.results.table import load
 
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
-MADE_LATER = (".html", "machines/", "playground.md")  # by other parts of the site
+MADE_LATER = (".html", "machines/", "playground.md")  # pages that other parts of the site make
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_page_of_the_protocol_shows_a_diagram_of_each(pages: Path) -> None:
         assert f"{name.upper()}: a line" in drawn and 'data-state="I"' in drawn
 
 
-def test_what_prints_a_page_is_a_link_to_it() -> None:
+def test_commands_that_print_a_page_are_links_to_it() -> None:
     text = "See `uncore show --keys`, or [`uncore claims`](claims.md)."
     assert reference.linked(text, "docs/cli.md") == (
         "See [`uncore show --keys`](machine.md), or [`uncore claims`](claims.md)."

@@ -39,7 +39,7 @@ TEXTS = {
 
 
 def complaints(folder, script):
-    """What the linter finds in `script` by RULES, one diagnostic each."""
+    """Diagnostics of RULES that the linter finds in `script`, one each."""
     if not BIOME.exists():
         pytest.skip("no Biome for this machine: its wheel is for Linux, x86-64")
     (folder / "page.js").write_text(f"(async () => {{\n{script}\n}})();\n")

@@ -19,7 +19,7 @@ from uncore import api
 from uncore.engine import initial_memory, seeded
 from uncore.engine.sst import read
 from uncore.engine.sst.engine import CAN
-from uncore.engine.sst.parameters import Parts
+from uncore.engine.sst.parameters import SstParts
 from uncore.errors import GuestError
 from uncore.execution.request import make_job
 from uncore.job import Job
@@ -60,7 +60,7 @@ def machine(a_job: Job, folder: Path, delays: list[int] | None = None, **changed
     program.write_bytes(initial_memory.elf(a_job, CAN))
     harts = []
     for number in range(count):
-        named = Parts(a_job.machine).hart(number, count, "", a_job.watchdog)
+        named = SstParts(a_job.machine).hart(number, count, "", a_job.watchdog)
         harts.append({name: value for name, value in named.items() if name != "program"} | changed)
     return DelayedMachine(str(program), harts, delays or [ACCESS] * count, LINK)
 

@@ -1,4 +1,4 @@
-"""What a hart before a memory that answers later does in order: its stores, fences, atomics, traps.
+"""Tests the order of a hart's stores, fences, atomics and traps before a memory that answers later.
 
 Guests in assembly; each leaves its results in the words behind `results`.
 """

@@ -35,7 +35,7 @@ def played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "element/libuncore.so").touch()
     monkeypatch.setattr(paths, "SST_ELEMENT", tmp_path / "element")
     monkeypatch.setenv("UNCORE_SST", str(tmp_path))
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # of the folders that are kept
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # parent of the folders that are kept
     sst_config(tmp_path, "g++")
     sst_that(tmp_path, "")
     find._ask.cache_clear()
@@ -68,23 +68,25 @@ def test_a_complete_one_is_described_by_version_and_elements(played: Path) -> No
 
 
 @pytest.mark.parametrize("named", ["bin", "bin/sst", ""])
-def test_it_is_found_by_prefix_folder_or_program(
+def test_sst_is_found_by_prefix_folder_or_program(
     played: Path, monkeypatch: pytest.MonkeyPatch, named: str
 ) -> None:
     monkeypatch.setenv("UNCORE_SST", str(played / named))
     assert missing("sst") == ""
 
 
-def test_none_is_found(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_sst_is_reported_with_the_remedy(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     cannot_be_found("sst", "SST", monkeypatch, capsys)
 
 
-def test_one_that_is_too_old(played: Path) -> None:
+def test_too_old_sst_is_refused(played: Path) -> None:
     sst_that(played, "", version="13.1.0")
     assert missing("sst") == "SST 13.1.0 is too old: write --sst PREFIX of 15.0 or newer"
 
 
-def test_an_element_of_theirs_is_missing(played: Path) -> None:
+def test_missing_sst_element_is_named(played: Path) -> None:
     (played / "lib/libmerlin.so").unlink()
     find._ask.cache_clear()
     assert "bin/sst has no merlin, which sst-elements has" in missing("sst")
@@ -159,23 +161,23 @@ def test_open_mpi_as_root_needs_two_variables(
     )
 
 
-def test_our_element_is_not_built(played: Path) -> None:
+def test_unbuilt_uncore_element_is_named(played: Path) -> None:
     (played / "element/libuncore.so").unlink()
     assert f"UNCORE_SST={played} python -m SCons sst" in missing("sst")
 
 
-def test_it_crashes(played: Path) -> None:
+def test_crash_of_sst_is_reported(played: Path) -> None:
     crashes("sst", partial(sst_that, played))
 
 
-def test_it_is_killed_for_want_of_memory(played: Path) -> None:
+def test_sst_killed_for_want_of_memory_is_reported(played: Path) -> None:
     sst_that(played, "kill -9 $$")
     with pytest.raises(OutsideError, match="killed, as Linux does where memory runs out") as e:
         api.run(*PLAY, engine="sst")
     kept(e.value)
 
 
-def test_it_ends_before_the_program_does(played: Path) -> None:
+def test_early_end_of_sst_is_reported(played: Path) -> None:
     sst_that(played, "echo Simulation is complete")
     with pytest.raises(OutsideError, match="nothing was under way any more") as e:
         api.run(*PLAY, engine="sst")
@@ -235,7 +237,7 @@ L2 = dict(text.split("=", 1) for text in SHARED_L2)
         ("bus:2", {"overrides": {"interrupt.multicast": "yes"}}, "interrupt.multicast=no"),
     ],
 )
-def test_what_it_cannot_do_is_refused(
+def test_job_that_sst_cannot_run_is_refused(
     played: Path, machine: str, options: dict[str, object], words: str
 ) -> None:
     refuses("sst", machine, 2, options, words)

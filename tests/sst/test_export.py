@@ -28,7 +28,7 @@ from uncore.topology.route import Routes
 SHIPPED = [name for name, _ in topology.list_machines() if ":" not in name]
 SLOTS = ("highlink", "lowlink")  # of network interfaces
 ROUTERS = ("merlin.hr_router", "kingsley.noc_mesh")
-MOST = 24  # pairs of caches compared on a machine
+MAX_PAIRS_COMPARED = 24
 SHAPES = ["bus:4", "ring:8", "mesh:4x3", "ccx:2x4", "ring:3"]
 
 
@@ -44,7 +44,7 @@ def exported(
     ("machine", "mesh"),
     [*((name, "merlin") for name in SHIPPED + SHAPES), ("mesh:4x3", "kingsley")],
 )
-def test_routes_take_what_they_take_on_the_machine(machine: str, mesh: str) -> None:
+def test_exported_routes_keep_their_latency(machine: str, mesh: str) -> None:
     """Between any two caches that talk: the links in between, parsed back from the document."""
     job, document = exported(machine, mesh=mesh)
     stops, ways = _stops(job), _Ways(document)
@@ -52,7 +52,7 @@ def test_routes_take_what_they_take_on_the_machine(machine: str, mesh: str) -> N
     pairs = _neighbours(document)
     askers = {a for a, _ in pairs}
     assert len([a for a in askers if a.startswith("l")]) == len(_cores(job)), "each core asks"
-    for a, b in pairs[:: len(pairs) // MOST + 1]:
+    for a, b in pairs[:: len(pairs) // MAX_PAIRS_COMPARED + 1]:
         for source, target in ((a, b), (b, a)):
             takes, hop = ways.between(source, target)
             should = routes.distances(stops[target])[stops[source]]
@@ -172,7 +172,7 @@ def _cores(job: Job) -> list[int]:
 
 
 def _stops(job: Job) -> dict[str, int]:
-    """Where each cache and directory stands, by its name, from the machine alone."""
+    """Stop of each cache and directory, by its name, computed from the machine alone."""
     machine: Machine = job.machine
     stops = {}
     for number, core in enumerate(_cores(job)):
@@ -254,7 +254,9 @@ class _Ways:
 
 
 def _ports(cache: str) -> list[str]:
-    """Where a network may meet a cache: an interface of merlin, or one of kingsley within it."""
+    """Ports at which a network may meet a cache: an interface of merlin, or one of kingsley within
+    it.
+    """
     return [f"{cache}/{slot}{control}" for slot in SLOTS for control in ("", "/linkcontrol")]
 
 

@@ -1,4 +1,4 @@
-"""What tests ask of every outside simulator that is not as it should be: `sst` and `gem5` share it.
+"""Checks that every broken outside simulator is refused well: `sst` and `gem5` share them.
 
     PLAY, kept(error)                       a small job; the run folder that its error names
     cannot_be_found(engine, name, ...)      none where the option says

@@ -1,4 +1,4 @@
-"""What tests ask of every outside simulator that is installed; `sst` and `gem5` share it.
+"""Checks of every installed outside simulator; `sst` and `gem5` share them.
 
     run(engine, machine, workload, threads) -> Point     a small run, in lockstep as theirs are
     agree(engine, machine, workload)                     the program does what it does on `native`

@@ -1,4 +1,5 @@
-"""What each hart does and when, in nanoseconds: plans for programs/plan.c, and what they cost.
+"""Plans of harts for programs/plan.c: each hart's steps at their times in ns, and the costs of the
+steps.
 
 steps(machine, plans, ...)        runs them: when each step began, and what it cost
 results(machine, plans, ...)      the same, and when each hart took its last IPI
@@ -38,7 +39,7 @@ class Do(IntEnum):
     AWAIT = 17  # until the word is not zero
     SET = 18  # the word to one
     CLEAR = 19  # the IPI of hart `place`
-    PEEK = 20  # whether it is pending
+    PEEK = 20  # reads whether the IPI is pending
     EXPIRE = 21  # the timer of hart `place`
     MULTICAST = 23  # an IPI to the harts of the set `place`, bit by bit
     DOZE = 22  # until an interrupt pends, without taking it
@@ -61,7 +62,7 @@ class Do(IntEnum):
     LOOK_RESERVE_LOOK = 41  # an LR there
     LOOK_ELSEWHERE = 39  # a load in the next place there
     LOOK_STORE_LOOK = 40  # a store of the word there
-    END = 34  # of the run by a trap without a handler; at another place than 0 a mere store
+    END = 34  # ends the run by a trap without a handler; at another place than 0 a mere store
 
 
 class Step(NamedTuple):
@@ -104,7 +105,7 @@ def words(plans: Plans) -> dict[str, int]:
 
 
 def results(machine: Machine, plans: Plans, **options: Any) -> tuple[list[list[Span]], list[int]]:
-    """What `steps` gives, and when each hart took its last IPI."""
+    """The result of `steps`, and the time at which each hart took its last IPI."""
     outcome = point(machine, guest("plan"), len(plans), **words(plans), **options)
     assert not outcome["failures"]
     tables, spans = outcome["tables"], []

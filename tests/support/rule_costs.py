@@ -1,4 +1,4 @@
-"""What accesses on the machine of line.py cost by the rules, in ns."""
+"""Costs in ns of accesses on the machine of line.py, by the rules."""
 
 from __future__ import annotations
 

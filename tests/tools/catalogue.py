@@ -23,11 +23,11 @@ from uncore.result import Point
 
 MACHINE = "epyc7742x2"
 THREADS = (1, 2, 4, 64, 256)
-SMALL = (1, 2, 4)
+SMALL_THREAD_COUNTS = (1, 2, 4)
 
-OPERATIONS = 2000  # of all harts together
-LEAST = 4  # of one hart, however many there are
-MOST = 100
+TOTAL_OPERATIONS = 2000  # sum over all harts, unless each would get less than MIN_HART_OPERATIONS
+MIN_HART_OPERATIONS = 4
+MAX_HART_OPERATIONS = 100
 
 # Workloads that do not count by `ops`, or whose operations are not of the common size.
 TOURNAMENT = {"pairs": "one", "rounds": "10"}
@@ -38,8 +38,10 @@ PARAMETERS = {
 }
 
 
-def parameters(workload: Program, threads: int, operations: int = OPERATIONS) -> dict[str, str]:
-    """What is asked of a workload at a thread count; `operations` of all its threads together."""
+def parameters(
+    workload: Program, threads: int, operations: int = TOTAL_OPERATIONS
+) -> dict[str, str]:
+    """Parameters of a workload at a thread count; `operations` is the sum of all its threads."""
     names = {parameter.name for parameter in workload.params}
     chosen = dict(PARAMETERS.get(workload.name, {}))
     if chosen.get("pairs") == "one":
@@ -48,7 +50,9 @@ def parameters(workload: Program, threads: int, operations: int = OPERATIONS) ->
         else:
             chosen["b"] = str(threads - 1)
     elif "ops" in names:
-        chosen.setdefault("ops", str(max(LEAST, min(MOST, operations // threads))))
+        chosen.setdefault(
+            "ops", str(max(MIN_HART_OPERATIONS, min(MAX_HART_OPERATIONS, operations // threads)))
+        )
     return chosen
 
 

@@ -56,8 +56,9 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.S
 class Plan:
     words: list[str]
     files: dict[str, bytes] = field(default_factory=dict)
-    outputs: list[str] = field(default_factory=list)  # what it may write, and was there before
-    kill: tuple[signal.Signals, float] | None = None  # and after so many seconds
+    # files that it may write, and that existed before
+    outputs: list[str] = field(default_factory=list)
+    kill: tuple[signal.Signals, float] | None = None  # signal, and seconds before it is sent
     room: int | None = None  # bytes until the disk is full
 
 

@@ -31,7 +31,7 @@ SCRAPS = [
     2**63,
     2**64,
 ]
-MOST = 9  # of a list
+MAX_LIST_ITEMS = 9
 NUMBERS = 1 << 15  # below: a number
 
 Place = tuple[Any, ...]
@@ -40,7 +40,7 @@ Change = tuple[Place, Any]
 
 def places(value: Any, here: Place = ()) -> list[Place]:
     paths = [here] if here else []
-    inner = value.items() if isinstance(value, dict) else enumerate(value[:MOST])
+    inner = value.items() if isinstance(value, dict) else enumerate(value[:MAX_LIST_ITEMS])
     for key, inner_value in inner if isinstance(value, (dict, list)) else ():
         paths += (
             places(inner_value, (*here, key))

@@ -42,13 +42,13 @@ from uncore.program import build
 from uncore.result import Result, save
 from uncore.support import paths
 
-SECONDS = 20  # of one input: longer is a hang
+INPUT_TIMEOUT_S = 20  # longer is a hang
 LARGEST = 1 << 18  # bytes of an input; the seeds are smaller
 STEPS = 2_000  # events that a job read from a file is run for
 
 GUESTS = ("counter/atomic", "lock/ticket", "lock/tas")
 CORPUS = Path(__file__).with_name("corpus")  # a folder for each target
-# What `job` changes: one resolver, several; siblings; data, entries and registers of every kind.
+# Variants of `job`: one resolver, several; siblings; data, entries and registers of every kind.
 JOBS = (
     ("bus:2", "counter/atomic", (), False),
     ("ring:3", "lock/ticket", ("system.data=inclusive 4KiB 2-way 10cy",), False),
@@ -201,7 +201,11 @@ def main(words: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="uncore-seeds-") as corpus:
         for number, data in enumerate(seeds(arguments.target) + kept(arguments.target)):
             (Path(corpus) / f"{number}").write_bytes(data)
-        limits = [f"-runs={arguments.runs}", f"-seed={arguments.seed}", f"-timeout={SECONDS}"]
+        limits = [
+            f"-runs={arguments.runs}",
+            f"-seed={arguments.seed}",
+            f"-timeout={INPUT_TIMEOUT_S}",
+        ]
         limits += [f"-max_total_time={arguments.seconds}", f"-max_len={LARGEST}"]
         folders = [str(arguments.keep)] if arguments.keep else []  # the first is written to
         atheris.Setup([parser.prog, *limits, *folders, corpus], one)

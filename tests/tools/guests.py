@@ -38,11 +38,13 @@ from uncore.program import Program
 
 BATCH = 10  # guests of a process
 EVENTS, STEPS = 5_000, 80  # a guest is given up after so many steps of so many events
-SLEEPY, BUSY = 10**9, 2 * 10**6  # ps of a step: of a program that sleeps, of a kernel that may spin
-PATIENCE = 60  # seconds of one guest: longer is a hang
-ROOM = 6 << 30  # bytes of memory that a process may have; sanitizers need more addresses
-MEMORY = 256 << 20  # that a guest may touch
-SECONDS = {False: 20, True: 900}  # of each kind, by --long
+# steps of a program that sleeps, and of a kernel that may spin
+SLEEPY_STEP_PS, BUSY_STEP_PS = 10**9, 2 * 10**6
+GUEST_TIMEOUT_S = 60  # longer is a hang
+MAX_PROCESS_BYTES = 6 << 30  # sanitizers need more addresses
+MAX_GUEST_BYTES = 256 << 20
+# time limit of each kind, by --long
+DRAWING_S = {False: 20, True: 900}
 
 
 def program_of_calls(seed: int) -> Any:
@@ -58,31 +60,31 @@ def elf(seed: int) -> str:
 
 
 def instructions(run: Any) -> int:
-    """How many a guest executes until it ends or is given up."""
-    _ran(run, BUSY)
+    """Instructions that a guest executes until it ends or is given up."""
+    _ran(run, BUSY_STEP_PS)
     return sum(hart["instructions"] for hart in run.harts())
 
 
-def _ran(run: Any, span: int = SLEEPY) -> str:
+def _ran(run: Any, span: int = SLEEPY_STEP_PS) -> str:
     """How it ended."""
     for _ in range(STEPS):
         if not run.step(EVENTS, span):
             break
-        if run.touched > MEMORY:
+        if run.touched > MAX_GUEST_BYTES:
             return "memory"
     return str(run.end)
 
 
 KINDS: dict[str, Callable[[int], str]] = {
     "calls": lambda seed: _ran(program_of_calls(seed)),
-    "kernel": lambda seed: _ran(kernel(seed), BUSY),
+    "kernel": lambda seed: _ran(kernel(seed), BUSY_STEP_PS),
     "elf": elf,
     "file": hostile_files.file,
 }
 
 
 def survive(kind: str, seed: int) -> str:
-    """How the guest ended, or the message; anything else is a finding."""
+    """The guest's ending, or the name of the error; anything else is a finding."""
     try:
         return KINDS[kind](seed)
     except UncoreError as error:
@@ -91,12 +93,12 @@ def survive(kind: str, seed: int) -> str:
 
 def tried(kind: str, seeds: Sequence[int]) -> list[tuple[int, str]]:
     """Seeds and how each ended, up to the first finding of a crash."""
-    return crashing.tried(lambda seed: survive(kind, seed), seeds, PATIENCE, _bounded)
+    return crashing.tried(lambda seed: survive(kind, seed), seeds, GUEST_TIMEOUT_S, _bounded)
 
 
 def _bounded() -> None:
     if "LD_PRELOAD" not in os.environ:
-        resource.setrlimit(resource.RLIMIT_AS, (ROOM, ROOM))
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_PROCESS_BYTES, MAX_PROCESS_BYTES))
 
 
 def run(kind: str, seed: int, runs: int, seconds: float) -> bool:
@@ -124,7 +126,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the first")
     parser.add_argument("--long", action="store_true", help="a quarter of an hour of each kind")
     arguments = parser.parse_args(words)
-    seconds = arguments.seconds or (float("inf") if arguments.runs else SECONDS[arguments.long])
+    seconds = arguments.seconds or (float("inf") if arguments.runs else DRAWING_S[arguments.long])
     kinds = arguments.kinds or [*KINDS]
     return 0 if all([run(kind, arguments.seed, arguments.runs, seconds) for kind in kinds]) else 1
 

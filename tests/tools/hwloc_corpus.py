@@ -75,7 +75,7 @@ def verdict(path: Path) -> str:
 
 
 def _is_told(kind: str, theirs: Counts) -> bool:
-    """What an XML has none of at all it does not know."""
+    """True if an XML has this kind at all; a kind without any is unknown to it."""
     return any(other == kind for (other, _), number in theirs.items() if number)
 
 

@@ -7,9 +7,9 @@ and results edited at random, signals at a random moment, a disk that is full af
 Most run in a process forked from one that has imported everything, which costs tens of ms; every
 `--separate`-th is a process of its own.
 
-A finding is: a traceback; a status that docs/cli.md does not know; no end within SECONDS; a process
-that outlives the command; a file that is neither what was there before nor whole; a finished point
-that is not in the result saved.  Exit status: 0 when there is none, else 1.
+A finding is: a traceback; a status that docs/cli.md does not know; no end within
+INVOCATION_TIMEOUT_S; a process that outlives the command; a file that is neither the old one nor
+whole; a finished point that is not in the result saved.  Exit status: 0 when there is none, else 1.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from uncore.errors import UncoreError
 from uncore.execution import execute
 from uncore.support.signals import ENDING
 
-SECONDS = 60  # of one invocation, on a busy host
+INVOCATION_TIMEOUT_S = 60  # long, for a busy host
 KNOWN = {0, 1, 2, 3, 130}
 START = 3.0  # seconds of a process of its own, until it listens to signals
 ENDS = {".png": b"IEND\xaeB`\x82", ".svg": b"</svg>\n", ".pdf": b"%%EOF\n", ".csv": b"\n"}
@@ -58,7 +58,7 @@ BEFORE = b"what stood there before"
 
 @dataclass
 class Ended:
-    """What came of an invocation."""
+    """The result of an invocation."""
 
     status: int
     said: str
@@ -109,7 +109,7 @@ def _child(plan: Plan, directory: Path, says: int, separate: bool) -> NoReturn:
         cli.main(plan.words)
     except SystemExit as ended:
         status = ended.code if isinstance(ended.code, int) else 99
-    except BaseException:  # what the interpreter would print
+    except BaseException:  # cases in which the interpreter would print a traceback
         traceback.print_exc()
     for stream in (sys.stdout, sys.stderr):
         if not stream.closed:
@@ -163,7 +163,7 @@ def _watch(child: int, reads: int, plan: Plan, start: float) -> Ended:
         if not sent and plan.kill and passed >= start + plan.kill[1]:
             os.kill(child, plan.kill[0])
             sent = True
-        if passed > SECONDS:
+        if passed > INVOCATION_TIMEOUT_S:
             os.killpg(child, signal.SIGKILL)
             os.waitpid(child, 0)
             return Ended(-9, output.decode(errors="replace"), ["hangs"])

@@ -52,8 +52,8 @@ def jobs(kind: str) -> Iterator[tuple[str, Job]]:
             for run, job in claim.jobs().items():
                 yield f"{claim.id}/{run}", job
     else:
-        for name, case in {**differential.JOBS, **differential.LONG}.items():
-            long = " long" if differential.LONG.get(name) == case else ""
+        for name, case in {**differential.JOBS, **differential.LONG_JOBS}.items():
+            long = " long" if differential.LONG_JOBS.get(name) == case else ""
             yield f"{name}{long}", differential.make(case)
 
 

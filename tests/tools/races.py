@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-VARIANT = "native-threads"  # where SConstruct puts it
+VARIANT = "native-threads"  # folder in which SConstruct builds it
 PROGRAMS, MONITOR = "benchmarks/programs", "workloads/programs/lock/objectmonitor.c"
 # Machine, workload, threads, parameters, arguments.
 JOBS = [

@@ -30,7 +30,7 @@ CODE = 0x1000  # bytes of each hart's code
 AT, LISTS, ROOT = RAM + 0x8000, RAM + 0x10000, RAM + 0x80000  # offsets of the image
 SIZE, MEMORY = 1 << 20, 16 << 20
 UART, CLINT, ORDERS = 0x10000000, 0x02000000, 0x02100000
-READY = 0xCF  # of a page: valid, read, write, execute, accessed, dirty
+READY = 0xCF  # rights of a page: valid, read, write, execute, accessed, dirty
 EXTENSIONS = (0x10, 0x54494D45, 0x735049, 0x52464E43, 0x52464E43, 0x48534D, 0x4442434E)
 OFF = 0x53525354
 CSRS = (
@@ -88,7 +88,7 @@ done{h}:
 
 @cache
 def _code() -> bytes:
-    """Of all harts: the last thing that hart 0 does is to switch off."""
+    """Code of all harts. Hart 0 switches the machine off at its end."""
     parts = [
         HART.format(
             h=h, code=CODE, at=AT + 64 * h, end=_list(h) + RECORDS * RECORD, record=RECORD, off=OFF,
@@ -105,7 +105,7 @@ def _list(hart: int) -> int:
 
 
 def _value(rng: random.Random) -> int:
-    """As an address, a size, a mask or a number."""
+    """A random value that may be meant as an address, a size, a mask or a number."""
     small, bit = rng.randrange(64), 1 << rng.randrange(64)
     pool = (
         0, small, small, bit, bit - 1, 2**64 - 1 - small, rng.getrandbits(64),

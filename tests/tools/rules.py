@@ -1,4 +1,5 @@
-"""Where each rule of docs/model.md is in the reference engine: `python -m tests.tools.rules`.
+"""Finds the code of each rule of docs/model.md in the reference engine: `python -m
+tests.tools.rules`.
 
     rules()      the numbers of the page, in order
     citations()  the functions of the reference engine whose docstring begins with numbers

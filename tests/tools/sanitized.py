@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-VARIANT = "native-sanitize"  # where SConstruct puts it
+VARIANT = "native-sanitize"  # folder in which SConstruct builds it
 SUITES = """
     engine isa litmus deviations protocol determinism differential/native_alone.py
     differential/test_differences_are_found.py guest/test_bad_programs.py
@@ -57,7 +57,8 @@ def main(words: Sequence[str]) -> int:
     suites = [word for word in words if word != "--all"] or SUITES
     if build().wait() != 0:
         return 1
-    # What a fault writes as the process dies must not be caught, nor a crash explained by Python.
+    # Keeps pytest from catching a sanitizer's output as the process dies, and Python from
+    # explaining a crash.
     pytest = [
         "-m",
         "pytest",

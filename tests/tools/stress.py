@@ -31,8 +31,8 @@ from uncore.result import Point
 from uncore.topology import Machine, load
 
 GUEST = Path(__file__).parents[1] / "support/programs/random_sharing.c"
-LEAST = 1_000  # operations of a round: every hart must come to share
-MOST = 200_000  # then another seed shows more
+MIN_ROUND_OPERATIONS = 1_000  # every hart must come to share
+MAX_ROUND_OPERATIONS = 200_000  # then another seed shows more
 UNITS = {"k": 10**3, "M": 10**6, "G": 10**9}
 
 # Sets and ways of a core's caches: where a copy lives for a few accesses, and where a stale one
@@ -52,7 +52,7 @@ class Case(NamedTuple):
         return "-".join([self.machine, str(self.threads), *(w.rpartition(".")[2] for w in words)])
 
 
-# What the resolvers of the teaching machines can be.
+# Variants of resolvers of the teaching machines.
 STRUCTURES = {
     "bus": [()],
     "ring": [
@@ -134,7 +134,7 @@ def job(case: Case, machine: Machine, operations: int, **parameters: int) -> Job
 
 
 def round_of(case: Case, operations: int, seed: int) -> list[Job]:
-    """What one seed decides: half of the operations in caches of each size."""
+    """Jobs of one seed: half of the operations in caches of each size."""
     stride = STRIDES[seed % len(STRIDES)]
     return [
         job(case, with_caches(case, *caches), -(-operations // 2), seed=seed, stride=stride)
@@ -154,7 +154,7 @@ class Row(NamedTuple):
 
 def tested(case: Case, operations: int, seed: int, cores: int) -> Row:
     """Rounds of equal size, with seeds that follow each other; violations are printed."""
-    rounds = -(-operations // MOST)
+    rounds = -(-operations // MAX_ROUND_OPERATIONS)
     size = -(-operations // rounds)
     jobs = [job for number in range(rounds) for job in round_of(case, size, seed + number)]
     violations: list[str] = []
@@ -203,7 +203,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--cores", type=number, default=str(os.cpu_count() or 1))
     arguments = parser.parse_args(words)
     cases = chosen(arguments.names)
-    each = max(LEAST, -(-arguments.operations // len(cases)))
+    each = max(MIN_ROUND_OPERATIONS, -(-arguments.operations // len(cases)))
     print(f"{'operations':>13} {'violations':>10} {'host s':>8}  case")
     rows = []
     for case in cases:

@@ -33,16 +33,16 @@ from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.program import Program
 from uncore.result import Point
-from uncore.study.fences.trials import ORDER, PACES, SMALL
+from uncore.study.fences.trials import ORDER, PACES, SMALL_PARAMETERS
 
 MACHINES = ("ccx:8x8", "mesh", "epyc7601x2")
 THREADS = (2, 4, 8, 16, 32, 64)
-OPERATIONS = 160  # of all harts together, but at least some of each
+TOTAL_OPERATIONS = 160  # operations of all harts together, with some of each hart at least
 BLOCK = 100  # seeds of a row
 
 
 def workloads(names: Sequence[str] = ()) -> list[Program]:
-    """Those named, or all whose outcome could hang on an order."""
+    """The workloads that are named, or all whose outcome could depend on an order."""
     if names:
         return catalogue.chosen(names)
     asked = page.workloads()
@@ -69,14 +69,18 @@ def point(workload: Program, seed: int, threads: Sequence[int] = THREADS) -> Job
 def _curve(workload: Program, threads: int, machine: str, pace: int) -> Job:
     parameters, chance = PACES[pace]
     settings = {parameter.name for parameter in workload.params}
-    usual = {name: value for name, value in {**SMALL, **parameters}.items() if name in settings}
-    usual |= catalogue.parameters(workload, threads, OPERATIONS)
+    usual = {
+        name: value
+        for name, value in {**SMALL_PARAMETERS, **parameters}.items()
+        if name in settings
+    }
+    usual |= catalogue.parameters(workload, threads, TOTAL_OPERATIONS)
     overrides = {**ORDER, **chance}
     return make_job(machine, workload, (threads,), parameters=usual, overrides=overrides)
 
 
 def block(jobs: Sequence[Job], cores: int) -> list[str]:
-    """What failed of these runs."""
+    """Failures of these runs."""
     failures: list[str] = []
 
     def failed(job: Job, what: str) -> None:

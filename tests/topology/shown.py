@@ -22,7 +22,7 @@ from uncore.topology.machine import Machine
 from uncore.topology.route import nearest_memories
 
 Shown = dict[str, str]
-# What a guest is asked for.
+# Files that a guest reads.
 FILES = [
     "node/node*/distance",
     "node/node*/cpulist",
@@ -37,14 +37,14 @@ FILES = [
 
 
 def ranges(numbers: Iterable[int]) -> str:
-    """0-3,8 as the kernel writes it."""
+    """Formats numbers as the kernel does: 0-3,8."""
     runs = groupby(enumerate(sorted(numbers)), lambda pair: pair[1] - pair[0])
     ranges_ = [[number for _, number in run] for _, run in runs]
     return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in ranges_)
 
 
 def _caches(machine: Machine, core: int) -> list[tuple[object, int]]:
-    """Which they are, and their bytes; innermost first."""
+    """Caches of a core with their bytes, innermost first."""
     costs = machine.each_core[core]
     caches: list[tuple[object, int]] = []
     if costs.l2_sets:

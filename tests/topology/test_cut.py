@@ -74,7 +74,7 @@ def test_the_cpus_keep_their_order() -> None:
 
 
 @pytest.mark.parametrize("path", ["socket2", "die0", "socket0.die0.ccx0.core0.thread0"])
-def test_what_is_no_part_is_refused(path: str) -> None:
+def test_unknown_part_is_refused(path: str) -> None:
     with pytest.raises(
         UserError, match=r"expected a part of the tree, like socket0 or socket0\.die0"
     ):

@@ -44,7 +44,7 @@ def refusal(path: str) -> str:
 
 
 @pytest.mark.parametrize("lack", LACKS)
-def test_what_a_refusal_writes_out_makes_the_file_a_machine(lack: str, tmp_path: Path) -> None:
+def test_text_proposed_by_a_refusal_completes_the_machine(lack: str, tmp_path: Path) -> None:
     text, line, words = LACKS[lack]
     path = write(tmp_path, text)
     first, add, tables = refusal(path).partition("\nadd\n")
@@ -95,7 +95,7 @@ def test_a_memory_without_room_for_a_program_is_refused(tmp_path: Path) -> None:
     "key", [k for k in KEYS.values() if k.default is not None], ids=lambda key: key.name
 )
 def test_every_default_can_be_written_and_read(key: Key, tmp_path: Path) -> None:
-    """Where the key stands it says what its absence says."""
+    """A key that states the default has the effect of a missing key."""
     kind = key.joins[0] if key.joins else "crossbar"
     others = [f"system.join={kind} 1ns", "system.data=victim 1MiB 16-way 4ns"]
     stated = f"{key.name.replace('LEVEL', 'system')}={key.default}"
@@ -121,4 +121,4 @@ def test_ten_thousand_edits_load_no_unsound_machine(tmp_path: Path) -> None:
 
 
 def test_room_asked_of_memory_is_for_the_stacks_that_programs_have() -> None:
-    assert abi.CONSTANTS["UC_STACK_STRIDE"] == resolve.STACK
+    assert abi.CONSTANTS["UC_STACK_STRIDE"] == resolve.STACK_BYTES

@@ -66,7 +66,7 @@ def test_a_kind_has_what_it_says_and_otherwise_what_its_level_has(hybrid: Machin
 
 
 def test_cycles_are_those_of_the_kinds_clock(hybrid: Machine) -> None:
-    """Those it inherits, and those of the levels around its cores."""
+    """This holds for cycles that a kind inherits, and for those of the levels around its cores."""
     large, small = hybrid.each_core[1], hybrid.each_core[2]
     assert [core.atomic for core in (large, small)] == [6667, 20000]
     resolver = hybrid.resolvers[0]

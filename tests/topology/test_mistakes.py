@@ -11,7 +11,7 @@ from tests.support.small_machines import ALONE, SMALL, load_text, with_join, wri
 from uncore.errors import UserError
 from uncore.topology import load
 
-# what is replaced, by what, the line of the mistake, what the message must say
+# replaced text, replacement, line of the mistake, pattern of the message
 MISTAKES = {
     "no tree": ('tree = "socket:1 core:6 thread:2"', "", 1, "the file lacks 'tree'; write tree = "),
     "a key left out": ('service = "4cy"', "", 17, "'service'; write service = .4cy."),

@@ -11,7 +11,7 @@ from matplotlib.transforms import Bbox
 from uncore.support.paths import TOPOLOGIES
 from uncore.topology import load
 from uncore.topology.load import shipped
-from uncore.topology.picture import SIDE, figure_of
+from uncore.topology.picture import CORE_SIDE_STOPS, figure_of
 
 EXAMPLES = [str(path) for path in sorted((TOPOLOGIES / "examples").glob("*.toml"))]
 SHAPES = ("bus:2", "bus:64", "ring:9", "mesh:16x8", "mesh:32x32", "ccx:32x8", "ccx:64x16")
@@ -19,7 +19,7 @@ SLACK = 0.5  # pixels that rounding may cost
 
 
 def texts(figure: Figure) -> list[tuple[str, Bbox]]:
-    """What is written, with its box in pixels."""
+    """Texts of the figure, each with its box in pixels."""
     figure.canvas.draw()
     written = figure.findobj(Text)
     return [(t.get_text(), t.get_window_extent()) for t in written if t.get_text().strip()]
@@ -84,7 +84,9 @@ def test_numbers_of_cores_stay_in_their_squares(name: str) -> None:
     figure.canvas.draw()
     (axes,) = figure.axes
     patches = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
-    squares = [patch.get_window_extent() for patch in patches if patch.get_width() == SIDE]
+    squares = [
+        patch.get_window_extent() for patch in patches if patch.get_width() == CORE_SIDE_STOPS
+    ]
     numbers = [text for text in axes.texts if text.get_text()[:1].isdigit()]
     assert len(numbers) == len(squares) > 0
     for number, square in zip(numbers, squares, strict=True):

@@ -27,7 +27,7 @@ from uncore.topology.route import Routes
 
 FAMILIES = {"bus": "bus:8", "ring": "ring:16", "ccx": "ccx:4x4", "mesh": "mesh:4x4"}
 MACHINES = sorted(path.stem for path in TOPOLOGIES.glob("*.toml"))
-MOST = 96  # harts of a machine that are looked at: its sockets' first and last
+MAX_HARTS_LOOKED_AT = 96  # the first and the last of each socket
 KERNEL, INITRD, LSCPU = (os.environ.get(f"UNCORE_{name}") for name in ("KERNEL", "INITRD", "LSCPU"))
 
 
@@ -35,7 +35,11 @@ KERNEL, INITRD, LSCPU = (os.environ.get(f"UNCORE_{name}") for name in ("KERNEL",
 def test_device_tree_says_what_the_machine_is(name: str) -> None:
     machine = load(FAMILIES.get(name, name), [])
     every = place(machine, "compact")
-    harts = every if len(every) <= MOST else every[: MOST // 2] + every[-MOST // 2 :]
+    harts = (
+        every
+        if len(every) <= MAX_HARTS_LOOKED_AT
+        else every[: MAX_HARTS_LOOKED_AT // 2] + every[-MAX_HARTS_LOOKED_AT // 2 :]
+    )
     nodes = min(len(machine.memories), 4)
     boot = Boot(machine, harts, system.images.Kernel(b"", 0, 0), nodes=nodes, memory=1 << 30)
     tree: Any = described(machine, harts, BootInfo("", placed(boot), None))

@@ -49,9 +49,9 @@ def opened(path, address="", width=1280, height=800, dark=False, site=None, scri
 
 
 def faults(page):
-    """What axe finds that is serious or worse, as lines."""
+    """Serious or worse violations that axe finds, one a line."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    quiet = {"preload": False}  # which would ask for the page's own styles
+    quiet = {"preload": False}  # keeps axe from asking for the page's own styles
     violations = axe.run(page, options=quiet).response["violations"]
     return [f"{v['id']}: {v['help']}" for v in violations if v["impact"] in ("serious", "critical")]
 

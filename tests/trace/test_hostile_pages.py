@@ -22,7 +22,7 @@ from uncore.drawing import plot, standalone
 from uncore.drawing.table import Column
 from uncore.execution.request import make_job
 from uncore.report import document
-from uncore.report.document.page import Section, table, write
+from uncore.report.document.page import ReportSection, table, write
 from uncore.result import Result, save
 from uncore.result.files import load
 from uncore.study.compare.results import compare as comparing
@@ -40,7 +40,7 @@ WRITERS = ("sim/uncore", "docs/site", "validation")
 
 
 class Parsed(HTMLParser):
-    """What a page would run, ask for and be named."""
+    """Scripts, requests and titles of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class Parsed(HTMLParser):
 
 
 def digest(script: str) -> str:
-    """As a policy names it (w3.org/TR/CSP3, 8.4)."""
+    """Digest in the form that a policy names it (w3.org/TR/CSP3, 8.4)."""
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
@@ -163,7 +163,7 @@ def test_pages_of_forged_results_run_nothing(tmp_path, monkeypatch, forged):
 def test_cells_of_a_report_are_text(tmp_path):
     rows = [{"name": HOSTILE, "number": 1}]
     columns = [Column(HOSTILE, "name", about=HOSTILE), Column("number", "number")]
-    sections = [Section(HOSTILE, table(rows, columns), about=HOSTILE)]
+    sections = [ReportSection(HOSTILE, table(rows, columns), about=HOSTILE)]
     write(tmp_path / "t.html", HOSTILE, HOSTILE, sections)
     check(tmp_path / "t.html", HOSTILE)
 

@@ -16,9 +16,9 @@ from uncore.report import explore as shown
 from uncore.report.document.page import prose
 from uncore.study.compare import results as comparing
 from uncore.study.explore import explore
-from uncore.study.explore.plan import Plan
+from uncore.study.explore.plan import ExplorationPlan
 from uncore_lab.validate import report
-from uncore_lab.validate.section import Picture, Section
+from uncore_lab.validate.section import ReportPicture, Section
 
 HEADS = (
     "What came of it", "Where lines came from", "The machine, and traffic",
@@ -99,7 +99,7 @@ mcs = { workload = "lock/mcs", set = { ops = "4" } }
 
 def test_report_of_an_exploration_has_the_front_and_its_runs(tmp_path):
     (tmp_path / "e.toml").write_text(EXPLORED)
-    exploration = explore(Plan.read(tmp_path / "e.toml"))
+    exploration = explore(ExplorationPlan.read(tmp_path / "e.toml"))
     document.of_exploration(tmp_path / "e.html", exploration, "uncore explore <e.toml>")
     text = (tmp_path / "e.html").read_text()
     assert all(words in html.unescape(text) for _, words in shown.commands(exploration))
@@ -116,10 +116,10 @@ def test_report_of_a_validation_has_what_is_past_its_bound(tmp_path):
 
 
 def test_heat_map_of_a_report_is_shown(tmp_path):
-    drawn = Picture("x", "x", [heat_map([[0, 1], [1, 0]], {}, "x", "ns")])
+    drawn = ReportPicture("x", "x", [heat_map([[0, 1], [1, 0]], {}, "x", "ns")])
     section = Section("x", "Handoffs", "How near.", [], [], pictures=[drawn])
     report.write(tmp_path / "v.html", [section], "uncore validate")
-    with opened(tmp_path / "v.html") as shown:  # what the policy forbids is a complaint
+    with opened(tmp_path / "v.html") as shown:  # a violation of the policy is a complaint
         assert shown.locator("figure image").count() > 0
 
 

@@ -229,8 +229,9 @@ def test_perfetto_counts_the_messages_and_operations_of_the_result():
 
 
 def slices(packets, category):
-    """How long each took.  Perfetto sorts by time; on a track slices then follow each other: where
-    two were open, it would end the wrong one."""
+    """Duration of each slice. Perfetto sorts by time; on a track slices then follow each other:
+    where two were open, it would end the wrong one.
+    """
     tracks = {p.track_descriptor.uuid for p in packets if p.HasField("track_descriptor")}
     open_, closed = {}, []
     for packet in sorted(packets, key=lambda packet_: packet_.timestamp):

@@ -1,4 +1,4 @@
-"""What `uncore whatif` foretells, beside the same change made by hand.
+"""Compares predictions of `uncore whatif` with the same changes made by hand.
 
     python -m tests.whatif.confirm [WORD...]
 
@@ -52,7 +52,7 @@ class Case:
     with_: dict[str, str] = field(default_factory=dict)
     threads: tuple[int, ...] = (16,)
     ops: int = 30
-    edits: Mapping[str, Sequence[Edit]] = field(default_factory=dict)  # by the change's words
+    edits: Mapping[str, Sequence[Edit]] = field(default_factory=dict)  # key: the name of the change
     measured: tuple[str, ...] = ()  # gains
 
     @property
@@ -94,7 +94,9 @@ def _case(threads: Any = (16,), **row: Any) -> Case:
 
 
 def first(case: Case) -> Case:
-    """What can be done and gains most for sure; the case as it is if a change is said."""
+    """The case with the change that gains most for sure and can be made; an unchanged case if it
+    states one.
+    """
     if case.change:
         return case
     (threads,) = case.threads

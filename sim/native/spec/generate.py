@@ -25,7 +25,7 @@ sys.path.insert(0, str(SIM))
 
 from uncore.topology import machine  # noqa: E402
 from uncore.topology.schema import (  # noqa: E402
-    LARGEST,
+    MAX_COUNT,
     Form,
     fields,
     form_of,
@@ -69,7 +69,7 @@ class Member:
 
 
 def members(part: type) -> Iterator[Member]:
-    """What the native engine is told of a dataclass."""
+    """Members of the struct that is made from a dataclass."""
     for member in fields(part):
         if member.native and cpp(member.type):
             yield Member(member.name, member.about, member.type)
@@ -100,7 +100,7 @@ def _integer(type_: Any) -> str:
         return str(named[0])
     low, high = limits(type_)
     assert low >= 0, f"{type_}: name the type of a number that may be negative"
-    return "uint32_t" if high <= LARGEST else "uint64_t"
+    return "uint32_t" if high <= MAX_COUNT else "uint64_t"
 
 
 def parts(part: type) -> list[type]:

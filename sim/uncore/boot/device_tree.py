@@ -34,7 +34,7 @@ _EXTERNAL, _HIGH = 9, 4  # a hart's interrupt; how a wire is, while it interrupt
 _IDENTITIES = 63
 
 
-class Memory(NamedTuple):
+class TreeMemory(NamedTuple):
     address: int
     size: int
     node: int  # in the kernel's eyes
@@ -45,7 +45,7 @@ class BootInfo:
     """The part of a kernel's device tree that is not the machine."""
 
     arguments: str
-    memory: tuple[Memory, ...]
+    memory: tuple[TreeMemory, ...]
     initrd: tuple[int, int] | None  # its first byte, and the one behind the last
 
 
@@ -147,7 +147,8 @@ def _cpus(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> Tree:
     nodes = [info.memory[node].node for node in nearest_memories(machine, harts)]
     cores = [machine.core_of(hart) for hart in harts]
     caches = {core: _caches(machine, core) for core in dict.fromkeys(cores)}
-    levels: dict[int, int] = {}  # by handle: behind all that any core has before it
+    # handle -> level; a cache's level is above those of all caches before it in any core
+    levels: dict[int, int] = {}
     for own in caches.values():
         for level, cache in enumerate(own, start=2):
             levels[cache.handle] = max(level, levels.get(cache.handle, 0))

@@ -17,7 +17,7 @@ from uncore.support.input_files import read_bounded
 
 _MAGIC = b"RSC\x05"
 ANY = 1 << 20
-LARGEST = 1 << 30  # bytes of a file
+MAX_IMAGE_BYTES = 1 << 30
 _AT, _HEAD = 56, 64  # Documentation/arch/riscv/boot-image-header.rst
 _OTHERS = {
     b"\x7fELF": "an ELF file: a kernel's Image is wanted (arch/riscv/boot/Image), no firmware",
@@ -46,7 +46,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Most:
-    """What it can use."""
+    """Largest counts that the kernel can use."""
 
     harts: int = ANY
     nodes: int = ANY
@@ -99,7 +99,7 @@ def _what(data: bytes) -> str:
 
 def _read(path: Path, option: str) -> bytes:
     try:
-        return read_bounded(path, LARGEST)
+        return read_bounded(path, MAX_IMAGE_BYTES)
     except OSError as error:
         raise UserError(
             f"{option} {path}: {error.strerror}; name a file that can be read"

@@ -6,7 +6,7 @@
 A kept boot is a file as `save` writes it, named by a hash of all that decides the run, and of this
 copy of uncore.  It is the memory of a process, so it is taken up only if file and folder are the
 user's own and nobody else may write either.  A file that is damaged counts as none.
-Invariant: after `keep` the folder holds at most MOST bytes, or the boot just kept.
+Invariant: after `keep` the folder holds at most MAX_KEPT_BYTES, or the boot just kept.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from uncore.result import canonical
 from uncore.support import paths
 from uncore.support.bounded_folder import trim
 
-FOLDER = paths.CACHE / "boots"
-MOST = 4 << 30  # bytes; a boot of 64 harts takes a sixteenth
-OTHERS = 0o022  # who may write, beside the owner
+BOOTS_FOLDER = paths.CACHE / "boots"
+MAX_KEPT_BYTES = 4 << 30  # a boot of 64 harts takes a sixteenth
+WRITABLE_BY_OTHERS = 0o022  # permission bits of users other than the owner
 
 
 class Found(NamedTuple):
@@ -59,19 +59,20 @@ def keep(boot: Boot, begun: Begun, session: Session) -> bool:
             return False
         save(begun, session, file)
         file.chmod(0o600)
-        trim(file, MOST)
+        trim(file, MAX_KEPT_BYTES)
     except (OSError, UserError):
         return False
     return True
 
 
 def _file(boot: Boot) -> Path:
-    machine = dataclasses.replace(boot.machine, numbers=())  # where its numbers come from
+    # the sources of its numbers do not matter
+    machine = dataclasses.replace(boot.machine, numbers=())
     document = msgspec.to_builtins(dataclasses.replace(boot, machine=machine))
     key = canonical([document, engine.identity("native")])
-    return FOLDER / hashlib.sha256(key).hexdigest()
+    return BOOTS_FOLDER / hashlib.sha256(key).hexdigest()
 
 
 def _is_private(path: Path) -> bool:
     about = path.stat()
-    return about.st_uid == os.getuid() and not about.st_mode & OTHERS
+    return about.st_uid == os.getuid() and not about.st_mode & WRITABLE_BY_OTHERS

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uncore._native import Run
-from uncore.boot.device_tree import APLIC, FILES, RAM, BootInfo, Memory, tree
+from uncore.boot.device_tree import APLIC, FILES, RAM, BootInfo, TreeMemory, tree
 from uncore.boot.images import Kernel
 from uncore.engine.native import NO_TRACE, spec
 from uncore.errors import UserError
@@ -24,7 +24,7 @@ class Boot:
     """All that decides the run."""
 
     machine: Machine
-    harts: tuple[int, ...]  # of the machine, by their number in the kernel's eyes
+    harts: tuple[int, ...]  # harts of the machine, in the order of the kernel's numbers
     kernel: Kernel
     initrd: bytes = b""
     append: str = ""
@@ -40,7 +40,7 @@ def start(boot: Boot, lookahead: int = spec.NO_LIMIT, sleep: bool = True) -> Run
 def parts(
     boot: Boot, lookahead: int = spec.NO_LIMIT, sleep: bool = True
 ) -> tuple[Machine, spec.Job]:
-    """What the run is made of."""
+    """The machine and the job of which the run consists."""
     if any(core.order == "weak" for core in boot.machine.each_core):
         raise UserError(
             f"{boot.machine.id}: core.order = weak: a kernel runs where memory is ordered totally;"
@@ -95,7 +95,7 @@ def _job(
     )
 
 
-def placed(boot: Boot) -> tuple[Memory, ...]:
+def placed(boot: Boot) -> tuple[TreeMemory, ...]:
     """The part of each machine node that the kernel may use, and its number there."""
     memories, span = boot.machine.memories, boot.machine.node_span
     every, total = len(memories), sum(memory.size for memory in memories)
@@ -103,7 +103,7 @@ def placed(boot: Boot) -> tuple[Memory, ...]:
     for number, node in enumerate(memories):
         kernel_node = number * (boot.nodes or every) // every
         share = boot.memory * node.size // total // LARGE * LARGE
-        nodes.append(Memory(RAM + number * span, min(share, node.size), kernel_node))
+        nodes.append(TreeMemory(RAM + number * span, min(share, node.size), kernel_node))
     return tuple(nodes)
 
 

@@ -1,4 +1,4 @@
-"""Where a kernel waits: what is attributed to its instructions, by the symbols that they are in.
+"""Attributes waiting in a kernel to functions, by the symbols of its instructions.
 
 Interface: `Symbols.read(paths)`: a System.map or /proc/kallsyms, a vmlinux that is an ELF, ELFs of
 programs; `costs(uses, symbols)`, a row for each function.  Where a program marks what is measured
@@ -19,11 +19,11 @@ from typing import Any
 from uncore.errors import UserError
 from uncore.support.input_files import read_bounded
 
-LARGEST = 1 << 30  # bytes of a file
+MAX_SYMBOLS_BYTES = 1 << 30
 KERNEL = 1 << 63  # its half of the addresses
 PROGRAMS = "(programs)"
 OUTSIDE = -2  # the kind of what is neither in an operation nor between two
-# Those with a $ say what follows: code or data.
+# Symbols with a $ mark code or data that follows.
 _LINE = re.compile(r"([0-9a-f]{16}) [tTwW] ([^\s$]+)\s*$", re.MULTILINE)
 Found = tuple[int, int, str]  # address, size (0: up to the next one), name
 
@@ -47,7 +47,7 @@ class Symbols:
 
 def _read(path: Path) -> list[Found]:
     try:
-        data = read_bounded(path, LARGEST)
+        data = read_bounded(path, MAX_SYMBOLS_BYTES)
     except OSError as error:
         raise UserError(
             f"--symbols {path}: {error.strerror}; name a file that can be read"

@@ -22,14 +22,15 @@ from uncore.boot.kernel_run import LARGE
 from uncore.errors import GuestError
 from uncore.result import canonical
 
-EVENTS, LOOK = 200_000, 10**9  # at most; ps from one look to the next
-PATIENCE = 20  # looks with harts awake
-ASLEEP = 10  # as many is one with all asleep
+# at most so many events, or so much time, from one look to the next
+MAX_LOOK_EVENTS, LOOK_PS = 200_000, 10**9
+STILL_LOOKS = 20  # a session is still after so many equal looks
+LOOKS_IF_ASLEEP = 10  # a look with all harts asleep counts as so many
 MOST_TEXT = 1 << 25  # letters of the console, by whatever way; the firmware takes half as many
 
 
 class Stillness(msgspec.Struct, frozen=True):
-    """What a session has seen at its last look."""
+    """State of a session at its last look."""
 
     looks: int = 0  # that saw the same
     said: int = 0  # letters of the console
@@ -46,7 +47,7 @@ class Session:
 
     @property
     def waits(self) -> bool:
-        return self.still.looks >= PATIENCE
+        return self.still.looks >= STILL_LOOKS
 
     @property
     def instructions(self) -> int:
@@ -61,7 +62,7 @@ class Session:
         False: it has ended."""
         since, look = self.run.now, self._next_look()
         then = look if until is None else min(look, until)
-        going: bool = self.run.step(EVENTS, then - since)
+        going: bool = self.run.step(MAX_LOOK_EVENTS, then - since)
         self.console = str(self.run.console)
         if self.run.now > look or self.run.now == since:
             self._look()
@@ -81,13 +82,13 @@ class Session:
     def _next_look(self) -> int:
         """It does not depend on how far cores run ahead."""
         now: int = self.run.now
-        return (now // LOOK + 1) * LOOK
+        return (now // LOOK_PS + 1) * LOOK_PS
 
     def _look(self) -> None:
         letters, looks = len(self.console), 0
         prompts = self.run.listens and not self.console.endswith("\n")
         if prompts and letters == self.still.said:
-            looks = self.still.looks + (ASLEEP if self.run.sleeps else 1)
+            looks = self.still.looks + (LOOKS_IF_ASLEEP if self.run.sleeps else 1)
         self.still = Stillness(looks, letters, self.memory)
 
     def outcome(self) -> dict[str, Any]:

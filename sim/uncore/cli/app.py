@@ -43,7 +43,7 @@ ABOUT = """A cache-coherence and topology simulator.
 `--force`, with any command, overwrites files that uncore has not written.
 `--install-completion` has the shell complete commands and options."""
 FIRST = "`uncore demo`; then `uncore run ccx lock/ticket lock/mcs --threads 1..16`."
-ASKED = {  # what people type who look for a command that has another name
+ASKED = {  # names that people type for a command with another name
     "report": "run --report FILE.html, or any other command that has --report",
     "plot": "run --plot FILE.png, or any other command that has --plot",
     "simulate": "run",

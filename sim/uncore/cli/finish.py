@@ -32,8 +32,9 @@ from uncore.study.fences.history import hint
 from uncore.support.printable import plain
 from uncore.support.signals import saving
 
-Seen = tuple[Job, dict[str, Any]]  # of one point, by probe
-End = tuple[Job | None, BaseException]  # of a point whose program went wrong, or was interrupted
+Seen = tuple[Job, dict[str, Any]]  # observations of one point, by observer
+# job of a point whose program went wrong, or was interrupted, and the exception
+End = tuple[Job | None, BaseException]
 
 
 def finish(

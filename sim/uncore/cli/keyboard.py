@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-END = b"\x04"  # Ctrl-D
-MOST = 1024  # bytes of a read
+END_OF_INPUT = b"\x04"  # Ctrl-D
+MAX_READ_BYTES = 1024
 
 
 @contextmanager
@@ -34,8 +34,8 @@ def keyboard(stream: TextIO | None) -> Iterator[Callable[[], str]]:
     by_key[6][termios.VMIN], by_key[6][termios.VTIME] = 1, 0
 
     def typed() -> str:
-        keys = os.read(terminal, MOST)
-        return "" if keys == END else keys.decode(errors="replace")
+        keys = os.read(terminal, MAX_READ_BYTES)
+        return "" if keys == END_OF_INPUT else keys.decode(errors="replace")
 
     try:
         termios.tcsetattr(terminal, termios.TCSANOW, by_key)
@@ -45,7 +45,7 @@ def keyboard(stream: TextIO | None) -> Iterator[Callable[[], str]]:
 
 
 def _in_front(terminal: int) -> bool:
-    """Whether the process may set the terminal: in its foreground, or where it controls none."""
+    """True if the process may set the terminal: in its foreground, or if it controls none."""
     try:
         return os.tcgetpgrp(terminal) == os.getpgrp()
     except OSError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-EMPTY = "-"  # what is not known
+EMPTY = "-"  # an unknown value
 
 
 def scaled(value: float, units: list[str], step: float = 1000.0, apart: float | None = None) -> str:

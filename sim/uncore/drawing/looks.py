@@ -1,4 +1,4 @@
-"""How all pictures look: colours, markers, lines, fonts; whatever draws them takes them from here.
+"""The look of all pictures: colours, markers, lines and fonts, for every module that draws.
 
 style(number)       colour, marker and line of a series: all different
 STYLE               matplotlib's parameters

@@ -1,4 +1,4 @@
-"""What a picture shows, as data: a panel is one of these, whatever draws it (plot.py, webpage.py).
+"""Pictures as data: a panel is one of these, whichever module draws it (plot.py, webpage.py).
 
 curves(series, title, x, y)          lines, with bands of their repeats, and knees
 grid(values, xs, ys, ...)            a value for each pair of two parameters, by colour
@@ -17,9 +17,10 @@ from uncore.drawing.looks import Style, style
 Series = Mapping[str, Sequence[Sequence[float]]]  # label -> points: x, y, and ends of a band
 Matrix = Sequence[Sequence[float]]
 
-MEASURED = ", measured"  # ends the label of a series drawn in the colour of the simulated one
+# ends the label of a series drawn in the colour of the simulated one
+MEASURED_SUFFIX = ", measured"
 MARGIN = 1.12  # above and below what is drawn
-WIDE = 20  # a larger ratio of values is drawn on a logarithmic axis
+LOG_AXIS_RATIO = 20  # a larger ratio of values is drawn on a logarithmic axis
 
 
 @dataclass(frozen=True)
@@ -31,17 +32,18 @@ class Curves:
     dashed: Sequence[str] = ()  # measurements
     knees: Mapping[str, Sequence[float]] = field(default_factory=dict)  # label -> point
     words: Sequence[str] = ()  # at x = 0, 1, 2 ...: what is no number
-    labels: Sequence[str] = ()  # of all panels' series, so that one looks alike in each
-    span: tuple[float, float] | None = None  # of the heights, so that panels compare
+    # labels of all panels' series, so that a series looks alike in each panel
+    labels: Sequence[str] = ()
+    span: tuple[float, float] | None = None  # least and largest height, so that panels compare
 
     @property
     def own(self) -> list[str]:
         """Labels of different colours."""
         labels = self.labels or self.series
-        return list(dict.fromkeys(label.removesuffix(MEASURED) for label in labels))
+        return list(dict.fromkeys(label.removesuffix(MEASURED_SUFFIX) for label in labels))
 
     def style(self, label: str) -> Style:
-        chosen = style(self.own.index(label.removesuffix(MEASURED)))
+        chosen = style(self.own.index(label.removesuffix(MEASURED_SUFFIX)))
         return chosen._replace(line="dashed") if label in self.dashed else chosen
 
     @property
@@ -61,7 +63,7 @@ class Curves:
     @property
     def log_y(self) -> bool:
         low, high = self.heights
-        return low > 0 and high > WIDE * low
+        return low > 0 and high > LOG_AXIS_RATIO * low
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class HeatMap:
     boundaries: Mapping[str, Sequence[int]]  # per level, outermost first: where a member begins
     title: str
     unit: str
-    span: tuple[float, float] | None = None  # of the scale, so that panels compare
+    span: tuple[float, float] | None = None  # ends of the scale, so that panels compare
     signed: bool = False  # white is 0
 
     @property
@@ -96,7 +98,7 @@ class Bars:
     values: Mapping[str, Mapping[str, float]]  # group -> label -> height
     title: str
     y: str
-    lying: bool = False  # where the groups' names are long; the first group is above
+    lying: bool = False  # True for groups with long names; the first group is above
 
     @property
     def labels(self) -> list[str]:
@@ -105,9 +107,9 @@ class Bars:
 
 @dataclass(frozen=True)
 class Scatter:
-    best: Mapping[str, Sequence[tuple[float, float]]]  # by group; each has a colour
-    others: Mapping[str, Sequence[tuple[float, float]]]  # of the same groups, drawn faintly
-    outside: Sequence[tuple[float, float]]  # what is not allowed
+    best: Mapping[str, Sequence[tuple[float, float]]]  # points by group; each group has a colour
+    others: Mapping[str, Sequence[tuple[float, float]]]  # points of the same groups, drawn faintly
+    outside: Sequence[tuple[float, float]]  # points that break a constraint
     title: str
     x: str
     y: str

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from uncore.drawing import webpage
 from uncore.drawing.looks import STYLE, style
 from uncore.drawing.panels import MARGIN, Bars, Curves, Grid, HeatMap, Scatter
-from uncore.drawing.panels import MEASURED as MEASURED
+from uncore.drawing.panels import MEASURED_SUFFIX as MEASURED_SUFFIX
 from uncore.drawing.panels import Panel as Panel
 from uncore.drawing.panels import bars as bars
 from uncore.drawing.panels import curves as curves
@@ -33,14 +33,16 @@ MARKERS = {
     **{"circle": "o", "square": "s", "triangle": "^", "diamond": "D"},
     **{"down": "v", "plus": "P", "star": "*", "cross": "X"},
 }
-MANY = 4  # labels; more of them stand beside the panel
+MAX_LABELS_INSIDE = 4  # more labels stand beside the panel
 BESIDE = 2.8  # inches for them
 SIZE = (6.8, 5.2)  # inches of a panel
 ROW = 3  # panels side by side; more stand in rows
 READ = 150  # cells of a grid: in no more their values can be read
-DARK = 0.6  # of the scale
-ON_LIGHT = "#111111"  # where a page may be dark: black becomes its own ink (standalone.css)
-DECADES = 4  # of a logarithmic axis: on more of them only powers of ten are written
+DARK_SHARE = 0.6  # share of the scale above which text is light
+# text colour where a page may be dark: black becomes its own ink (standalone.css)
+ON_LIGHT = "#111111"
+# decades of a logarithmic axis; a longer axis has ticks at powers of ten only
+MAX_TICKED_DECADES = 4
 
 
 def picture(path: Path, *panels: Panel, dpi: int = 130, size: tuple[float, float] = SIZE) -> Path:
@@ -129,7 +131,7 @@ def _write_values(panel: Grid, axes: Axes) -> None:
     for y, row in enumerate(panel.values):
         for x, value in enumerate(row):
             if value is not None:
-                colour = "white" if value < low + DARK * (high - low) else ON_LIGHT
+                colour = "white" if value < low + DARK_SHARE * (high - low) else ON_LIGHT
                 axes.text(x, y, f"{value:.3g}", ha="center", va="center", color=colour)
 
 
@@ -143,7 +145,7 @@ def _(panel: Curves, axes: Axes) -> None:
         axes.plot(
             xs,
             ys,
-            label="_" if label.endswith(MEASURED) else label,
+            label="_" if label.endswith(MEASURED_SUFFIX) else label,
             color=colour,
             marker=MARKERS[marker],
             markersize=4.5,
@@ -173,12 +175,12 @@ def _scale(panel: Curves, axes: Axes) -> None:
 def _round_numbers(low: float, high: float) -> list[float]:
     """1, 2 and 5 of each decade; of many decades 1."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)))
-    steps = (1, 2, 5) if len(decades) <= DECADES else (1,)
+    steps = (1, 2, 5) if len(decades) <= MAX_TICKED_DECADES else (1,)
     return [s * 10.0**d for d in decades for s in steps if low <= s * 10.0**d <= high]
 
 
 def _is_many(panel: Panel) -> bool:
-    return isinstance(panel, Curves) and len(panel.own) > MANY
+    return isinstance(panel, Curves) and len(panel.own) > MAX_LABELS_INSIDE
 
 
 def _legend(panel: Curves, axes: Axes) -> None:
@@ -186,7 +188,7 @@ def _legend(panel: Curves, axes: Axes) -> None:
         xs, ys = zip(*panel.knees.values(), strict=True)
         ring: Any = {"marker": "o", "markersize": 11, "fillstyle": "none", "linestyle": "none"}
         axes.plot(xs, ys, color="grey", label="knee: fewest threads for 9/10 of the most", **ring)
-    if any(label.endswith(MEASURED) for label in panel.series):
+    if any(label.endswith(MEASURED_SUFFIX) for label in panel.series):
         axes.plot([], [], "--", color="grey", label="measured")
     if len(panel.own) > 1 or len(panel.series) > 1 or panel.knees:
         beside = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if _is_many(panel) else {}

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 if TYPE_CHECKING:
-    from uncore.drawing.progress_bar import Bar
+    from uncore.drawing.progress_bar import ProgressBar
 
 
 class Advance:
-    def __init__(self, bar: Bar | None = None) -> None:
+    def __init__(self, bar: ProgressBar | None = None) -> None:
         self._bar = bar
 
     def __call__(self, steps: int) -> None:
@@ -38,7 +38,7 @@ def progress(total: int, what: str, unit: str = "threads") -> Iterator[Advance]:
     if not error.is_terminal:
         yield Advance()
         return
-    from uncore.drawing.progress_bar import Bar  # noqa: PLC0415 (slow to load)
+    from uncore.drawing.progress_bar import ProgressBar  # noqa: PLC0415 (slow to load)
 
-    with Bar(error, total, what, unit) as bar:
+    with ProgressBar(error, total, what, unit) as bar:
         yield Advance(bar)

@@ -1,6 +1,6 @@
 """The bar of `progress`, for a terminal.
 
-with Bar(console, total, what, unit) as bar: bar.advance(steps), bar.say("at 3 µs")
+with ProgressBar(console, total, what, unit) as bar: bar.advance(steps), bar.say("at 3 µs")
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class _Rate(TextColumn):
         return Text(f"{speed:.2g} {task.fields['unit']}/s" if speed else "", style="dim")
 
 
-class Bar:
+class ProgressBar:
     def __init__(self, console: Console, total: int, what: str, unit: str) -> None:
         self._what = what
         self._shown = Progress(
@@ -44,7 +44,7 @@ class Bar:
         )
         self._task = self._shown.add_task(what, total=total, unit=unit)
 
-    def __enter__(self) -> Bar:
+    def __enter__(self) -> ProgressBar:
         self._shown.start()
         return self
 

@@ -35,8 +35,8 @@ class Column(NamedTuple):
     value: str | Callable[[Row], Any]
     write: Callable[[Any], str] = lambda v: EMPTY if v is None else str(v)
     left: bool = False
-    about: str = ""  # what it is, for --help
-    group: str = ""  # columns that stand together, below the others, under this title
+    about: str = ""  # description, for --help
+    group: str = ""  # title: columns with the same one stand together, below the others
     key: bool = False  # says which row it is, in every block; if none does, the first one
     minor: bool = False  # left out where it does not fit
 
@@ -75,7 +75,9 @@ def say(text: str, style: str = "") -> None:
 
 
 def _folded(line: str, width: int) -> str:
-    """What begins with blanks goes on further to the right."""
+    """Folds a line between words. A line that begins with blanks continues two columns further
+    right.
+    """
     blanks = len(line) - len(line.lstrip())
     below = " " * (blanks + 2 if blanks else 0)
     return textwrap.fill(

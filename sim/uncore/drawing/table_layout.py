@@ -1,6 +1,6 @@
-"""How a table is laid out in a given width: which columns stand side by side, and how wide each is.
+"""Lays out a table in a given width: columns side by side, and the width of each.
 
-    laid_out(columns, lines, room, wide) -> Layout
+    laid_out(columns, lines, room, wide) -> TableLayout
 
 Columns stand in the order of their importance.  Those that do not fit beside the others go into a
 block of their own, below, which begins with the key columns again; a group is a block in any case;
@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 GAP = 2  # blanks between columns
-PROSE = 24  # a text is not folded to less, if it is longer
+MIN_TEXT_WIDTH = 24  # a text is not folded to less, if it is longer
 
 
 class Headed(Protocol):
-    """What is laid out: a Column (table.py)."""
+    """A column to lay out: a Column (table.py)."""
 
     @property
     def head(self) -> str: ...
@@ -49,21 +49,21 @@ class Block:
 
 
 @dataclass
-class Layout:
+class TableLayout:
     blocks: list[Block] = field(default_factory=list)
     left_out: list[int] = field(default_factory=list)
 
 
 def laid_out(
     columns: Sequence[Headed], lines: Sequence[Sequence[str]], room: int, wide: bool
-) -> Layout:
+) -> TableLayout:
     sized = [_sized(n, column, [line[n] for line in lines]) for n, column in enumerate(columns)]
     keys = [p for p, column in zip(sized, columns, strict=True) if column.key] or sized[:1]
     others = [p for p in sized if p not in keys]
     if wide:
         everything = [*keys, *others]
-        return Layout([Block("", [_whole(p) for p in everything])])
-    layout = Layout()
+        return TableLayout([Block("", [_whole(p) for p in everything])])
+    layout = TableLayout()
     for group in dict.fromkeys(columns[p.index].group for p in others) or [""]:
         members = [p for p in others if columns[p.index].group == group]
         minor = [p for p in members if columns[p.index].minor]
@@ -79,7 +79,7 @@ def _sized(index: int, column: Headed, cells: Sequence[str]) -> Placed:
     """A column as narrow as its words and numbers allow."""
     widest = max(map(len, cells), default=0)
     if column.left:
-        widest = min(widest, max(PROSE, _longest_word(cells)))
+        widest = min(widest, max(MIN_TEXT_WIDTH, _longest_word(cells)))
     width = max(_longest_word([column.head]), widest)
     return Placed(index, width, max(len(column.head), *map(len, cells), width))
 
@@ -107,7 +107,7 @@ def _broken(keys: Sequence[Placed], members: Sequence[Placed], room: int) -> lis
 
 
 def _widened(block: Sequence[Placed], room: int) -> list[Placed]:
-    """What room is left goes to those that lack least."""
+    """Gives the remaining room to the columns that lack least."""
     spare = room - _width(block)
     given: dict[int, int] = {}
     for column in sorted(block, key=lambda column: column.wanted - column.width):

@@ -159,7 +159,7 @@ def _(panel: HeatMap) -> Parts:
 
 
 def _boundaries(panel: HeatMap) -> Iterable[dict[str, Any]]:
-    """Where a member of a level begins, across and down."""
+    """Lines across and down where a member of a level begins."""
     ends = (-0.5, len(panel.matrix) - 0.5)
     for depth, starts in enumerate(panel.boundaries.values()):
         pen = {"color": "grey" if panel.signed else "white", "width": max(2.4 - 0.7 * depth, 0.5)}

@@ -1,4 +1,4 @@
-"""How wide what is printed may be: the terminal, or $COLUMNS, or where it is piped 100.
+"""The width of printed text: the terminal's, or $COLUMNS, or 100 where the output is piped.
 
 room(terminal)      in characters
 wide                set by the option --wide: tables are as wide as they need to be

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 
 from uncore.engine import copy
-from uncore.engine.limits import Limits, Watch, watch
+from uncore.engine.limits import Limits, OnProgress, watch
 from uncore.engine.options import take
 from uncore.errors import UserError, nearest
 from uncore.result import Point
@@ -58,10 +58,10 @@ ENGINES = {
 
 # Name -> the module that has the struct `Options`; it is loaded without the engine.
 OPTIONS = {"sst": "uncore.engine.sst.options", "gem5": "uncore.engine.gem5.options"}
-EngineOptions = Mapping[str, Any]  # what a user says of any engine's options, by their names
+EngineOptions = Mapping[str, Any]  # options of any engine as the user gives them, by name
 NO_OPTIONS: EngineOptions = {}
 
-# What a run can be watched by, beside its counters; outcomes do not depend on it.
+# Observers of a run beside its counters; outcomes do not depend on them.
 PROBES = {
     "log": "the transaction log (section L of docs/model.md), by columns: for result.log.frame",
     "lines": "what touched which line, and what it cost: the fields of result.Observed",
@@ -88,7 +88,7 @@ def silent(operations: int, reached: int, touched: int = 0) -> None:
 
 
 class Engine(Protocol):
-    """What the modules of this package look like."""
+    """The interface of the modules of this package."""
 
     ABOUT: str
     ABSENT: Mapping[str, str]
@@ -98,11 +98,11 @@ class Engine(Protocol):
 
     def missing(self, **options: Any) -> str: ...
 
-    def run(self, job: Job, probes: Probes, tick: Watch, **options: Any) -> dict[str, Any]: ...
+    def run(self, job: Job, probes: Probes, tick: OnProgress, **options: Any) -> dict[str, Any]: ...
 
 
 class Outside(Engine, Protocol):
-    """Those that are other simulators (uncore.engine.outside)."""
+    """Engines that are other simulators (uncore.engine.outside)."""
 
     DIFFERS: tuple[str, ...]
 
@@ -133,13 +133,13 @@ def options(name: str) -> type[Struct] | None:
 
 
 def _given(name: str, engine_options: EngineOptions) -> dict[str, Struct]:
-    """As an argument of the engine's functions."""
+    """The options as keyword arguments of the engine's functions."""
     kind = options(name)
     return {"options": take(kind, engine_options)} if kind else {}
 
 
 def missing(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
-    """What must be installed to use the engine here; "" when usable."""
+    """Anything that must be installed to use the engine here; "" when usable."""
     return load(name).missing(**_given(name, engine_options))
 
 
@@ -173,7 +173,7 @@ def gives(name: str) -> list[str]:
     return sorted(QUANTITIES - load(name).ABSENT.keys())
 
 
-def watched(job: Job, engine_options: EngineOptions, tick: Tick = silent) -> Watch:
+def watched(job: Job, engine_options: EngineOptions, tick: Tick = silent) -> OnProgress:
     """A progress callback that stops the run at its limit."""
     return watch(take(Limits, engine_options), job.program.name, tick)
 
@@ -204,7 +204,7 @@ def protocol(job: Job, engine_options: EngineOptions = NO_OPTIONS) -> str:
 
 
 def identity(name: str, engine_options: EngineOptions = NO_OPTIONS) -> list[str]:
-    """What another version of the engine has otherwise: equal ones give equal outcomes."""
+    """Texts that identify the engine's version: equal ones give equal outcomes."""
     locate = getattr(load(name), "locate", None)
     installed = locate and locate(**_given(name, engine_options))
     if not installed:
@@ -225,7 +225,7 @@ def usable(
 
 
 def draws(name: str) -> bool:
-    """Whether the engine leaves anything to chance (section V of docs/model.md)."""
+    """True if the engine leaves anything to chance (section V of docs/model.md)."""
     return "chance" in getattr(load(name), "CAN", frozenset())
 
 

@@ -1,4 +1,4 @@
-"""Which copy of uncore this is: a hash of all its files that decide what happens."""
+"""Identifies this copy of uncore: a hash of all its files that decide outcomes."""
 
 from __future__ import annotations
 

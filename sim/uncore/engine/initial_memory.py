@@ -1,4 +1,4 @@
-"""What a job means to an engine of ours: the guest's initial memory, and what is refused.
+"""Makes the guest's initial memory for an engine of ours, and refuses jobs that it cannot run.
 
 Interface: `memory(job, can)`, `text(job)`, `refuse_what_is_missing(job, can)`; `elf(job, can)` for
 an engine that loads a file.
@@ -25,7 +25,7 @@ TIMEBASE = 1_000_000_000  # Hz: our engines' CSR time counts nanoseconds
 
 
 def memory(job: Job, can: Collection[str] = ()) -> Image:
-    """What the guest finds at its start, or a UserError for what the engine cannot do.
+    """The memory at the guest's start, or a UserError for a feature that the engine lacks.
 
     `can`: of the features that a machine or a job may have, those the engine has.
     """

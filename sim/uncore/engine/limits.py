@@ -35,13 +35,13 @@ class Limits(Struct, frozen=True):
     ] = NONE
 
 
-class Watch(Protocol):
-    """What an engine says now and then, and at the end: 0 is what it cannot know."""
+class OnProgress(Protocol):
+    """A callback for an engine's progress, called now and then and at the end. 0 means unknown."""
 
     def __call__(self, operations: int, reached: int, touched: int = 0) -> None: ...
 
 
-def watch(limits: Limits, name: str, tick: Callable[[int, int], None]) -> Watch:
+def watch(limits: Limits, name: str, tick: Callable[[int, int], None]) -> OnProgress:
     """`name`: of the program."""
     time_ps = _read("--max-time", limits.max_time, duration)
     memory = _read("--max-memory", limits.max_memory, _size)

@@ -1,7 +1,7 @@
-"""What came of a run: the fields of a Point from what an engine of ours counted.
+"""Turns the counts of one of our engines into the fields of a Point.
 
-Interface: `point(job, run)`, `percentiles(buckets)`; `Run` is what it wants to know of a run that
-has ended, native or reference.
+Interface: `point(job, run)`, `percentiles(buckets)`; `CountedRun` is the interface of an ended run,
+native or reference.
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ if TYPE_CHECKING:
     from uncore.program import Program
     from uncore.topology.machine import Machine
 
-SUSPECTS = ["stopped", "running", "waiting", "spinning", "idle"]  # whom to name first in a message
+# order in which states of harts are named in a message
+MODES_BY_SUSPICION = ["stopped", "running", "waiting", "spinning", "idle"]
 MOST_SUSPECTS = 16
 NO_OPERATIONS = "the workload marks no operations"  # why a point has no latency
 NOT_TOGETHER = "fewer than 20 operations were done while all threads took part (W2)"
 MOST_LINES = 64  # hottest lines kept in a result
 MOST_NAMED = 5  # hottest lines in a message
 MOST_OUTPUT = tasks.MOST_OUTPUT
-KEPT = "a core keeps a line for the SC no longer than 64 instructions take (C6.2)"
+KEPT_FOR_SC = "a core keeps a line for the SC no longer than 64 instructions take (C6.2)"
 
 
-class Run(tasks.Run, Protocol):
+class CountedRun(tasks.EndedRun, Protocol):
     """The same of an engine of ours, and what it counts."""
 
     @property
@@ -47,7 +48,7 @@ class Run(tasks.Run, Protocol):
         """`lines`: of how many at most, those that were fetched most."""
 
 
-def point(job: Job, engine: Run) -> dict[str, Any]:
+def point(job: Job, engine: CountedRun) -> dict[str, Any]:
     """The fields of the job's one Point, or a GuestError that says who was where."""
     if engine.end != "exited":
         raise GuestError(_why(job, engine))
@@ -88,7 +89,7 @@ def point(job: Job, engine: Run) -> dict[str, Any]:
     return point
 
 
-def whereabouts(job: Job, engine: Run) -> list[str]:
+def whereabouts(job: Job, engine: CountedRun) -> list[str]:
     """For a message, of a program of Linux: its threads, and the lines that were fetched most."""
     if not job.program.linux:
         return []
@@ -98,8 +99,8 @@ def whereabouts(job: Job, engine: Run) -> list[str]:
     return [*tasks.stacks(job, cast(tasks.OfLinux, engine)), *hot]
 
 
-def _told(guest: Program, engine: Run, harts: int) -> dict[str, Any]:
-    """What a workload leaves in its records, and its tables."""
+def _told(guest: Program, engine: CountedRun, harts: int) -> dict[str, Any]:
+    """Fields from a workload's records and tables."""
     records = readback.records(guest, engine.read, harts)
     fields = readback.fields(records, readback.tables(guest, engine.read))
     if engine.exit_code and not fields["failures"]:
@@ -150,12 +151,12 @@ def _memory_caches(machine: Machine, counts: dict[str, Any]) -> list[tuple[str, 
 
 
 def origins(machine: Machine) -> tuple[list[str], list[str]]:
-    """What fills from between the children of a level are called; and of each resolver's data."""
+    """Names of the sources between the children of a level, and of each resolver's data."""
     between = ["system", *(level for level in machine.levels if level != "thread")]
     return between, [f"{resolver.level} data" for resolver in machine.resolvers]
 
 
-def traffic(job: Job, run: Run) -> dict[str, list[int]]:
+def traffic(job: Job, run: CountedRun) -> dict[str, list[int]]:
     """The probe: how often messages without and with a line took a channel, by its level."""
     levels = {link.channel: link.level for link in job.machine.links if link.channel >= 0}
     by_level: dict[str, list[int]] = {}
@@ -187,15 +188,17 @@ def _broken_rule(machine: Machine, reason: str) -> str:
     return impossible.worded(reason, tables.of(machine.protocol, machine.tables))
 
 
-def _failed_scs(job: Job, engine: Run) -> list[str]:
-    """Where SCs failed while no operation was done: a loop around them may never end."""
+def _failed_scs(job: Job, engine: CountedRun) -> list[str]:
+    """Sentences on SCs that failed while no operation was done: a loop around them may never
+    end.
+    """
     failed = engine.counters()["failed_lately"]
     if engine.end != "watchdog" or not failed:
         return []
     names = Names.of(job.program, engine.read, job.threads[0])
     total = sum(times for _, times in failed)
     return [
-        f"  meanwhile {total} SCs failed: their loops may never end; {KEPT}",
+        f"  meanwhile {total} SCs failed: their loops may never end; {KEPT_FOR_SC}",
         *(
             f"  {times} SCs failed on the line of {address:#x}, {names.at(address)}"
             for address, times in failed[:MOST_SUSPECTS]
@@ -203,7 +206,7 @@ def _failed_scs(job: Job, engine: Run) -> list[str]:
     ]
 
 
-def _why(job: Job, engine: Run) -> str:
+def _why(job: Job, engine: CountedRun) -> str:
     """The run ended badly: who was where, in the words of the source."""
     guest = job.program
     failed = _failed_scs(job, engine)
@@ -217,7 +220,9 @@ def _why(job: Job, engine: Run) -> str:
     lines = [heads[engine.end], *failed]
     if guest.linux:
         return "\n".join([*lines, *whereabouts(job, engine)])
-    harts = sorted(enumerate(engine.harts()), key=lambda pair: SUSPECTS.index(pair[1]["mode"]))
+    harts = sorted(
+        enumerate(engine.harts()), key=lambda pair: MODES_BY_SUSPICION.index(pair[1]["mode"])
+    )
     for number, hart in harts[:MOST_SUSPECTS]:
         where = guest.symbol_at(hart["pc"]) or "no symbol"
         source = guest.source_line(hart["pc"]) or "no line known"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from uncore.support.splitmix import WORD, splitmix
+from uncore.support.splitmix import WORD_VALUES, splitmix
 
 if TYPE_CHECKING:
     from uncore.job import Job
@@ -20,7 +20,7 @@ START, REQUEST, HOLD, LOAD, STORE, ANSWER, STALL, SLICE = 1, 2, 3, 4, 5, 7, 8, 9
 def draw(seed: int, most: int, what: int, whom: int, count: int) -> int:
     """V2: a number from 0 to `most`."""
     stream = splitmix(splitmix(splitmix(seed) + what) + whom)
-    return splitmix(stream + count) * (most + 1) // WORD
+    return splitmix(stream + count) * (most + 1) // WORD_VALUES
 
 
 def start(job: Job, hart: int) -> int:

@@ -1,4 +1,4 @@
-"""What came of a program of Linux: its exit status, its output, its threads.
+"""Results of a Linux program: its exit status, its output, and its threads.
 
 Interface: `fields(job, run)`, of a Point; `latency(point)` where it marks no operations;
 `stacks(job, run)`: where each thread is, for a message.  A program without hints is one operation:
@@ -20,8 +20,8 @@ MOST_THREADS, MOST_FRAMES = 16, 12
 Task = dict[str, Any]
 
 
-class Run(Protocol):
-    """What is asked of a run, whatever its program."""
+class EndedRun(Protocol):
+    """The interface of a run that every program's results need."""
 
     @property
     def exit_code(self) -> int: ...
@@ -36,7 +36,7 @@ class Run(Protocol):
         """Memory as the machine would read it."""
 
 
-class OfLinux(Run, Protocol):
+class OfLinux(EndedRun, Protocol):
     """The same of a program of Linux."""
 
     @property
@@ -128,7 +128,7 @@ def _place(job: Job, pc: int) -> str:
     return f"{pc:#x} {name} ({job.program.source_line(pc) or 'no line known'})"
 
 
-def _frames(job: Job, run: Run, task: Task) -> list[int]:
+def _frames(job: Job, run: EndedRun, task: Task) -> list[int]:
     """Return addresses by frame pointers; the first that is no code ends the walk."""
     frames, frame = [task["pc"]], task["fp"]
     if _is_code(job, task["ra"]):

@@ -42,7 +42,7 @@ Answer = TypeVar("Answer")
 LOCAL = "local"
 ADDRESS = re.compile(r"(tcp|tls|wss?)://([^\s/:]+|\[[0-9a-fA-F:]+\]):\d{1,5}")
 ENCRYPTED = ("tls", "wss")
-PATIENCE = 10  # seconds for a scheduler to answer, and for a first worker
+SCHEDULER_TIMEOUT_S = 10  # for its answer, and for a first worker
 PACE = 0.2  # seconds between two progress reports of a worker
 
 
@@ -103,7 +103,7 @@ def _client(address: str, security: Security | None = None) -> Iterator[Client]:
             " docs/cli.md (Beyond one computer) says how to make them"
         )
     try:
-        client = Client(address, timeout=PATIENCE, set_as_default=False, security=keys)
+        client = Client(address, timeout=SCHEDULER_TIMEOUT_S, set_as_default=False, security=keys)
     except (OSError, ValueError) as error:
         raise UserError(
             f"--cluster {address}: no scheduler answers there ({error}); `dask scheduler` starts"
@@ -119,7 +119,7 @@ class Cluster:
     def __init__(self, client: Client, address: str) -> None:
         self._client, self._address = client, address
         try:
-            client.wait_for_workers(1, timeout=PATIENCE)
+            client.wait_for_workers(1, timeout=SCHEDULER_TIMEOUT_S)
         except TimeoutError:
             raise UserError(
                 f"--cluster {address}: the scheduler has no workers; on each computer write"

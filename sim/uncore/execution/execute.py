@@ -34,11 +34,12 @@ from uncore.job import Job
 from uncore.result.observed import Observed
 from uncore.result.schema import Host, Outcome, Point, Result
 
-Seen = Callable[[Job, dict[str, Any]], None]  # what the probes saw at a point, by probe
+# called with a job and the observations of a point, by observer
+Seen = Callable[[Job, dict[str, Any]], None]
 Done = Callable[[Job, Point], None]  # called after each point, in the order of finishing
 Wrong = Callable[[Job, GuestError], None]  # called for each point whose guest went wrong
 Interrupted = Callable[[Job | None, KeyboardInterrupt], None]  # its cause: what was so far
-_Run = tuple[Any, ...]  # what tells a job's points apart
+_Run = tuple[Any, ...]  # key that distinguishes a job's points
 _Numbered = tuple[int, Job]  # index among all points, and the point
 
 SAVED = frozenset({"lines", "traffic", "pace"})  # probes whose observations are saved with a point
@@ -95,7 +96,7 @@ def execute(
                     seen(job, point.observed)
                 done(job, point.point)
         ended()
-    except KeyboardInterrupt as stopped:  # what is finished is the answer
+    except KeyboardInterrupt as stopped:  # the finished points are the answer
         ended()
         for end in under_way or [(None, stopped)]:
             interrupted(*end)
@@ -145,7 +146,9 @@ class _How:
     store: Store | None
 
     def probes_of(self, job: Job) -> Probes:
-        """Those of the job: of several jobs some may be searches, which other engines have not."""
+        """Observers of the job. Among several jobs some may be searches, which other engines do not
+        have.
+        """
         return self.probes & engine.load(job.engine).PROBES
 
     def resumed(self, number: int, job: Job) -> Finished | None:

@@ -20,7 +20,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeAlias, Ty
 from uncore.engine import NO_OPTIONS, EngineOptions
 from uncore.execution.pool import Workers
 from uncore.execution.request import Counts, Value
-from uncore.execution.uncertainty import SAMPLES
+from uncore.execution.uncertainty import DEFAULT_SAMPLES
 from uncore.job import Job
 from uncore.job.schema import options
 
@@ -63,7 +63,7 @@ class Keywords(Protocol[Word, Truth, Number]):
         from_function: str = ...,
         to_function: str = ...,
         op: str = ...,
-        samples: int = SAMPLES,
+        samples: int = DEFAULT_SAMPLES,
         cores: Workers = 1,
         slow: bool = False,
         observed: bool = False,

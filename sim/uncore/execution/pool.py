@@ -7,8 +7,8 @@
 
 Signals that end a program reach every process of a terminal or of a group.  The parent alone
 answers them: it keeps what is finished, and has its workers stop: their work gets a
-KeyboardInterrupt, which it may answer.  They are killed after PATIENCE, by a second signal, when
-the parent leaves the loop early, or by the kernel when the parent is gone.
+KeyboardInterrupt, which it may answer.  They are killed after LAST_ANSWERS_TIMEOUT_S, by a second
+signal, when the parent leaves the loop early, or by the kernel when the parent is gone.
 
 Workers are forked, so work and items are in their memory: the number of an item and its answer is
 all that passes between processes.
@@ -37,7 +37,7 @@ Answer = TypeVar("Answer")
 
 PR_SET_PDEATHSIG = 1  # Linux, prctl(2)
 STOP = signal.SIGUSR1  # from the parent to a worker
-PATIENCE = 30  # seconds for the last answers: those of work that looks at signals between its steps
+LAST_ANSWERS_TIMEOUT_S = 30  # for work that looks at signals between its steps
 
 
 class Heard(Protocol):
@@ -51,7 +51,7 @@ def unheard(operations: int, reached: int, under_way: int = 1) -> None:
     """Ignores progress."""
 
 
-class Crew(Protocol):
+class ClusterCrew(Protocol):
     """Workers of a cluster (cluster.py)."""
 
     def finished(
@@ -59,7 +59,7 @@ class Crew(Protocol):
     ) -> Iterator[Answer]: ...
 
 
-Workers: TypeAlias = int | Crew
+Workers: TypeAlias = int | ClusterCrew
 
 
 def mapped(work: Callable[[Item], Answer], items: Sequence[Item], cores: int) -> Iterator[Answer]:
@@ -99,8 +99,8 @@ def _last_answers(futures: set[Future[Any]]) -> Iterator[Any]:
     for child in multiprocessing.active_children():
         if child.pid:
             os.kill(child.pid, STOP)
-    for future in wait(begun, PATIENCE).done:
-        if not future.exception() and (answer := future.result()) is not NOTHING:
+    for future in wait(begun, LAST_ANSWERS_TIMEOUT_S).done:
+        if not future.exception() and (answer := future.result()) is not NO_ANSWER:
             yield answer
 
 
@@ -111,10 +111,10 @@ def _answer(work: Callable[[Item], Answer], items: Sequence[Item], number: int) 
 class Nothing(Enum):
     """The answer of work that was stopped and says no more."""
 
-    NOTHING = 0
+    NO_ANSWER = 0
 
 
-NOTHING = Nothing.NOTHING
+NO_ANSWER = Nothing.NO_ANSWER
 _numbered_work: Callable[[int], Any]  # in a worker: _answer with the work and the items
 _at_work = _stopped = False  # in a worker: whether a signal interrupts work; whether one has come
 
@@ -124,10 +124,10 @@ def _numbered(number: int) -> Any:
     try:
         _at_work = True
         if _stopped:
-            return NOTHING
+            return NO_ANSWER
         return _numbered_work(number)
     except KeyboardInterrupt:
-        return NOTHING
+        return NO_ANSWER
     finally:
         _at_work = False
 

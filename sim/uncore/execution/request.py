@@ -18,7 +18,7 @@ from uncore.engine import NO_OPTIONS, EngineOptions
 from uncore.errors import UserError
 from uncore.execution.execute import execute
 from uncore.execution.pool import Workers
-from uncore.execution.uncertainty import SAMPLES, spread, within
+from uncore.execution.uncertainty import DEFAULT_SAMPLES, spread, within
 from uncore.job import Job
 from uncore.job.forms import FIRST_SEED, REPEATS
 from uncore.job.placement import place, thread_counts
@@ -31,7 +31,7 @@ from uncore.topology.schema import LINE
 Value = str | int | float | bool  # "50ns"
 NOTHING: Mapping[str, Any] = {}
 Counts = str | int | Iterable[int]  # "1,2,4..128", 4, [1, 2, 4]
-LINE_PARAMETER = "line_bytes"  # of workloads/include/line.h
+LINE_PARAMETER = "line_bytes"  # parameter of workloads/include/line.h
 
 
 def executed(
@@ -39,7 +39,7 @@ def executed(
     machines: Sequence[str | Machine],
     *,
     cores: Workers = 1,
-    samples: int = SAMPLES,
+    samples: int = DEFAULT_SAMPLES,
     observed: bool = False,
     engine_options: EngineOptions = NO_OPTIONS,
 ) -> list[Result]:
@@ -99,7 +99,9 @@ def make_job(
 
 
 def _of_the_line(machine: Machine, guest: Program) -> dict[str, Any]:
-    """What a program that pads by itself (workloads/include/line.h) is told of wide lines."""
+    """The parameter that passes wide lines to a program that pads by itself
+    (workloads/include/line.h).
+    """
     asks = any(parameter.name == LINE_PARAMETER for parameter in guest.params)
     return {LINE_PARAMETER: machine.line} if asks and machine.line != LINE else {}
 

@@ -32,8 +32,8 @@ from uncore.support import paths
 from uncore.support.bounded_folder import trim
 from uncore.support.output_files import write_whole
 
-FOLDER = paths.CACHE / "points"
-MOST = 1 << 20  # bytes in each of 256 folders; a point of a lock on 128 harts takes 5 KB
+POINTS_FOLDER = paths.CACHE / "points"
+MAX_FOLDER_BYTES = 1 << 20  # in each of 256 folders; a point of a lock on 128 harts takes 5 KB
 LABELS = ("overrides",)  # fields of a job's document whose values the machine holds, too
 
 
@@ -42,7 +42,7 @@ class SavedPoint(msgspec.Struct, frozen=True):
 
     point: Point
     seconds: float  # of the host
-    lines: Observed | None = None  # what the probe `lines` saw, where it was on
+    lines: Observed | None = None  # observations of `lines`, if it was on
     traffic: dict[str, list[int]] | None = None  # the same of `traffic`
     pace: Pace | None = None  # and of `pace`
 
@@ -56,8 +56,8 @@ def key(job: Job, engine_options: EngineOptions = NO_OPTIONS) -> str:
 
 @dataclass(frozen=True)
 class Store:
-    folder: Path = field(default_factory=lambda: FOLDER)
-    most: int = MOST
+    folder: Path = field(default_factory=lambda: POINTS_FOLDER)
+    most: int = MAX_FOLDER_BYTES
 
     def save(self, key: str, saved: SavedPoint) -> None:
         """Saves a point; a folder that cannot be written does not fail the run."""

@@ -30,9 +30,9 @@ from uncore.result.schema import Interval, Result
 from uncore.topology.machine import Machine, Number
 from uncore.topology.units import NUMBER
 
-SAMPLES = 10  # by default
-OUTSIDE = 0.1  # of the true values lie below an interval, and as many above
-PARTS = re.compile(rf"{NUMBER}\s*(.*)")
+DEFAULT_SAMPLES = 10
+TAIL_SHARE = 0.1  # share of the true values, below an interval as above it
+NUMBER_AND_UNIT = re.compile(rf"{NUMBER}\s*(.*)")
 
 
 def uncertain(machine: Machine) -> list[Number]:
@@ -82,7 +82,7 @@ def _with_intervals(result: Result, drawn: Sequence[Result]) -> Result:
 def span(values: Iterable[int]) -> tuple[int, int]:
     """Least and greatest value, without a tenth of them at either end."""
     ordered = sorted(values)
-    beyond = int(len(ordered) * OUTSIDE)
+    beyond = int(len(ordered) * TAIL_SHARE)
     return ordered[beyond], ordered[-1 - beyond]
 
 
@@ -91,7 +91,7 @@ def _drawn(number: Number, count: int) -> list[str]:
     (low, unit), (high, high_unit) = (_parts(number, end) for end in number.interval)
     if unit != high_unit or not 0 < low <= high:
         raise _no_interval(number)
-    middle, deviation = log(low * high) / 2, log(high / low) / 2 / -NormalDist().inv_cdf(OUTSIDE)
+    middle, deviation = log(low * high) / 2, log(high / low) / 2 / -NormalDist().inv_cdf(TAIL_SHARE)
     values = [
         exp(middle + deviation * NormalDist().inv_cdf((part + 0.5) / count))
         for part in range(count)
@@ -101,7 +101,7 @@ def _drawn(number: Number, count: int) -> list[str]:
 
 
 def _parts(number: Number, text: str) -> tuple[float, str]:
-    match = PARTS.fullmatch(text.strip())
+    match = NUMBER_AND_UNIT.fullmatch(text.strip())
     if not match:
         raise _no_interval(number)
     return float(match[1]), match[2]

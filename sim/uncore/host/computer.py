@@ -65,7 +65,7 @@ class Group(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Distances(Struct, frozen=True, forbid_unknown_fields=True):
-    """How long a read takes from memory node to memory node."""
+    """Latencies of reads from memory node to memory node."""
 
     nodes: Annotated[tuple[int, ...], Meta(description="their numbers")]
     values: Annotated[tuple[int, ...], Meta(description="row by row")]
@@ -154,7 +154,7 @@ class Computer(Struct, frozen=True, forbid_unknown_fields=True):
         return next(c for c in self.shared(level).values() if (c.size, c.ways, len(c.cpus)) == kind)
 
     def distance(self, a: int, b: int) -> str:
-        """What is the nearest thing two processors share."""
+        """The nearest thing that two processors share."""
         of = {cpu.number: cpu for cpu in self.cpus}
         if b in of[a].core:
             return "core"

@@ -84,7 +84,7 @@ def room_for(threads: Sequence[int]) -> list[int]:
 def described(
     name: str, sha256: str, cpus: Sequence[int], threads: Sequence[int]
 ) -> dict[str, Any]:
-    """What was asked, in the words of a simulated job."""
+    """The request, in the words of a simulated job."""
     return {
         "machine": {"id": "host", "name": processor(), "cpus": [*cpus]},
         "program": {"name": name, "sha256": sha256},
@@ -167,7 +167,7 @@ def _listen(hears: int, tick: Callable[[], None] | None) -> None:
 
 
 def point(name: str, console: str, status: int) -> dict[str, Any]:
-    """What a run has printed, as the fields of a Point."""
+    """Fields of a Point from a run's printed records."""
     records = readback.records_from_text(console)
     failures = [record.why for record in records if record.failures]
     if not records or (status and not failures):

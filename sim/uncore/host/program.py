@@ -35,7 +35,7 @@ COUNTED = paths.WORKLOADS / "runtime/counted/hints.c"
 
 @dataclass(frozen=True)
 class Sources:
-    """What a program is compiled of: the file given, others, the compiler's words."""
+    """Sources of a program: the file given, other files, and options of the compiler."""
 
     main: Path
     others: tuple[Path, ...] = ()
@@ -67,9 +67,9 @@ def compile(sources: Sources) -> Path:
     counter = paths.CACHE / "host/counted.o"
     build.build_object(COUNTED, counter)
     flags = ("-DUNCORE_COUNTED", *sources.flags)
-    binary = elf_of(sources.main, sources.others, flags, build.HERE)
+    binary = elf_of(sources.main, sources.others, flags, build.HOST_TARGET)
     files = [file.resolve() for file in (sources.main, *sources.others)]
-    build.build_for_linux([*files, counter], binary, flags, build.HERE)
+    build.build_for_linux([*files, counter], binary, flags, build.HOST_TARGET)
     return binary
 
 

@@ -23,7 +23,7 @@ UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 class Setting(Struct, frozen=True, forbid_unknown_fields=True):
-    """How the computer was set; an empty text is something the system did not tell."""
+    """Settings of the computer; an empty text means that the system did not report it."""
 
     kernel: Annotated[str, Meta(description="release")]
     clock_source: Annotated[str, Meta(description="of the kernel's clock, which times everything")]

@@ -67,10 +67,11 @@ Seed = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 
 
 class Length(NamedTuple):
-    """How runs of a thread count are made, where that was searched."""
+    """Length and number of the runs of a thread count, if they were searched."""
 
     threads: int
-    ops: int  # of each hart; where runs last a time, those before a hart looks at the clock
+    # operations of each hart; where runs last a time, those before a hart looks at the clock
+    ops: int
     runs: int  # with the first of the job's seeds
     start: int  # ps by which harts start late at most, for each of them
     duration: int = 0  # ns; 0: as long as `ops` take
@@ -155,8 +156,8 @@ class Job:
     )
     free: tuple[Bytes, ...] = ()  # lines that cost nothing (docs/whatif.md)
     apart: tuple[tuple[Bytes, ...], ...] = ()  # each group on a line of its own (docs/whatif.md)
-    since: Since | None = None  # of a saved run that went on with other parameters
-    lengths: tuple[Length, ...] = ()  # what `within` has come to, of each thread count
+    since: Since | None = None  # the saved run that this one continues with other parameters
+    lengths: tuple[Length, ...] = ()  # length of the runs of each thread count, found by `within`
     # Millionths of the rate; 0: `ops` says how long a run is.
     within: Annotated[int, Meta(ge=0, lt=10**6)] = option(
         "--within",
@@ -289,7 +290,7 @@ class Job:
 
     @property
     def unmarked(self) -> bool:
-        """Whether nothing says what is measured of a program of Linux."""
+        """True if nothing marks the measured part of a Linux program."""
         return not self.program.marked and not any(self.functions.values())
 
     @property
@@ -399,7 +400,7 @@ def _check_slices(slices: str, most: int) -> None:
 
 
 def slice_is_drawn(slices: str, machine: Machine) -> bool:
-    """Whether a seed draws which slice owns a line (V10), and there are several."""
+    """True if a seed draws the slice that owns a line (V10), and there are several."""
     several = any(len(set(resolver.slices)) > 1 for resolver in machine.resolvers)
     return slices == "hash" and several and machine.chance.slice > 0
 

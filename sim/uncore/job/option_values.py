@@ -28,7 +28,7 @@ from uncore.support.output_kinds import OutputKind
 from uncore.topology.units import NUMBER, TIME
 
 MILLION = 10**6
-LONGEST = 1 << 62  # ps; engines add times to each other
+MAX_DURATION_PS = 1 << 62  # engines add times to each other
 KINDS: Mapping[str, OutputKind] = {
     "--output": kinds.RESULT,
     "-o": kinds.MEASUREMENT,
@@ -81,7 +81,7 @@ def places(text: str) -> list[str]:
 
 
 def is_workload(word: str) -> bool:
-    """Whether a word is `kind/name` or a program's file; a machine's file ends in .toml."""
+    """True if a word is `kind/name` or a program's file; a machine's file ends in .toml."""
     return word.endswith((".c", ".cc", ".cpp", ".cxx", ".zig", ".elf")) or (
         "/" in word and not word.endswith(".toml")
     )
@@ -104,8 +104,8 @@ def duration(option: str, text: str) -> int:
     if not match or match[2] not in TIME or not Fraction(match[1]):
         units = ", ".join(TIME)
         raise UserError(f"{option} {text}: expected a duration above zero in {units}, like 100ms")
-    if (ps := round(Fraction(match[1]) * TIME[match[2]])) >= LONGEST:
-        raise UserError(f"{option} {text}: expected at most {(LONGEST - 1) // TIME['s']}s")
+    if (ps := round(Fraction(match[1]) * TIME[match[2]])) >= MAX_DURATION_PS:
+        raise UserError(f"{option} {text}: expected at most {(MAX_DURATION_PS - 1) // TIME['s']}s")
     return ps
 
 

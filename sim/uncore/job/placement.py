@@ -1,4 +1,4 @@
-"""Which thread runs on which hart: thread lists as users write them, and placement policies.
+"""Places threads on harts: thread lists as users write them, and placement policies.
 
     thread_counts("1,2,4..128", room=128)  -> (1, 2, 4, 8, ..., 128)
     place(machine, "compact", smt=True)   -> every hart of the machine in order of use

@@ -43,7 +43,7 @@ class Scope(Enum):
 class Option(NamedTuple):
     """An option of a command, and the field of Job that holds its value."""
 
-    name: str  # of the field, and the keyword in Python
+    name: str  # the field, and the keyword in Python
     flag: str
     about: str
     form: Form

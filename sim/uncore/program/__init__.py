@@ -28,16 +28,16 @@ from uncore.program.locate import (
 )
 from uncore.program.names import Names
 from uncore.program.parameter import Parameter
-from uncore.program.program import Program, Table
-from uncore.program.readback import Record
+from uncore.program.program import Program, ProgramTable
+from uncore.program.readback import HartRecord
 
 __all__ = [
     "LINUX_SUFFIXES",
+    "HartRecord",
     "Names",
     "Parameter",
     "Program",
-    "Record",
-    "Table",
+    "ProgramTable",
     "abi",
     "build",
     "catalogue",

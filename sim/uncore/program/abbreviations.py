@@ -41,7 +41,7 @@ class Abbreviations(AbbrevTable):
         return self._places[code]
 
     def _end(self, at: int) -> int:
-        """Of the line: a tag, a byte, and pairs of a name and a form."""
+        """Offset behind a line of the table: a tag, a byte, and pairs of a name and a form."""
         name, at = self._number(at)
         at += 1
         while name:

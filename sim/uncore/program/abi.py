@@ -1,4 +1,4 @@
-"""What guest and engine agree on, read from the one text that says it: include/uncore_abi.h.
+"""Constants and structures shared by guest and engine, read from include/uncore_abi.h.
 
 CONSTANTS["UC_BLOCK"]      every numeric #define, by name
 FIELDS["uc_record"]        the fields of every structure in order, each one 64-bit word

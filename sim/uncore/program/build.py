@@ -33,7 +33,7 @@ ZIG_CC = (*ZIG, "cc")
 
 @dataclass(frozen=True)
 class Target:
-    """What a program is built for: a compiler and its words, and a folder of runtime/."""
+    """A target to compile for: a compiler with its options, and a folder of runtime/."""
 
     compiler: tuple[str, ...]
     folder: str
@@ -43,7 +43,7 @@ class Target:
 # A program of Linux: for RV64GC, as the target is by default, with musl and libc++ linked in, and
 # frames that a message can follow; or the same for this computer.
 ON_MACHINES = "riscv64-linux-musl"
-HERE = f"{platform.machine()}-linux-musl"
+HOST_TARGET = f"{platform.machine()}-linux-musl"
 LINUX = ("-static", "-O2", "-g", "-fno-omit-frame-pointer", "-fno-sanitize=undefined")
 LINUX_ZIG = ("-OReleaseSafe", "-fno-strip")
 # The canonical guest: no compressed instructions, no compare-and-swap instruction, no sub-word
@@ -78,10 +78,10 @@ HOST = Target(
 # With the system's compiler, which has the sanitizer's library ready; it knows no fences.
 HOST_SANITIZED = Target(("cc",), "host", (*THREADS, "-fsanitize=thread", "-Wno-tsan"))
 
-FIRST_PATIENCE = 900  # seconds, where the C library may have to be compiled
-QUIET = 5  # seconds after which a person is told what is waited for
-PATIENCE = 60  # seconds of one compilation; the slowest takes ten
-MEMORY = 8 << 30  # bytes
+FIRST_COMPILE_TIMEOUT_S = 900  # the C library may have to be compiled
+QUIET_COMPILE_S = 5  # seconds after which a person is told what is waited for
+COMPILE_TIMEOUT_S = 60  # the slowest compilation takes ten
+MAX_COMPILER_BYTES = 8 << 30
 
 ZIG_CACHE = paths.CHECKOUT / "build/zig" if paths.CHECKOUT else paths.CACHE / "zig"
 
@@ -114,7 +114,9 @@ def command(
 
 
 def _compiler_folder() -> Path:
-    """Where the compiler runs: from there it names its own headers the same way on every host."""
+    """Working directory of the compiler: from there its headers have the same names on every
+    host.
+    """
     zig = importlib.util.find_spec("ziglang")
     if zig is None or not zig.submodule_search_locations:
         raise UserError(
@@ -167,7 +169,7 @@ def build_for_linux(
         include = f"-I{paths.WORKLOADS / 'include'}"
         if driver_is_c:
             words.append(f"-ffile-prefix-map={sources[0].parent}/=")
-        _compile(sources[0], [*words, include, *map(str, sources)], FIRST_PATIENCE)
+        _compile(sources[0], [*words, include, *map(str, sources)], FIRST_COMPILE_TIMEOUT_S)
         unfinished.replace(elf)
     finally:
         unfinished.unlink(missing_ok=True)
@@ -178,8 +180,17 @@ def build_object(source: Path, made: Path) -> None:
     made.parent.mkdir(parents=True, exist_ok=True)
     unfinished = made.with_name(f".{os.getpid()}.{made.name}")
     try:
-        words = [*ZIG_CC, "-target", HERE, *LANGUAGE, "-c", str(source), "-o", str(unfinished)]
-        _compile(source, words, FIRST_PATIENCE)
+        words = [
+            *ZIG_CC,
+            "-target",
+            HOST_TARGET,
+            *LANGUAGE,
+            "-c",
+            str(source),
+            "-o",
+            str(unfinished),
+        ]
+        _compile(source, words, FIRST_COMPILE_TIMEOUT_S)
         unfinished.replace(made)
     finally:
         unfinished.unlink(missing_ok=True)
@@ -195,8 +206,10 @@ def files(source: Path) -> list[Path]:
 
 
 def _compile(source: Path, words: list[str], patience: int = 0) -> str:
-    """What the compiler prints; it calls others, so its group of processes ends with it."""
-    patience = patience or PATIENCE
+    """Compiles a file and returns the compiler's output. The compiler calls others, so all of its
+    group of processes ends with it.
+    """
+    patience = patience or COMPILE_TIMEOUT_S
     sources.check(source, [paths.WORKLOADS / "include"])
     with subprocess.Popen(
         words,
@@ -227,10 +240,12 @@ def _compile(source: Path, words: list[str], patience: int = 0) -> str:
 
 
 def _said(compiler: subprocess.Popen[str], source: Path, patience: int) -> tuple[str, str]:
-    """What the compiler prints on its two streams; a first program's library takes its time."""
-    if patience == FIRST_PATIENCE and sys.stderr.isatty():
+    """The compiler's output on its two streams. The first program in a language waits for its
+    library.
+    """
+    if patience == FIRST_COMPILE_TIMEOUT_S and sys.stderr.isatty():
         try:
-            return compiler.communicate(timeout=QUIET)
+            return compiler.communicate(timeout=QUIET_COMPILE_S)
         except subprocess.TimeoutExpired:
             library = "its C or C++ library is compiled with it the first time, for a minute or two"
             sys.stderr.write(f"{source.name}: compiling; {library}\n")
@@ -239,7 +254,7 @@ def _said(compiler: subprocess.Popen[str], source: Path, patience: int) -> tuple
 
 def _limit(patience: int) -> None:
     """In the compiler's process: neither time nor memory of this computer without end."""
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_DATA, (MAX_COMPILER_BYTES, MAX_COMPILER_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (2 * patience, 2 * patience))
 
 
@@ -250,7 +265,7 @@ def _environment() -> Mapping[str, str]:
 
 
 def _message(stderr: str, bare: bool) -> str:
-    """What the compiler said, without the remarks of its driver."""
+    """The compiler's message without the remarks of its driver."""
     reason = stderr.strip() or "the compiler gave no reason"
     if bare and re.search(r"fatal error: '[\w/]+\.h' file not found", reason):
         reason += "\nThere is no C library: a workload has uncore.h, and what stands beside it."

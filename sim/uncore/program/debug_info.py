@@ -43,12 +43,12 @@ _COMPILED, _PARTIAL = 1, 3  # kinds of units of DWARF 5 that have the usual head
 
 
 class Abbreviation(NamedTuple):
-    """What an entry with this code is."""
+    """The description of all entries with one code."""
 
     tag: int
     parent: bool
     attributes: tuple[tuple[int, int, int], ...]  # name, form and constant
-    size: int | None  # of its attributes, where that is always the same
+    size: int | None  # bytes of the attributes, if they always have the same size
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class DebugInfo:
         return None if info is None or abbreviations is None else cls(info, abbreviations)
 
     def languages(self) -> dict[int, int]:
-        """Of each unit; 0 where nothing says so."""
+        """Language of each unit, by its offset; 0 where the unit states none."""
         found, at, tables = {}, 0, cache(self._table)
         while at < len(self.info):
             entry, end, table = self._head(at)
@@ -74,10 +74,11 @@ class DebugInfo:
         return found
 
     def statics(self, unit: int) -> Iterator[int]:
-        """Of the unit itself and of its functions, in their order."""
+        """Addresses of static variables of the unit itself and of its functions, in their order."""
         at, end, offset = self._head(unit)
         table = self._table(offset)
-        open_: list[bool] = []  # of the entries around: are variables in them looked for?
+        # per enclosing entry: True if variables declared in it are collected
+        open_: list[bool] = []
         while at < end:
             start = at
             code, at = _number(self.info, at)
@@ -96,7 +97,7 @@ class DebugInfo:
                 return
 
     def _head(self, at: int) -> tuple[int, int, int]:
-        """Of a unit: where its first entry is, where it ends, where its abbreviations are."""
+        """Offsets of a unit's first entry, of its end, and of its abbreviations."""
         size, version = struct.unpack_from("<IH", self.info, at)
         if version < 5:
             (table,) = struct.unpack_from("<I", self.info, at + 6)
@@ -123,7 +124,7 @@ class DebugInfo:
         return 0
 
     def _fixed(self, at: int, abbreviation: Abbreviation) -> bool:
-        """Whether an entry's location begins with an address."""
+        """True if an entry's location begins with an address."""
         for name, form, _ in abbreviation.attributes:
             if name == _LOCATION:
                 _, first = _number(self.info, at)

@@ -54,7 +54,7 @@ def statics(data: bytes, unit: Any) -> Iterator[Any]:
 
 
 def variables(parent: Any) -> Iterator[Any]:
-    """Of a unit or function: itself, and functions in it."""
+    """Variables of a unit or function, and of the functions in it."""
     for entry in parent.iter_children():
         if entry.tag == "DW_TAG_subprogram":
             yield from variables(entry)
@@ -63,7 +63,7 @@ def variables(parent: Any) -> Iterator[Any]:
 
 
 def _in_other(data: bytes, languages: Collection[int]) -> list[int] | None:
-    """Where units in other languages are; None: pyelftools is to look."""
+    """Offsets of units in other languages; None if pyelftools has to look."""
     try:
         info = DebugInfo.of(data)
         of_each = info.languages().items() if info else None

@@ -5,8 +5,8 @@
 
 An ELF file is three tables of fixed structures.  They are read here in one pass each, because
 pyelftools, which reads DWARF for us, takes longer for one guest's symbols than a short run.
-Invariant: every address of an Elf that is read from, is inside its segments, no size is taken
-from the file unchecked, and what is copied of the file is at most COPIES times as long as it is.
+Invariant: every address of an Elf that is read from is inside its segments, no size is taken from
+the file unchecked, and the copied parts of the file are at most MAX_OVERLAP times as long as it is.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from uncore.program import abi
 
 _WRITE_INSTEAD = "; write the path of an ELF that `uncore` has compiled, or of a C file"
 LARGEST_IMAGE = 1 << 30  # code and static data, of which only touched lines cost anything
-COPIES = 8  # tables, segments and names of a file that a linker has made overlap little
-LARGEST_CODE = 1 << 28  # of a program of Linux: it is decoded as a whole
+MAX_OVERLAP = 8  # tables, segments and names of a file that a linker has made overlap little
+MAX_CODE_BYTES = 1 << 28  # a Linux program's code is decoded as a whole
 # Structures of the System V ABI; _EHDR from e_entry on.
 _EHDR = struct.Struct("<QQQI6H")  # entry phoff shoff flags ehsize phsize phnum shsize shnum names
 _PHDR = struct.Struct("<IIQQQQQQ")  # type flags offset vaddr paddr filesz memsz align
@@ -35,8 +35,9 @@ _MACROS = "uc_value_"  # a parameter has its own name, too (UC_VALUE of uncore.h
 _LOCAL = b".$"  # first letters of the names that tools give
 _NAMED = frozenset({0, 1, 2})  # STT_NOTYPE, STT_OBJECT, STT_FUNC
 _CLASS_64, _LITTLE_ENDIAN, _RISCV, _EXECUTABLE, _SHARED = 2, 1, 243, 2, 3
-USER_END = 1 << 38  # of the addresses that a program of Linux has (Sv39)
-ANYWHERE = 0x10000  # where a program is loaded that may be loaded anywhere: as others are linked to
+USER_END = 1 << 38  # first address above those of a Linux program (Sv39)
+# load address of a position-independent program: the usual one of others
+FREE_LOAD_ADDRESS = 0x10000
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Segment:
 
     address: int
     size: int
-    offset: int  # of `data` in the file
+    offset: int  # offset of `data` in the file
     data: bytes
     rights: int = 7  # sum of 1 (read), 2 (write), 4 (execute)
 
@@ -64,7 +65,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Elf:
-    """What a guest ELF holds."""
+    """The parts of a guest ELF."""
 
     entry: int
     segments: tuple[Segment, ...]
@@ -72,7 +73,7 @@ class Elf:
     symbols: tuple[Symbol, ...]  # by address
     linux: bool  # it is a program of Linux, not one on bare metal
     headers: tuple[int, int]  # its table of segments: where it is loaded, how many
-    moved: int  # by how much it is loaded behind the addresses in its file: -static-pie
+    moved: int  # offset from the addresses in the file to those in memory: -static-pie
 
     def bytes_at(self, address: int, size: int) -> bytes:
         """Initial memory; ValueError outside the image."""
@@ -112,9 +113,9 @@ def read(data: bytes, name: str) -> Elf:
 
 
 def section(data: bytes, name: str) -> bytes | None:
-    """What a section holds; None where there is none of that name, or it is compressed."""
+    """Contents of a section; None if no section has that name, or it is compressed."""
     _, _, start, *_, size, count, names = _EHDR.unpack_from(data, _ENTRY)
-    file = _File(data)
+    file = _FileParts(data)
     heads = list(_SHDR.iter_unpack(file.part(start, count * size)))
     strings = file.contents(heads[names]) if heads else b""
     wanted = name.encode() + b"\0"
@@ -166,12 +167,12 @@ def _check_header(data: bytes, name: str) -> None:
 
 
 def _decode(data: bytes) -> Elf:
-    moved = ANYWHERE if int.from_bytes(data[16:18], "little") == _SHARED else 0
+    moved = FREE_LOAD_ADDRESS if int.from_bytes(data[16:18], "little") == _SHARED else 0
     entry, *_ = header = _EHDR.unpack_from(data, _ENTRY)
     _, phoff, shoff, _, _, phsize, phnum, shsize, shnum, names = header
     if phsize != _PHDR.size or (shnum and shsize != _SHDR.size):
         raise ValueError("its tables are not of the 64-bit kind")
-    file = _File(data)
+    file = _FileParts(data)
     heads = list(_SHDR.iter_unpack(file.part(shoff, shnum * _SHDR.size)))
     strings = file.contents(heads[names]) if heads else b""
     sections, symbols = {}, list[Symbol]()
@@ -194,12 +195,12 @@ def _decode(data: bytes) -> Elf:
     return Elf(entry + moved, segments, sections, tuple(symbols), linux, headers, moved)
 
 
-class _File:
+class _FileParts:
     """Copies parts of a file, as long as they are not far more than the file."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self.left = COPIES * len(data)
+        self.left = MAX_OVERLAP * len(data)
 
     def part(self, offset: int, size: int) -> bytes:
         if offset + size > len(self.data):
@@ -220,12 +221,13 @@ class _File:
         self.left -= size
         if self.left < 0:
             raise UserError(
-                f"an ELF file whose parts overlap: they are more than {COPIES} times as long as the"
+                "an ELF file whose parts overlap:"
+                f" they are more than {MAX_OVERLAP} times as long as the"
                 f" file{_WRITE_INSTEAD}"
             )
 
 
-def _segments(file: _File, table: bytes, moved: int) -> Iterator[Segment]:
+def _segments(file: _FileParts, table: bytes, moved: int) -> Iterator[Segment]:
     for kind, flags, offset, _, address, size, room, _ in _PHDR.iter_unpack(table):
         if kind == _PT_LOAD:
             if size > room:
@@ -234,9 +236,9 @@ def _segments(file: _File, table: bytes, moved: int) -> Iterator[Segment]:
             yield Segment(address + moved, room, offset, file.part(offset, size), rights)
 
 
-def _symbols(file: _File, table: bytes, strings: bytes, moved: int) -> Iterator[Symbol]:
+def _symbols(file: _FileParts, table: bytes, strings: bytes, moved: int) -> Iterator[Symbol]:
     """Functions and objects that a programmer has named."""
-    names: dict[int, str] = {}  # by offset: local symbols share them
+    names: dict[int, str] = {}  # offset -> name; local symbols share names
     for at, info, _, section, value, size in _SYM.iter_unpack(table):
         if info & 15 not in _NAMED or section == _SHN_UNDEF:
             continue
@@ -257,9 +259,10 @@ def _check_linux(elf: Elf, name: str) -> None:
     span = max((s.address + s.size for s in code), default=0) - min(
         (s.address for s in code), default=0
     )
-    if span > LARGEST_CODE:
+    if span > MAX_CODE_BYTES:
         raise UserError(
-            f"{name}: its code spans {span >> 20} MiB, expected at most {LARGEST_CODE >> 20}; link"
+            f"{name}: its code spans {span >> 20} MiB,"
+            f" expected at most {MAX_CODE_BYTES >> 20}; link"
             " it with its code in one place, and data in segments that are not executable"
         )
     if not any(elf.entry in s for s in code):

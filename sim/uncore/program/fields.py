@@ -19,11 +19,11 @@ from typing import NamedTuple
 from uncore.program import abi
 from uncore.program.names import Names, Place
 from uncore.program.program import Program
-from uncore.program.types import Part, Type
+from uncore.program.types import Type, VariablePart
 
 NESTED = 16  # pointers to the inside of one block that are passed over to find its start
-SEARCHED = 4096  # bytes of an object in which a field is looked for by its name
-MOST_ELEMENTS = 1024  # of an allocated array that are searched for pointers
+SEARCHED_BYTES = 4096  # part of an object in which a field is looked for by its name
+MAX_HEAP_ELEMENTS = 1024  # elements of an allocated array that are searched for pointers
 
 Read = Callable[[int, int], bytes]
 
@@ -37,17 +37,17 @@ class Object(NamedTuple):
     kind: Type
     pointed: bool
 
-    def at(self, address: int) -> Part:
+    def at(self, address: int) -> VariablePart:
         if not self.pointed:
             part = self.kind.path(address - self.start)
-            return Part(self.start + part.start, part.size, self.name + part.name)
+            return VariablePart(self.start + part.start, part.size, self.name + part.name)
         index, rest = divmod(address - self.start, max(self.kind.size, 1))
         part = self.kind.path(rest)
         start = self.start + index * max(self.kind.size, 1) + part.start
-        return Part(start, max(part.size, 1), self._element(index, part.name))
+        return VariablePart(start, max(part.size, 1), self._element(index, part.name))
 
     def has(self, address: int, kind: Type) -> bool:
-        """Whether an element that has a name already is there."""
+        """True if an element of this type, which has a name already, is at the address."""
         aligned = (address - self.start) % max(self.kind.size, 1) == 0
         return self.start <= address < self.end and aligned and kind == self.kind
 
@@ -55,17 +55,19 @@ class Object(NamedTuple):
         """Address, name and target of every pointer inside; of an endless array, of its first."""
         size = max(self.kind.size, 1)
         count = (self.end - self.start) // size if self.end < 1 << 64 else 1
-        for index in range(min(count, MOST_ELEMENTS) if self.pointed else 1):
+        for index in range(min(count, MAX_HEAP_ELEMENTS) if self.pointed else 1):
             for offset, inner, target in self.kind.pointers():
                 name = self._element(index, inner) if self.pointed else self.name + inner
                 yield self.start + index * size + offset, name, target
 
     def addresses(self, name: str) -> Iterator[int]:
-        """Where this is, or a field of it; of an endless array only the first is asked."""
+        """Addresses of this object and its fields with that name; only the first element of an
+        endless array counts.
+        """
         if self.name == name:
             yield self.start
         address = self.start
-        while address < min(self.end, self.start + SEARCHED):
+        while address < min(self.end, self.start + SEARCHED_BYTES):
             part = self.at(address)
             if part.name == name != self.name:
                 yield address
@@ -81,7 +83,7 @@ class Object(NamedTuple):
 
 @dataclass(frozen=True)
 class Fields:
-    """Where fields are in one run."""
+    """The fields of objects in one run."""
 
     names: Names
     objects: tuple[Object, ...]  # by start
@@ -104,12 +106,12 @@ class Fields:
             names, tuple(sorted({o.start: o for o in (*objects, *far)}.values(), key=_start))
         )
 
-    def at(self, address: int) -> Part:
+    def at(self, address: int) -> VariablePart:
         """The innermost field there; a word of memory that nothing leads to."""
         if object_ := self.object_at(address):
             return object_.at(address)
         word = address - address % abi.WORD
-        return Part(word, abi.WORD, self.names.at(word))
+        return VariablePart(word, abi.WORD, self.names.at(word))
 
     def object_at(self, address: int) -> Object | None:
         """The innermost object there."""
@@ -120,11 +122,11 @@ class Fields:
         return None
 
     def edges(self) -> set[int]:
-        """Where objects begin and end."""
+        """Addresses at which objects begin and end."""
         return {edge for o in self.objects for edge in (o.start, o.end)}
 
     def addresses(self, name: str) -> list[int]:
-        """Where objects and fields of this name begin; of a pointer also what it leads to."""
+        """Addresses of objects and fields of this name; for a pointer also the address it holds."""
         allocated = [start for start, _, label in self.names.places if label == name]
         return sorted(
             {*allocated, *(a for object_ in self.objects for a in object_.addresses(name))}
@@ -136,7 +138,7 @@ def _start(object_: Object) -> int:
 
 
 def _pointed(objects: Iterable[Object], read: Read, heap: int) -> dict[int, tuple[str, Type]]:
-    """Where pointers lead, by the first of them."""
+    """Targets of pointers, each named by the first pointer to it."""
     targets: dict[int, tuple[str, Type]] = {}
     for object_ in objects:
         for address, name, target in object_.pointers():

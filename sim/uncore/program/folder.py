@@ -15,7 +15,7 @@ from pathlib import Path
 
 from uncore.errors import UserError
 
-MOST = 1 << 26  # bytes of all files: they are part of the job
+MAX_FILES_BYTES = 1 << 26  # all files together: they are part of the job
 
 
 def read_folder(folder: Path) -> tuple[tuple[str, bytes], ...]:
@@ -24,10 +24,10 @@ def read_folder(folder: Path) -> tuple[tuple[str, bytes], ...]:
         raise UserError(f"--files {folder}: not a folder")
     try:
         paths = sorted(_files(folder, folder.resolve()))
-        if (size := sum(path.stat().st_size for path in paths if path.is_file())) > MOST:
+        if (size := sum(path.stat().st_size for path in paths if path.is_file())) > MAX_FILES_BYTES:
             raise UserError(
                 f"--files {folder}: {size >> 20} MiB in {len(paths)} files; expected at most"
-                f" {MOST >> 20} MiB"
+                f" {MAX_FILES_BYTES >> 20} MiB"
             )
         return tuple(_entry(path, path.relative_to(folder).as_posix()) for path in paths)
     except OSError as error:
@@ -38,14 +38,14 @@ def read_input(path: Path) -> bytes:
     """The bytes of a file or a pipe; of our own standard input, where the path is -."""
     try:
         if path == Path("-"):
-            content = sys.stdin.buffer.read(MOST + 1)
+            content = sys.stdin.buffer.read(MAX_FILES_BYTES + 1)
         else:
             with path.open("rb") as file:
-                content = file.read(MOST + 1)
+                content = file.read(MAX_FILES_BYTES + 1)
     except OSError as error:
         raise UserError(f"--stdin {path}: {error.strerror}") from None
-    if len(content) > MOST:
-        raise UserError(f"--stdin {path}: more than {MOST >> 20} MiB, which is the most")
+    if len(content) > MAX_FILES_BYTES:
+        raise UserError(f"--stdin {path}: more than {MAX_FILES_BYTES >> 20} MiB, which is the most")
     return content
 
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from uncore.program.go_table import GoTable
     from uncore.program.program import Program
 
-FOLDER = paths.CACHE / "symbols"
-MOST = 1 << 28  # bytes in it; a program of 20 MB needs 8
+SYMBOLS_FOLDER = paths.CACHE / "symbols"
+MAX_SYMBOLS_BYTES = 1 << 28  # a program of 20 MB needs 8 MB
 _FRAMES = "frames1"  # another number where the same table is told in other words
 
 # Folders of compilers, their libraries and the packages that they fetch. Go's own library, built
@@ -89,7 +89,7 @@ class Frames:
 
     @cached_property
     def _folders(self) -> set[str]:
-        """Of the sources that were compiled."""
+        """Folders of the sources that were compiled."""
         sources = (_COMPILED_IN.sub("", path) for path in self._program.compiled)
         return {_folder(path) for path in sources if own(path)}
 
@@ -111,8 +111,9 @@ class Frames:
 
 
 def _table(program: Program) -> Any:
-    """What symbolic makes of debug information, kept until the program is another one; None: there
-    is none that can be read."""
+    """Symbolic's table of the debug information, kept until the program changes; None if there is
+    no readable debug information.
+    """
     from symbolic import debuginfo, symcache  # noqa: PLC0415 (slow to load)
 
     cache_of: Any = symcache.SymCache
@@ -129,7 +130,7 @@ def _table(program: Program) -> Any:
 
 
 def _kept(program: Program) -> dict[int, tuple[Frame, ...]]:
-    """What has been asked for before."""
+    """Frames of addresses that were resolved in earlier runs."""
     try:
         file = _file(program, _FRAMES).read_bytes()
         return msgspec.json.decode(file, type=dict[int, tuple[Frame, ...]])
@@ -138,15 +139,15 @@ def _kept(program: Program) -> dict[int, tuple[Frame, ...]]:
 
 
 def _file(program: Program, what: str) -> Path:
-    return FOLDER / f"{program.sha256}-{what}"
+    return SYMBOLS_FOLDER / f"{program.sha256}-{what}"
 
 
 def _keep(program: Program, what: str, content: bytes) -> None:
     """A folder that cannot be written does not fail the run."""
     with suppress(OSError, UserError):
-        FOLDER.mkdir(parents=True, exist_ok=True)
+        SYMBOLS_FOLDER.mkdir(parents=True, exist_ok=True)
         write_whole(_file(program, what), content)
-        trim(_file(program, what), MOST)
+        trim(_file(program, what), MAX_SYMBOLS_BYTES)
 
 
 @cache
@@ -156,7 +157,9 @@ def _folder(path: str) -> str:
 
 @cache
 def own(path: str) -> bool:
-    """Whether a source file is the user's own; a package's tests in Go are of who runs them."""
+    """True for a user's own source file. A package's tests in Go belong to the user who runs
+    them.
+    """
     return path.endswith("_test.go") or not _TOOLCHAIN.search(path)
 
 

@@ -17,15 +17,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from uncore.program import abi
-from uncore.program.elf import COPIES, Segment, Symbol
+from uncore.program.elf import MAX_OVERLAP, Segment, Symbol
 from uncore.program.frames import Frame
 
 _MAGIC = b"\xf1\xff\xff\xff\0\0"
 _HEADER = struct.Struct("<4x2xBB8Q")  # step, word; functions, files, unused, five tables' offsets
-_MODULE = struct.Struct("<Q168xQ136xQ")  # of moduledata: the table, the text, what funcdata is from
+_MODULE = struct.Struct("<Q168xQ136xQ")  # moduledata: the table, the text, and the base of funcdata
 _FUNCTION = struct.Struct("<IiiIIIIIIiBBxB")
 _INLINED = struct.Struct("<4xiii")  # name, where its caller is, first line
-_FILE, _LINE, _CALL = 5, 6, 2  # of _FUNCTION; the tree of calls is pcdata 2, funcdata 3
+_FILE, _LINE, _CALL = 5, 6, 2  # indices in _FUNCTION; the tree of calls is pcdata 2, funcdata 3
 _TREE = 3
 _NONE = 0xFFFFFFFF
 _DAMAGED = (struct.error, IndexError, ValueError, OverflowError)
@@ -47,7 +47,7 @@ def find(segments: Sequence[Segment]) -> GoTable | None:
 
 
 def _module(segments: Sequence[Segment], table: int) -> tuple[int, int] | None:
-    """Where the text begins, and what funcdata is counted from, as its module says."""
+    """Addresses of the text and of funcdata's base, as the module's data state them."""
     for segment in segments:
         at = segment.data.find(table.to_bytes(8, "little")) if segment.rights & 2 else -1
         while 0 <= at <= len(segment.data) - _MODULE.size:
@@ -64,7 +64,7 @@ class GoTable:
 
     data: bytes
     text: int
-    trees: int  # what the offsets of trees are counted from
+    trees: int  # base of the offsets of trees
     segments: tuple[Segment, ...]
 
     @cached_property
@@ -74,7 +74,9 @@ class GoTable:
 
     @cached_property
     def _entries(self) -> tuple[list[int], list[int]]:
-        """Where each function begins, and the end; where it is described."""
+        """Addresses at which functions begin, with the end behind them, and offsets of their
+        descriptions.
+        """
         _, many, *_, at = self._parts
         words = struct.unpack_from(f"<{2 * many + 1}I", self.data, at)
         return [self.text + word for word in words[::2]], [at + word for word in words[1::2]]
@@ -93,7 +95,7 @@ class GoTable:
     def _names(self, places: Sequence[int]) -> list[str]:
         """The names that stand there; ValueError where they overlap far more than Go's do."""
         known: dict[int, str] = {}
-        left = COPIES * len(self.data)
+        left = MAX_OVERLAP * len(self.data)
         for at in places:
             if at not in known:
                 known[at] = self._name(at)
@@ -131,7 +133,7 @@ class GoTable:
             pc = start + back
 
     def _value(self, table: int, start: int, pc: int) -> int:
-        """What a table of differences says at pc; -1: nothing."""
+        """Value of a table of differences at `pc`; -1 if it has none."""
         step, *_ = self._parts
         at, value, here = self._parts[5] + table, -1, start
         while True:

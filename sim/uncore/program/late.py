@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from uncore.program.program import Image, Program
 
 _ZERO, _SP, _TP, _T0, _T1 = 0, 2, 4, 5, 6  # registers
-_LAST = abi.CONSTANTS["UC_BLOCK"] - abi.WORD  # where a block holds the ticks
+_LAST = abi.CONSTANTS["UC_BLOCK"] - abi.WORD  # offset of the ticks in a block
 _CSR = {"UC_CLOCK_TIME": 0xC01, "UC_CLOCK_CYCLE": 0xC00}
 
 
@@ -46,7 +46,7 @@ def late_starts(program: Program, ticks: Sequence[int], clock: int) -> Image:
 
 
 def _markers(program: Program) -> list[tuple[int, bytes]]:
-    """Where `sltiu x0, rs1, UC_MARK_ROI_ON` stands, and the instruction itself.
+    """Addresses of `sltiu x0, rs1, UC_MARK_ROI_ON`, each with the instruction.
 
     Instructions of two bytes shift those of four, so every even address may begin one; a constant
     that looks like a marker would have to stand in a function.

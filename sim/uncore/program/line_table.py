@@ -23,7 +23,7 @@ def line_table(data: bytes) -> Table:
         rows = [row for unit in units_ for row in _unit_rows(dwarf, unit)]
     except Exception:  # damaged debug information must not stop a run
         return ()
-    # Where one sequence ends and another begins at the same pc, the one that begins counts.
+    # If one sequence ends and another begins at the same pc, the beginning one counts.
     return tuple(sorted(rows, key=lambda row: (row[0], row[1] is not None)))
 
 

@@ -16,7 +16,7 @@ from uncore.program import build
 from uncore.program.program import Program
 from uncore.support import paths
 
-LARGEST = 1 << 28  # bytes; no guest comes near, and a mistaken path may name a disk image
+MAX_PROGRAM_BYTES = 1 << 28  # no guest comes near, and a mistaken path may name a disk image
 
 
 def load(path: str | Path) -> Program:
@@ -29,7 +29,7 @@ def _contents(path: Path) -> bytes:
     try:
         if path.exists() and not path.is_file():  # reading a pipe or a device may never end
             raise UserError(f"{path}: cannot be read: it is not a regular file")
-        if path.is_file() and path.stat().st_size > LARGEST:
+        if path.is_file() and path.stat().st_size > MAX_PROGRAM_BYTES:
             raise UserError(f"{path}: too large for a guest program ({path.stat().st_size} bytes)")
         return path.read_bytes()
     except OSError as error:
@@ -83,8 +83,9 @@ LINUX_SUFFIXES = (".c", ".cc", ".cpp", ".cxx", ".zig")
 
 
 def is_for_linux(path: Path, more: bool = False) -> bool:
-    """Whether a source file has a main(), perhaps in a header, if it is compiled with `more`; a
-    workload has uc_main()."""
+    """True for a source file with a main(), perhaps in a header, if it is compiled with `more`; a
+    workload has uc_main().
+    """
     if path.suffix != ".c":
         return True
     text = _contents(path).decode(errors="replace")
@@ -94,7 +95,7 @@ def is_for_linux(path: Path, more: bool = False) -> bool:
 def elf_of(
     path: Path, sources: tuple[Path, ...], flags: tuple[str, ...], target: str = build.ON_MACHINES
 ) -> Path:
-    """Where the program of these files is kept: another place where a file or a word is another."""
+    """Path at which the compiled program is cached: another one for any other file or option."""
     texts = [_contents(file) for file in (path, *sources)]
     files = [file.resolve() for file in (path, *sources)]
     command = "\0".join([target, *map(str, files), *flags]).encode()

@@ -30,7 +30,7 @@ SYSTEM: tuple[Place, ...] = (
 
 @dataclass(frozen=True)
 class Names:
-    """Where things are in one run."""
+    """The names of addresses in one run."""
 
     program: Program
     places: tuple[Place, ...]  # by address, disjoint
@@ -67,7 +67,7 @@ class Names:
         return name + (f"+{address - start:#x}" if address > start else "")
 
     def edges(self) -> set[int]:
-        """Where another name may begin, beside those of pages."""
+        """Addresses at which another name may begin, besides the edges of pages."""
         spans = [(start, end) for start, end, _ in self.places]
         spans += [(s.address, s.address + max(s.size, 1)) for s in self.program.symbols]
         spans += [(s.address, s.address + s.size) for s in self.program.segments]

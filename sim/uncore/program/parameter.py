@@ -29,7 +29,7 @@ class Parameter:
     unit: str
     help: str
     default: int
-    address: int  # of its 64-bit value
+    address: int  # address of its 64-bit value
 
     @property
     def choices(self) -> tuple[str, ...]:

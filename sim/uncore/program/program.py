@@ -34,7 +34,7 @@ _HINT = 0x3013  # sltiu x0, x0, 0
 
 
 @dataclass(frozen=True)
-class Table:
+class ProgramTable:
     """One UC_TABLE; the numbers exist after a run (readback.tables)."""
 
     name: str
@@ -65,18 +65,20 @@ class Program:
 
     @property
     def linux(self) -> bool:
-        """Whether it runs in user mode, on a system; else it is alone on the machine."""
+        """True if it runs in user mode, on an operating system; else it is alone on the machine."""
         return self._elf.linux
 
     @cached_property
     def marked(self) -> bool:
-        """Whether code of Linux says where what is measured begins (uncore_hints.h)."""
+        """True if the code of a Linux program marks where the measured part begins
+        (uncore_hints.h).
+        """
         hint = (_HINT | abi.CONSTANTS["UC_MARK_ROI_ON"] << 20).to_bytes(4, "little")
         return any(hint in segment.data for segment in self.segments if segment.rights & 4)
 
     @property
     def headers(self) -> tuple[int, int]:
-        """Where its table of segments is loaded, and how many it has."""
+        """Load address of the table of segments, and its number of entries."""
         return self._elf.headers
 
     @property
@@ -127,7 +129,7 @@ class Program:
         return tuple(self._described(".uc.params", "uc_param", self._parameter))
 
     @cached_property
-    def tables(self) -> tuple[Table, ...]:
+    def tables(self) -> tuple[ProgramTable, ...]:
         """In the order of the source."""
         return tuple(self._described(".uc.tables", "uc_table", self._table))
 
@@ -155,8 +157,8 @@ class Program:
         default = int.from_bytes(raw, "little", signed=kind == "i64")
         return Parameter(**self._texts(words), type=kind, default=default, address=words["value"])
 
-    def _table(self, address: int, words: Mapping[str, int]) -> Table:
-        return Table(**self._texts(words), address=address)
+    def _table(self, address: int, words: Mapping[str, int]) -> ProgramTable:
+        return ProgramTable(**self._texts(words), address=address)
 
     # ---- Before a run ---------------------------------------------------------------------------
 
@@ -188,8 +190,9 @@ class Program:
         late: Sequence[int] = (),
         values: Mapping[str, object] = NOTHING,
     ) -> Image:
-        """What differs from the ELF: the boot block, each hart's nearest node, late starts in ticks
-        of the clock, the parameters."""
+        """Changes to the ELF's memory: the boot block, each hart's nearest node, late starts in
+        ticks of the clock, and the parameters.
+        """
         boot = {"harts": harts, "nodes": nodes, "node_size": node_size, "clock": clock}
         boot |= {"timebase_hz": timebase_hz, "report": int(report)}
         boot |= {"multicast": int(multicast)}
@@ -204,7 +207,7 @@ class Program:
         return image
 
     def heap(self, harts: int) -> int:
-        """Where what it allocates begins."""
+        """First address that the program may allocate."""
         if self.linux:
             return max(segment.address + segment.size for segment in self.segments)
         return self.symbol("uc_stacks").address + harts * abi.CONSTANTS["UC_STACK_STRIDE"]
@@ -255,7 +258,7 @@ class Program:
         return demangled(symbol.name) + (f"+{offset:#x}" if offset else "")
 
     def functions(self, name: str) -> list[int]:
-        """Where the functions of this name begin: as in the source, or as the linker knows it."""
+        """Addresses of the functions with this name, which is the source's or the linker's."""
         code = [
             s for s in self.symbols if any(s.address in p and p.rights & 4 for p in self.segments)
         ]
@@ -286,7 +289,7 @@ class Program:
 
     @cached_property
     def _spans(self) -> tuple[list[int], list[int]]:
-        """Where each symbol begins, and how far those up to it come."""
+        """First address of each symbol, and the largest end of the symbols up to it."""
         starts = [symbol.address for symbol in self.symbols]
         ends = (symbol.address + max(symbol.size, 1) for symbol in self.symbols)
         return starts, list(accumulate(ends, max))
@@ -320,7 +323,9 @@ class Program:
 
     @cached_property
     def _units(self) -> list[Any]:
-        """Of Go and of Rust none: their variables are named by symbols alone."""
+        """Units with debug information. Those of Go and Rust are left out, because symbols alone
+        name their variables.
+        """
         try:
             return [] if self._go else dwarf.units(self.data, (dwarf.GO, dwarf.RUST))[1]
         except Exception:  # damaged debug information must not stop a run

@@ -1,4 +1,5 @@
-"""What a guest leaves behind: a record per hart and its tables, from memory or from its console.
+"""Reads results that a guest leaves behind: a record per hart and its tables, from memory or
+console.
 
     records(program, read, harts), tables(program, read)    read(address, size) -> bytes
     records_from_text(console), tables_from_text(console)   where memory cannot be read
@@ -28,8 +29,8 @@ MOST_CELLS = abi.CONSTANTS["UC_MAX_HARTS"] ** 2
 
 
 @dataclass(frozen=True)
-class Record:
-    """What one hart did."""
+class HartRecord:
+    """Results of one hart."""
 
     ops: int
     begin_ns: int
@@ -38,18 +39,18 @@ class Record:
     why: str = ""  # the first failed check: "file:line: reason"
 
 
-def records(program: Program, read: Read, harts: int) -> list[Record]:
+def records(program: Program, read: Read, harts: int) -> list[HartRecord]:
     """One per hart, in order."""
     stride, base = abi.CONSTANTS["UC_BLOCK"], program.symbol("uc_record").address
     block = read(base, harts * stride)
     return [_record(read, block[h * stride : (h + 1) * stride]) for h in range(harts)]
 
 
-def _record(read: Read, block: bytes) -> Record:
+def _record(read: Read, block: bytes) -> HartRecord:
     words = abi.unpack("uc_record", block)
     why = _text(read, words["why"]) if words["why"] else ""
     ops = (words["ended_at"] if words["end_ns"] else words["ops"]) - words["begun_at"]
-    return Record(ops, words["begin_ns"], words["end_ns"], words["failures"], why)
+    return HartRecord(ops, words["begin_ns"], words["end_ns"], words["failures"], why)
 
 
 def _text(read: Read, address: int) -> str:
@@ -83,13 +84,13 @@ _WHY = re.compile(r"^uc: check failed hart=(\d+) times=\d+ (.*?)\r?$", re.MULTIL
 _ROW = re.compile(r"^uc: table=(\w+) row=\d+ cells=([\d,]*)\r?$", re.MULTILINE)
 
 
-def records_from_text(console: str) -> list[Record]:
+def records_from_text(console: str) -> list[HartRecord]:
     """The records a guest has printed; only the first harts that fail say why."""
     why = {int(hart): text for hart, text in _WHY.findall(console)}
     records = []
     for hart, fields in enumerate(_RECORD.findall(console)):
         ops, begin, end, failures = map(int, fields)
-        records.append(Record(ops, begin, end, failures, why.get(hart, "")))
+        records.append(HartRecord(ops, begin, end, failures, why.get(hart, "")))
     return records
 
 
@@ -131,8 +132,8 @@ def tables_from_text(console: str) -> dict[str, Cells]:
     return tables_
 
 
-def fields(records: Sequence[Record], tables: dict[str, Cells]) -> dict[str, Any]:
-    """What they tell of a run, on every engine alike; there is at least one record."""
+def fields(records: Sequence[HartRecord], tables: dict[str, Cells]) -> dict[str, Any]:
+    """Fields of a Point that all engines fill from records alike. Expects at least one record."""
     begin = min(record.begin_ns for record in records)
     end = max(record.end_ns for record in records)
     return {

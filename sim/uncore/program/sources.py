@@ -1,4 +1,4 @@
-"""What a C file takes in: refused before the compiler reads what never ends.
+"""Checks the files that a C file includes, so that the compiler never reads an endless one.
 
 check(source, folders)    UserError where it, or a file it includes, includes a device or a pipe
 """

@@ -1,7 +1,7 @@
 """The types of a program's variables, by DWARF: what is at byte 24 of it?
 
     variables(entries) -> [(address, name, type), ...]       of pyelftools' DIEs (dwarf.statics)
-    kind.path(24) -> Part(start=24, size=8, name=".next")    the innermost member at an offset
+    kind.path(24) -> VariablePart(start=24, size=8, name=".next")    the innermost member there
     kind.pointers() -> (offset, name, type pointed to)       every pointer inside
 
 A type is a Scalar, a Pointer, a Struct (or union) or an Array; qualifiers and names of types do not
@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 ADDRESS_OP, OFFSET_OP = 3, 0x23  # DW_OP_addr, DW_OP_plus_uconst: where a variable is
 TRANSPARENT = ("typedef", "const_type", "volatile_type", "atomic_type", "restrict_type")
-MOST_ELEMENTS = 4096  # of an array that are searched for pointers
+MAX_ARRAY_ELEMENTS = 4096  # elements of an array that are searched for pointers
 
 
-class Part(NamedTuple):
+class VariablePart(NamedTuple):
     """A piece of a variable."""
 
     start: int
@@ -33,8 +33,12 @@ class Scalar:
 
     size: int
 
-    def path(self, offset: int) -> Part:
-        return Part(0, self.size, "") if offset < self.size else Part(offset, 1, f"+{offset:#x}")
+    def path(self, offset: int) -> VariablePart:
+        return (
+            VariablePart(0, self.size, "")
+            if offset < self.size
+            else VariablePart(offset, 1, f"+{offset:#x}")
+        )
 
     def pointers(self) -> Iterator[tuple[int, str, Type]]:
         return iter(())
@@ -42,7 +46,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Pointer(Scalar):
-    """What it points to is known when it is asked for: types refer to themselves."""
+    """A pointer. Its target is computed when it is asked for, because types refer to themselves."""
 
     target: Callable[[], Type] = field(compare=False)
 
@@ -57,16 +61,18 @@ class Struct:
     size: int
     members: tuple[tuple[int, str, Type], ...]
 
-    def path(self, offset: int) -> Part:
+    def path(self, offset: int) -> VariablePart:
         for start, name, kind in self.members:
             if start <= offset < start + kind.size:
                 inner = kind.path(offset - start)
-                return Part(start + inner.start, inner.size, f"{name and '.' + name}{inner.name}")
+                return VariablePart(
+                    start + inner.start, inner.size, f"{name and '.' + name}{inner.name}"
+                )
         begins = max((s + k.size for s, _, k in self.members if s + k.size <= offset), default=0)
         ends = min(
             (s for s, _, _ in self.members if s > offset), default=max(self.size, offset + 1)
         )
-        return Part(begins, ends - begins, f"+{begins:#x}")  # padding
+        return VariablePart(begins, ends - begins, f"+{begins:#x}")  # padding
 
     def pointers(self) -> Iterator[tuple[int, str, Type]]:
         for start, name, kind in self.members:
@@ -81,15 +87,15 @@ class Array:
     size: int
     element: Type
 
-    def path(self, offset: int) -> Part:
+    def path(self, offset: int) -> VariablePart:
         index, rest = divmod(offset, max(self.element.size, 1))
         inner = self.element.path(rest)
         start = index * self.element.size + inner.start
-        return Part(start, inner.size, f"[{index}]{inner.name}")
+        return VariablePart(start, inner.size, f"[{index}]{inner.name}")
 
     def pointers(self) -> Iterator[tuple[int, str, Type]]:
         step = max(self.element.size, 1)
-        for index in range(min(self.size // step, MOST_ELEMENTS)):
+        for index in range(min(self.size // step, MAX_ARRAY_ELEMENTS)):
             for offset, inner, target in self.element.pointers():
                 yield index * step + offset, f"[{index}]{inner}", target
 
@@ -101,12 +107,12 @@ UNKNOWN = Scalar(0)
 def variables(entries: Iterable[Any]) -> list[tuple[int, str, Type]]:
     """Every variable with a name and a fixed address, of what describes them."""
     try:
-        return list(_Reader().variables(entries))
+        return list(_TypeReader().variables(entries))
     except Exception:  # damaged debug information must not stop a run
         return []
 
 
-class _Reader:
+class _TypeReader:
     """Types by the place of their description, each read once."""
 
     def __init__(self) -> None:

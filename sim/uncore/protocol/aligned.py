@@ -22,7 +22,7 @@ def rows(table: Table) -> list[list[str]]:
 
 
 def reasons(table: Table) -> dict[str, str]:
-    """What the table says of its impossible cells, by the word that stands for it."""
+    """Reasons of the table's impossible cells, by the word that stands for each."""
     return {
         cell.text[1:]: cell.reason for cell in table if cell.reason and cell.text.startswith("!")
     }

@@ -20,10 +20,11 @@ import msgspec
 from uncore import _native
 from uncore.protocol import systems
 from uncore.protocol.impossible import worded
-from uncore.protocol.systems import RANDOM, System
+from uncore.protocol.systems import RANDOM, CheckedSystem
 from uncore.protocol.tables import Tables, pack
 
-OPERATIONS = 1_000_000  # of the machines drawn together; those chosen by hand get as many each
+# operations of all drawn machines together; each machine chosen by hand gets as many
+DRAWN_OPERATIONS = 1_000_000
 TRIALS = 12
 TOLD = 60  # steps of a random violation that are printed
 
@@ -47,7 +48,7 @@ class Proof(msgspec.Struct, frozen=True):
 
 def plan(
     tables: Tables, everything: bool = False, groups: Container[str] = ()
-) -> dict[int, System]:
+) -> dict[int, CheckedSystem]:
     drawn = systems.trials(tables, seed=1, count=TRIALS)
     every = [*systems.walks(tables, everything), *systems.narrow(tables), *drawn]
     return {n: system for n, system in enumerate(every) if not groups or system.group in groups}
@@ -62,19 +63,19 @@ def proofs(
         yield (trial if system.group == RANDOM else walk)(tables, cells, system, number)
 
 
-def walk(tables: Tables, cells: list[int], system: System, _: int) -> Proof:
+def walk(tables: Tables, cells: list[int], system: CheckedSystem, _: int) -> Proof:
     start = time.perf_counter()
     result = _native.check.walk(cells, system.tree(), system.states, lines=system.lines)
     return _proof(tables, system, start, result)
 
 
-def trial(tables: Tables, cells: list[int], system: System, seed: int) -> Proof:
+def trial(tables: Tables, cells: list[int], system: CheckedSystem, seed: int) -> Proof:
     start = time.perf_counter()
-    result = _native.check.trial(cells, system.tree(), 3, OPERATIONS // TRIALS, seed)
+    result = _native.check.trial(cells, system.tree(), 3, DRAWN_OPERATIONS // TRIALS, seed)
     return _proof(tables, system, start, result)
 
 
-def _proof(tables: Tables, system: System, start: float, result: dict[str, Any]) -> Proof:
+def _proof(tables: Tables, system: CheckedSystem, start: float, result: dict[str, Any]) -> Proof:
     seconds = round(time.perf_counter() - start, 3)
     counts = ("states", "transitions", "depth", "complete", "operations")
     return Proof(

@@ -1,4 +1,4 @@
-"""Which cells of a protocol there are to reach, and which a proof has reached.
+"""Finds the cells of a protocol that can be reached, and those that a proof has reached.
 
     expected(tables)            positions, in packed order, of the cells the protocol can meet
     place(tables, position)     "client M/ProbeS", for people

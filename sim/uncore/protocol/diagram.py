@@ -1,6 +1,6 @@
 """The state diagram of a protocol: its client table as a picture, and as rows.
 
-    moves(tables) -> [Move]                     each cell that is met and leads to another state
+    moves(tables) -> [StateChange]              each cell that is met and leads to another state
     drawing(tables, width, height) -> SVG       states in a ring, an arrow from one to another
     picture(tables) -> SVG                      as a file: with colours, and what the words mean
 
@@ -25,18 +25,19 @@ from uncore.support.output_kinds import MAKER
 
 TEXTBOOK = {"ProbeS": "Fwd-GetS", "ProbeM": "Fwd-GetM", "PutAck": "Put-Ack", "Evict": "Replacement"}
 WIDTH, HEIGHT = 860, 620
-HEAD = 44  # of a picture: what the words mean
-RADIUS = 25  # of a state
-BEND = 16  # of an arrow, so that the one back lies beside it
-LETTER, LINE = 7.2, 15  # of a label in 12 px: width and height
-SHARES = (0.5, 0.4, 0.6, 0.32, 0.68, 0.25, 0.75, 0.18, 0.82)  # of an arrow, where its label may be
+LEGEND_HEIGHT = 44  # height at a picture's head for the legend
+RADIUS = 25  # radius of a state's circle
+BEND = 16  # bend of an arrow, so that the arrow back lies beside it
+LETTER, LINE = 7.2, 15  # width of a letter and height of a line in 12 px labels
+# positions of a label along its arrow, as shares
+SHARES = (0.5, 0.4, 0.6, 0.32, 0.68, 0.25, 0.75, 0.18, 0.82)
 OFFSETS = (0, 14, -14, 28, -28, 42, -42)  # and how far beside it
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]
 
 
-class Move(NamedTuple):
+class StateChange(NamedTuple):
     """One cell of the client table that changes the state."""
 
     state: str
@@ -46,10 +47,10 @@ class Move(NamedTuple):
     next: str
 
 
-def moves(tables: Tables) -> list[Move]:
+def moves(tables: Tables) -> list[StateChange]:
     met, comes = coverage.states(tables), coverage.events(tables).difference(IN_JOINS)
     return [
-        Move(row, column, textbook(column), cell.text, cell.next)
+        StateChange(row, column, textbook(column), cell.text, cell.next)
         for (row, column), cell in tables.client.cells.items()
         if cell.possible and cell.next not in (None, row) and row in met and column in comes
     ]
@@ -154,12 +155,12 @@ def _states(tables: Tables, places: dict[str, Point]) -> Iterator[str]:
 
 
 def _arrows(tables: Tables, places: dict[str, Point], size: Point, together: bool) -> Iterator[str]:
-    between: dict[tuple[str, str], list[Move]] = {}
+    between: dict[tuple[str, str], list[StateChange]] = {}
     for move in moves(tables):
         between.setdefault((move.state, move.next), []).append(move)
     around = RADIUS + 4
     taken = [(x - around, y - around, x + around, y + around) for x, y in places.values()]
-    taken += [(0, 0, size[0], HEAD)] * together
+    taken += [(0, 0, size[0], LEGEND_HEIGHT)] * together
     for (source, target), those in between.items():
         start, bend, end = _curve(places[source], places[target])
         label = ", ".join(dict.fromkeys(_label(tables, move) for move in those))
@@ -175,7 +176,7 @@ def _arrows(tables: Tables, places: dict[str, Point], size: Point, together: boo
         )
 
 
-def _label(tables: Tables, move: Move) -> str:
+def _label(tables: Tables, move: StateChange) -> str:
     cell = tables.client[move.state, move.event]
     request = request_of(cell) or ("Put" if "Put" in cell.actions else "")
     return f"{move.textbook} / {request}" if request else move.textbook

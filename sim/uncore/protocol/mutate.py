@@ -2,8 +2,8 @@
 
     mutants(tables) -> Iterator[Mutant]     every table with one thing changed in one cell
     killed_by(mutant) -> str                the violation that the proofs find; empty: it survives
-    score(tables, mutants) -> Score         how many the proofs notice, and why the others survive
-    together(scores) -> Score               a change is noticed once one protocol notices it
+    score(tables, mutants) -> MutantScore   how many the proofs notice, and why the others survive
+    together(scores) -> MutantScore         a change is noticed once one protocol notices it
 
 A change drops one action (an Inv, an acknowledgement, the data), keeps the state where it should
 change, or changes it to I.  Some survivors are right: a mutant that only asks more often than it
@@ -20,11 +20,18 @@ from typing import Any
 
 from uncore import _native
 from uncore.protocol.coverage import expected, place
-from uncore.protocol.systems import RANDOM, Level, System, joins, narrow, trials
+from uncore.protocol.systems import (
+    RANDOM,
+    CheckedLevel,
+    CheckedSystem,
+    joins,
+    narrow,
+    trials,
+)
 from uncore.protocol.table_shapes import Cell, Table
 from uncore.protocol.tables import Tables, pack
 
-# What a slip could have written instead.
+# Words that a slip could have written instead of each word.
 INSTEAD = {
     ("client", "ack"): ("give",),
     ("client", "GetM"): ("GetS",),
@@ -45,8 +52,8 @@ class Mutant:
 
 
 @dataclass(frozen=True)
-class Score:
-    """How many mutants of a protocol the proofs notice."""
+class MutantScore:
+    """Mutants of a protocol that the proofs notice, and those that survive."""
 
     protocol: str
     mutants: Sequence[str]
@@ -58,7 +65,7 @@ class Score:
 
     @property
     def enough(self) -> bool:
-        return self.rate >= BAR and all(self.survivors.values())
+        return self.rate >= MIN_KILLED_SHARE and all(self.survivors.values())
 
 
 def mutants(tables: Tables) -> Iterator[Mutant]:
@@ -83,7 +90,7 @@ def mutants(tables: Tables) -> Iterator[Mutant]:
 def changes(
     table: Table, row: str, cell: Cell, rights: Sequence[str]
 ) -> Iterator[tuple[str, Cell]]:
-    """What can be wrong with one cell."""
+    """Mutants of one cell, each with a description."""
     if not cell.possible or cell.actions == ("stall",):
         return
     for action in cell.actions:
@@ -147,7 +154,7 @@ def killed_by(mutant: Mutant) -> str:
     return next(filter(None, violations), "")
 
 
-def proof(cells: list[int], system: System) -> dict[str, Any]:
+def proof(cells: list[int], system: CheckedSystem) -> dict[str, Any]:
     """The walk, or the random trial, of one machine."""
     result: dict[str, Any]
     if system.group == RANDOM:
@@ -157,23 +164,23 @@ def proof(cells: list[int], system: System) -> dict[str, Any]:
     return result
 
 
-def systems(tables: Tables) -> list[System]:
+def systems(tables: Tables) -> list[CheckedSystem]:
     """Machines that take less than a second each, the quickest first."""
-    few = Level("directory", "direct", "completion")
-    early = Level("directory", "via", "response", "victim")
-    bus, shared = (Level("snoop", data=data) for data in ("victim", "inclusive"))
+    few = CheckedLevel("directory", "direct", "completion")
+    early = CheckedLevel("directory", "via", "response", "victim")
+    bus, shared = (CheckedLevel("snoop", data=data) for data in ("victim", "inclusive"))
     chosen = []
     for join in joins(tables):  # a lone one: nothing but recalls ends its right
-        three_levels = System(
+        three_levels = CheckedSystem(
             "1 core, three levels", ((1,), (1,), (1,)), (join, join, few), join.operates
         )
-        chosen += [three_levels, System("2 cores, two levels", ((2,), (1,)), (join, few))]
+        chosen += [three_levels, CheckedSystem("2 cores, two levels", ((2,), (1,)), (join, few))]
     chosen += [*narrow(tables), *trials(tables, seed=1, count=12)]
     for root, owned in product((few, early, bus, shared), (False, True)):
-        chosen.append(System("2 cores", ((2,),), (root,), True, owned))
+        chosen.append(CheckedSystem("2 cores", ((2,),), (root,), True, owned))
     broadcast = replace(few, pointers=1)
-    chosen += [System("3 cores", ((3,),), (root,)) for root in (few, bus, broadcast)]
-    chosen += [System("2 joins", ((1, 1), (2,)), (join, few)) for join in joins(tables)]
+    chosen += [CheckedSystem("3 cores", ((3,),), (root,)) for root in (few, bus, broadcast)]
+    chosen += [CheckedSystem("2 joins", ((1, 1), (2,)), (join, few)) for join in joins(tables)]
     return [replace(system, states=ENOUGH) for system in chosen]
 
 
@@ -215,7 +222,7 @@ HARMLESS = {
     r"join N below/Probe[SM]: wait": "no child has a copy: what is under way is the completion of a"
     " grant that was given back already",
 }
-BAR = 0.9  # of the mutants are killed
+MIN_KILLED_SHARE = 0.9
 
 
 def argued(mutant: str) -> str:
@@ -225,21 +232,21 @@ def argued(mutant: str) -> str:
 
 def score(
     tables: Tables, mutants_: Sequence[Mutant], done: Callable[[], None] = lambda: None
-) -> Score:
+) -> MutantScore:
     """`found`: the mutants of `tables`; `done` hears of each."""
     survivors = {}
     for mutant in mutants_:
         if not killed_by(mutant):
             survivors[mutant.name] = argued(mutant.name)
         done()
-    return Score(tables.name, [mutant.name for mutant in mutants_], survivors)
+    return MutantScore(tables.name, [mutant.name for mutant in mutants_], survivors)
 
 
-def together(scores: Sequence[Score]) -> Score:
+def together(scores: Sequence[MutantScore]) -> MutantScore:
     """Changes of the tables, whichever protocols read them: survivors survive in all of those.
 
     Protocols share most rows of the tables: a change counts as noticed once one of them notices.
     """
     names = {name for one in scores for name in one.mutants}
     killed = {name for one in scores for name in one.mutants if name not in one.survivors}
-    return Score("together", sorted(names), {n: argued(n) for n in sorted(names - killed)})
+    return MutantScore("together", sorted(names), {n: argued(n) for n in sorted(names - killed)})

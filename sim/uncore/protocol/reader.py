@@ -19,24 +19,24 @@ from pathlib import Path
 from uncore.errors import UserError, nearest
 from uncore.protocol.table_shapes import DATA, VARIANTS, Cell, Shape, Table, names
 
-MOST_STATES = 32  # of native's client table
-NOTHING = "-"  # a cell without actions
+MAX_STATES = 32  # bound of the native client table
+NO_ACTIONS = "-"  # a cell without actions
 
 
 @dataclass
-class Source:
+class TableSource:
     """A file, or what a machine carries of one."""
 
     path: Path
     text: str
 
     @classmethod
-    def of(cls, path: Path) -> Source:
+    def of(cls, path: Path) -> TableSource:
         return cls(path, path.read_text(encoding="utf-8"))
 
 
 @dataclass
-class Line:
+class FileLine:
     """A line of a file, and how to complain about it."""
 
     path: Path
@@ -48,27 +48,27 @@ class Line:
 
 
 @dataclass
-class Section:
+class TableSection:
     """The lines of one table, as written."""
 
-    head: Line
-    rows: list[Line] = field(default_factory=list)
+    head: FileLine
+    rows: list[FileLine] = field(default_factory=list)
 
 
-def split(source: Source) -> tuple[list[Section], dict[str, tuple[Line, str]]]:
+def split(source: TableSource) -> tuple[list[TableSection], dict[str, tuple[FileLine, str]]]:
     """A file's tables and reasons.  A table is a head and the rows that follow without a gap."""
-    sections: list[Section] = []
-    reasons: dict[str, tuple[Line, str]] = {}
+    sections: list[TableSection] = []
+    reasons: dict[str, tuple[FileLine, str]] = {}
     within = False
     for number, text in enumerate(source.text.splitlines(), 1):
-        line = Line(source.path, number, text)
+        line = FileLine(source.path, number, text)
         if not text.strip() or text.startswith("#"):
             within = within and bool(text.strip())
         elif "|" in text:
             if within:
                 sections[-1].rows.append(line)
             else:
-                sections.append(Section(line))
+                sections.append(TableSection(line))
             within = True
         elif match := re.fullmatch(r"(\w+):\s*(.+)", text):
             if match[1] in reasons:
@@ -79,7 +79,7 @@ def split(source: Source) -> tuple[list[Section], dict[str, tuple[Line, str]]]:
     return sections, reasons
 
 
-def states(sections: list[Section], variant: str) -> tuple[str, ...]:
+def states(sections: list[TableSection], variant: str) -> tuple[str, ...]:
     """The rows of a client table, in their order; a line begins in I."""
     names: dict[str, None] = {}
     rows = (row for section in sections for row in section.rows)
@@ -92,8 +92,8 @@ def states(sections: list[Section], variant: str) -> tuple[str, ...]:
             names[state] = None
     if sections and "I" not in names:
         raise sections[0].head.error("no row I", "one: every line begins in I, without a copy")
-    if len(names) > MOST_STATES:
-        raise sections[0].head.error(f"{len(names)} states", f"{MOST_STATES} at most")
+    if len(names) > MAX_STATES:
+        raise sections[0].head.error(f"{len(names)} states", f"{MAX_STATES} at most")
     return tuple(names)
 
 
@@ -105,10 +105,10 @@ class Reader:
     path: Path
     variant: str
     states: tuple[str, ...]
-    reasons: dict[str, tuple[Line, str]]
+    reasons: dict[str, tuple[FileLine, str]]
     used: set[str]
 
-    def table(self, sections: list[Section]) -> Table:
+    def table(self, sections: list[TableSection]) -> Table:
         parts = self.parts(sections)
         columns = self.columns([part.head for part in parts])
         rows, cells = tuple(self.all_rows()), {}
@@ -129,7 +129,7 @@ class Reader:
         data = [DATA + state for state in self.states] if kind == "client_events" else []
         return names().get(kind, []) + data
 
-    def rows(self, section: Section, columns: list[str]) -> dict[str, tuple[bool, list[Cell]]]:
+    def rows(self, section: TableSection, columns: list[str]) -> dict[str, tuple[bool, list[Cell]]]:
         """For each row, whether it is for this protocol alone, and its cells."""
         chosen: dict[str, tuple[bool, list[Cell]]] = {}
         for line in section.rows:
@@ -143,7 +143,7 @@ class Reader:
                 chosen[row] = (bool(tags), self.cells(line, columns))
         return chosen
 
-    def parts(self, sections: list[Section]) -> list[Section]:
+    def parts(self, sections: list[TableSection]) -> list[TableSection]:
         """A table may be written in several parts, each with some of its columns."""
         head = self.shape.head.split()
         parts = [
@@ -156,7 +156,7 @@ class Reader:
             f" '{self.shape.head} | {' '.join(self.known(self.shape.columns))}'"
         )
 
-    def columns(self, heads: list[Line]) -> list[list[str]]:
+    def columns(self, heads: list[FileLine]) -> list[list[str]]:
         """The columns of each part."""
         words = self.known(self.shape.columns)
         columns = [head.text.partition("|")[2].replace("|", " ").split() for head in heads]
@@ -174,7 +174,7 @@ class Reader:
                 )
         return columns
 
-    def key(self, line: Line) -> tuple[str, list[str]]:
+    def key(self, line: FileLine) -> tuple[str, list[str]]:
         left = line.text.partition("|")[0]
         match = re.fullmatch(r"\s*([^\[\]]*?)\s*(?:\[([^\[\]]*)\]\s*)?", left)
         if not match:
@@ -190,7 +190,7 @@ class Reader:
             raise line.error(match[1], f"no such row here: {self.shape.reason}")
         return " ".join(words), tags
 
-    def applies(self, line: Line, tags: list[str]) -> bool:
+    def applies(self, line: FileLine, tags: list[str]) -> bool:
         for tag in tags:
             if tag not in VARIANTS:
                 raise line.error(
@@ -198,7 +198,7 @@ class Reader:
                 )
         return self.variant in tags
 
-    def cells(self, line: Line, columns: list[str]) -> list[Cell]:
+    def cells(self, line: FileLine, columns: list[str]) -> list[Cell]:
         texts = line.text.partition("|")[2].replace("|", " ").split()
         if len(texts) != len(columns):
             raise line.error(
@@ -208,7 +208,7 @@ class Reader:
             )
         return [self.cell(line, text) for text in texts]
 
-    def cell(self, line: Line, text: str) -> Cell:
+    def cell(self, line: FileLine, text: str) -> Cell:
         if text.startswith("!"):
             if text[1:] not in self.reasons:
                 raise line.error(
@@ -218,7 +218,7 @@ class Reader:
                 )
             self.used.add(text[1:])
             return Cell(reason=self.reasons[text[1:]][1], text=text)
-        if text == NOTHING and self.shape.actions:
+        if text == NO_ACTIONS and self.shape.actions:
             return Cell(text=text)
         left, arrow, after = text.partition(">")
         if self.shape.actions is None:
@@ -230,7 +230,7 @@ class Reader:
             raise line.error(text, "'stall' alone: what waits does nothing else")
         return Cell(actions, after or None, text=text)
 
-    def check_next(self, line: Line, text: str, after: str | None) -> None:
+    def check_next(self, line: FileLine, text: str, after: str | None) -> None:
         words = self.known(self.shape.leads_to)
         if after is None or after in words:
             return
@@ -239,7 +239,7 @@ class Reader:
         kind = self.shape.leads_to.removesuffix("s")
         raise line.error(text, f"a {kind}: one of {' '.join(words)}.{nearest(after, words)}")
 
-    def check_actions(self, line: Line, text: str, actions: tuple[str, ...]) -> None:
+    def check_actions(self, line: FileLine, text: str, actions: tuple[str, ...]) -> None:
         words = names()[self.shape.actions] if self.shape.actions else []
         for action in actions:
             if action not in words:
@@ -260,7 +260,7 @@ class Reader:
     def unwritten(
         self,
         row: str,
-        section: Section,
+        section: TableSection,
         columns: list[str],
         chosen: dict[str, tuple[bool, list[Cell]]],
     ) -> list[Cell]:

@@ -17,7 +17,7 @@ REQUESTS = ("GetS", "GetM", "Upg")
 
 
 class StateProperties:
-    """What each state of a protocol's client table is."""
+    """Properties of each state of a protocol's client table."""
 
     def __init__(self, tables: Tables) -> None:
         self.tables = tables

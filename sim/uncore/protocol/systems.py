@@ -1,11 +1,11 @@
 """The small machines on which the protocol tables are proved: no time, no distance, one line.
 
-    System("2+1 cores under joins", [[2, 1], [2]], [join, root]).tree()    what native walks
-    walks(tables, everything)        those whose every state is visited
+    CheckedSystem("2+1 cores under joins", [[2, 1], [2]], [join, root]).tree()    for native's walk
+    walks(tables, everything)        systems whose every state is visited
     narrow(tables)                   larger ones for random steps, chosen by hand
     trials(tables, seed, count)      and drawn from all there are
 
-A Level says what its resolvers are in the words of a machine file (knows, reply, unblock, data).
+A CheckedLevel describes its resolvers in the words of a machine file (knows, reply, unblock, data).
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ REPLY, UNBLOCK, DATA = (
     ("none", "inclusive", "victim"),
 )
 # Groups, by names that `uncore check --machine` takes.
-PAIR, TRIPLE, JOINED = "2-cores", "3-cores", "2+1-cores"
-FAR, FEW, TWO_LINES, RANDOM = "far-atomics", "few-pointers", "two-lines", "random"
+TWO_CORES, THREE_CORES, JOINED = "2-cores", "3-cores", "2+1-cores"
+FAR_ATOMICS, FEW_POINTERS = "far-atomics", "few-pointers"
+TWO_LINES, RANDOM = "two-lines", "random"
 
 
 @dataclass(frozen=True)
-class Level:
+class CheckedLevel:
     """The resolvers of one level."""
 
     knows: str
@@ -50,7 +51,7 @@ class Level:
 
     @property
     def operates(self) -> bool:
-        """Whether it has, as a join, data that far atomics can be done on."""
+        """True if it is a join with data, so that far atomics can be done on them."""
         return self.data != "none"
 
     def policy(self) -> Any:
@@ -76,12 +77,12 @@ class Level:
 
 
 @dataclass(frozen=True)
-class System:
+class CheckedSystem:
     """A tree: from the cores up, how many children each resolver has, and what a level is."""
 
     group: str
     fanout: tuple[tuple[int, ...], ...]
-    levels: tuple[Level, ...]
+    levels: tuple[CheckedLevel, ...]
     far: bool = False  # atomics may be done at the resolver
     owned: bool = False  # even on a line that the core holds alone
     states: int = 20_000_000  # a walk ends there, and says how deep it came
@@ -108,30 +109,30 @@ class System:
         return f"{shape}{lines}: {' / '.join(map(str, self.levels))}{far}"
 
 
-def roots() -> list[Level]:
+def roots() -> list[CheckedLevel]:
     """Every kind of resolver there is at the root, those with few entries included."""
-    snoops = [Level("snoop", reply, data=data) for reply, data in product(REPLY, DATA)]
-    knowing = [Level("directory", *choice) for choice in product(REPLY, UNBLOCK, DATA)]
+    snoops = [CheckedLevel("snoop", reply, data=data) for reply, data in product(REPLY, DATA)]
+    knowing = [CheckedLevel("directory", *choice) for choice in product(REPLY, UNBLOCK, DATA)]
     return snoops + knowing
 
 
-def few_pointers() -> list[Level]:
+def few_pointers() -> list[CheckedLevel]:
     """Roots that can name fewer than share (R11)."""
-    plain = Level("directory", "direct", "completion", pointers=1)
-    keeps = Level("directory", "via", "response", "inclusive", pointers=1)
+    plain = CheckedLevel("directory", "direct", "completion", pointers=1)
+    keeps = CheckedLevel("directory", "via", "response", "inclusive", pointers=1)
     fewest = [replace(level, pointers=2, evicts=True) for level in (plain, keeps)]
     return [plain, keeps, replace(plain, region=2), *fewest]
 
 
-def joins(tables: Tables) -> list[Level]:
+def joins(tables: Tables) -> list[CheckedLevel]:
     """Kinds of joins. One without data must not be given dirty data: that takes an O."""
-    complex_ = Level("shadow-tags", "via", "response", "victim", grants=2)
-    ring = Level("directory", "via", "response", "inclusive")
+    complex_ = CheckedLevel("shadow-tags", "via", "response", "victim", grants=2)
+    ring = CheckedLevel("directory", "via", "response", "inclusive")
     owned = not tables.grant["GetS", "dirty"].possible
     return [
         complex_,
         ring,
-        *([Level("shadow-tags", "direct", "completion", grants=2)] if owned else []),
+        *([CheckedLevel("shadow-tags", "direct", "completion", grants=2)] if owned else []),
     ]
 
 
@@ -140,68 +141,81 @@ def forwards(tables: Tables) -> bool:
     return tables.grant["GetS", "given"].next != tables.grant["GetS", "outside"].next
 
 
-def walks(tables: Tables, everything: bool) -> list[System]:
-    home = Level("shadow-tags", "direct", "completion")
-    ring = Level("shadow-tags", "via", "response")
-    chosen = [System(PAIR, ((2,),), (root,)) for root in roots()]
-    chosen += [System(TRIPLE, ((3,),), (root,)) for root in roots()]
+def walks(tables: Tables, everything: bool) -> list[CheckedSystem]:
+    home = CheckedLevel("shadow-tags", "direct", "completion")
+    ring = CheckedLevel("shadow-tags", "via", "response")
+    chosen = [CheckedSystem(TWO_CORES, ((2,),), (root,)) for root in roots()]
+    chosen += [CheckedSystem(THREE_CORES, ((3,),), (root,)) for root in roots()]
     for join in joins(tables):
-        chosen += [System(JOINED, ((2, 1), (2,)), (join, home if not join.recalls else ring))]
+        chosen += [
+            CheckedSystem(JOINED, ((2, 1), (2,)), (join, home if not join.recalls else ring))
+        ]
     if forwards(tables):
         plain = replace(joins(tables)[0], forwarder=False)
-        chosen += [System(JOINED, ((2, 1), (2,)), (plain, home))]
-        chosen += [System(TRIPLE, ((3,),), (replace(root, forwarder=False),)) for root in roots()]
-    chosen += [System(FEW, ((3,),), (root,)) for root in few_pointers()]
-    pairs = [system for system in chosen if system.group == PAIR]
+        chosen += [CheckedSystem(JOINED, ((2, 1), (2,)), (plain, home))]
+        chosen += [
+            CheckedSystem(THREE_CORES, ((3,),), (replace(root, forwarder=False),))
+            for root in roots()
+        ]
+    chosen += [CheckedSystem(FEW_POINTERS, ((3,),), (root,)) for root in few_pointers()]
+    pairs = [system for system in chosen if system.group == TWO_CORES]
     for owned in (False, True):
-        chosen += [replace(system, far=True, owned=owned, group=FAR) for system in pairs]
+        chosen += [replace(system, far=True, owned=owned, group=FAR_ATOMICS) for system in pairs]
     # A core drops its copy silently, so that a join has no data for an atomic.
-    chosen += [System(FAR, ((2,), (1,)), (joins(tables)[0], home), far=True)]
+    chosen += [CheckedSystem(FAR_ATOMICS, ((2,), (1,)), (joins(tables)[0], home), far=True)]
     chosen.append(
-        System(TWO_LINES, ((2,),), (Level("directory", "direct", "completion"),), lines=2)
+        CheckedSystem(
+            TWO_LINES, ((2,),), (CheckedLevel("directory", "direct", "completion"),), lines=2
+        )
     )
     return chosen + (deeper(tables) if everything else [])
 
 
-def deeper(tables: Tables) -> list[System]:
+def deeper(tables: Tables) -> list[CheckedSystem]:
     """Walks that take minutes; the largest are cut off and say how deep they came."""
-    home = Level("shadow-tags", "direct", "completion")
+    home = CheckedLevel("shadow-tags", "direct", "completion")
     few = replace(home, knows="directory")
-    chosen = [System("4-cores", ((4,),), (root,), states=4_000_000) for root in (home, few)]
-    for root in (Level("directory", "via", "response", "inclusive"), Level("snoop", data="victim")):
-        chosen.append(System(TWO_LINES, ((2,),), (root,), lines=2))
+    chosen = [CheckedSystem("4-cores", ((4,),), (root,), states=4_000_000) for root in (home, few)]
+    few_lines = (
+        CheckedLevel("directory", "via", "response", "inclusive"),
+        CheckedLevel("snoop", data="victim"),
+    )
+    for root in few_lines:
+        chosen.append(CheckedSystem(TWO_LINES, ((2,),), (root,), lines=2))
     for join in joins(tables):
         direct = replace(join, reply="direct", unblock="completion")
         chosen += [
-            System(JOINED, ((2, 1), (2,)), (direct, home)),
-            System(
+            CheckedSystem(JOINED, ((2, 1), (2,)), (direct, home)),
+            CheckedSystem(
                 JOINED,
                 ((2, 1), (2,)),
-                (join, Level("snoop", "via", data="victim")),
+                (join, CheckedLevel("snoop", "via", data="victim")),
                 states=4_000_000,
             ),
-            System("2+2-cores", ((2, 2), (2,)), (join, home), states=4_000_000),
+            CheckedSystem("2+2-cores", ((2, 2), (2,)), (join, home), states=4_000_000),
             *(
-                System(JOINED, ((2, 1), (2,)), (join, home), True, owned, 4_000_000)
+                CheckedSystem(JOINED, ((2, 1), (2,)), (join, home), True, owned, 4_000_000)
                 for owned in (False, True) * join.operates
             ),
-            System("three-levels", ((2, 1), (2,), (1,)), (join, join, few), states=4_000_000),
+            CheckedSystem(
+                "three-levels", ((2, 1), (2,), (1,)), (join, join, few), states=4_000_000
+            ),
         ]
     return chosen
 
 
-def narrow(tables: Tables) -> Iterator[System]:
+def narrow(tables: Tables) -> Iterator[CheckedSystem]:
     """Three levels with little data and few cores each: where most races were found."""
     shapes = (((2, 1, 1), (2, 1), (2,)), ((2, 2, 2, 2), (2, 2), (2,)))
-    tops = (Level("shadow-tags", "direct"), Level("snoop"))
+    tops = (CheckedLevel("shadow-tags", "direct"), CheckedLevel("snoop"))
     for shape, join, root in product(shapes, joins(tables), tops):
         far = len(shape[0]) > 3 and join.operates
-        yield System(RANDOM, shape, (join, join, root), far, far and root.knows == "snoop")
+        yield CheckedSystem(RANDOM, shape, (join, join, root), far, far and root.knows == "snoop")
     for join, root in product(joins(tables), few_pointers()):
-        yield System(RANDOM, ((1, 1, 1), (3,)), (join, root))
+        yield CheckedSystem(RANDOM, ((1, 1, 1), (3,)), (join, root))
 
 
-def trials(tables: Tables, seed: int, count: int) -> Iterator[System]:
+def trials(tables: Tables, seed: int, count: int) -> Iterator[CheckedSystem]:
     """Machines of 2 to 16 cores and one to three levels, drawn from all kinds of resolvers."""
     draw = random.Random(seed)
     for number in range(count):
@@ -218,4 +232,4 @@ def trials(tables: Tables, seed: int, count: int) -> Iterator[System]:
         levels = [replace(draw.choice(joins(tables)), grants=draw.choice((0, 3)))] * (depth - 1)
         far = number % 2 == 1 and all(level.operates for level in levels)
         owned = far and number % 4 == 3
-        yield System(RANDOM, tuple(fanout), (*levels, draw.choice(roots())), far, owned)
+        yield CheckedSystem(RANDOM, tuple(fanout), (*levels, draw.choice(roots())), far, owned)

@@ -1,4 +1,4 @@
-"""What the protocol's tables are made of: their shapes, a table, a cell.
+"""Shapes of the protocol's tables, a table, and a cell.
 
 The order of events and actions comes from the native module alone (`names`); states are the rows of
 the client table, whatever they are called, and data come as one event for each (`DataS`).
@@ -16,7 +16,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 DATA = "Data"  # and a state: data that come with this right
 IN_JOINS = ("Stays",)  # the client events that the upper half of a join has alone
-# Of the tables beside this file, whose rows have their tags.
+# protocols in the tables beside this file, whose rows are tagged with these names
 VARIANTS = ("msi", "mesi", "mesif", "moesi", "mosi")
 # Beside them a shipped protocol is a folder of tables, like a user's own, and the tag whose rows
 # are taken, there and of the shipped tables that the folder lacks.
@@ -26,7 +26,7 @@ PROTOCOLS = (*VARIANTS, *FOLDERS)
 
 @dataclass(frozen=True)
 class Shape:
-    """What one table looks like: how its head begins, and which names it is made of."""
+    """Shape of one table: the beginning of its head, and its names."""
 
     name: str
     file: str

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from uncore.errors import UserError, nearest
 from uncore.protocol.aligned import text
-from uncore.protocol.reader import MOST_STATES, Reader, Source, split
+from uncore.protocol.reader import MAX_STATES, Reader, TableSource, split
 from uncore.protocol.reader import states as states_of
 from uncore.protocol.table_shapes import DATA, FOLDERS, PROTOCOLS, SHAPES, VARIANTS, Table, names
 
@@ -62,7 +62,7 @@ def load(name: str) -> Tables:
     sources = {file: directory / file for file in files() if (directory / file).is_file()}
     if not sources:
         raise UserError(f"protocol '{name}': none of {', '.join(files())} is in {directory}")
-    return read(name, variant, {file: Source.of(path) for file, path in sources.items()})
+    return read(name, variant, {file: TableSource.of(path) for file, path in sources.items()})
 
 
 def carried(tables: Tables) -> tuple[tuple[str, str], ...]:
@@ -74,16 +74,16 @@ def carried(tables: Tables) -> tuple[tuple[str, str], ...]:
 
 def of(name: str, texts: Iterable[tuple[str, str]]) -> Tables:
     """The protocol of a machine: a shipped one by its name, a user's by what it carries."""
-    given = {file: Source(Path(f"protocol '{name}'", file), text) for file, text in texts}
+    given = {file: TableSource(Path(f"protocol '{name}'", file), text) for file, text in texts}
     return read(name, "", given) if given else load(name)
 
 
-def read(name: str, variant: str, given: Mapping[str, Source]) -> Tables:
+def read(name: str, variant: str, given: Mapping[str, TableSource]) -> Tables:
     """Every table, with the rows tagged for `variant`; a file not given is the shipped one."""
     tables: dict[str, Table] = {}
     states: tuple[str, ...] = ()
     for file in files():
-        source = given[file] if file in given else Source.of(SHIPPED / file)
+        source = given[file] if file in given else TableSource.of(SHIPPED / file)
         sections, reasons = split(source)
         if file == SHAPES[0].file:
             states = states_of(sections, variant)
@@ -113,7 +113,9 @@ def refuse_right_without_data(tables: Tables) -> None:
 
 
 def refuse_passing_to_nobody(tables: Tables) -> None:
-    """Where a cell of the client passes the line on, the grant table says what its reader has."""
+    """Refuses a client table with a cell that passes the line on, unless the grant table states
+    what the reader is granted.
+    """
     passes = next(
         (place for place, cell in tables.client.cells.items() if "pass" in cell.actions), None
     )
@@ -142,7 +144,7 @@ def layout(tables: Tables) -> Iterator[tuple[Table, str, str] | None]:
     for table in tables:
         rows, columns = list(table.rows), names()[table.shape.columns]
         if table is tables.client:
-            rows += [""] * (MOST_STATES - len(rows))
+            rows += [""] * (MAX_STATES - len(rows))
             columns = columns + [DATA + row for row in rows]
         for row, column in product(rows, columns):
             yield (table, row, column) if (row, column) in table.cells else None

@@ -1,4 +1,6 @@
-"""Whether two engines agree, as a table; where not, the first difference with what came before."""
+"""Prints the agreement of two engines as a table, or their first difference with the rows before
+it.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,10 @@ from dataclasses import asdict
 from typing import Any
 
 from uncore.drawing.table import Column, emit, print_json, say
-from uncore.result.log import COLUMNS
+from uncore.result.log import LOG_COLUMNS
 from uncore.study.compare.agreement import Agreement, Difference
 
-BEFORE = 8  # records of the line shown before the difference
+RECORDS_BEFORE = 8  # records of the line shown before the difference
 
 
 def show(agreements: Sequence[Agreement], engines: tuple[str, str], as_json: bool) -> None:
@@ -38,7 +40,7 @@ def show(agreements: Sequence[Agreement], engines: tuple[str, str], as_json: boo
 
 
 def _show_difference(difference: Difference, engines: tuple[str, str], threads: int) -> None:
-    records = [("", record) for record in difference.before[-BEFORE:]]
+    records = [("", record) for record in difference.before[-RECORDS_BEFORE:]]
     records += [
         (name, record or {})
         for name, record in zip(engines, (difference.a, difference.b), strict=True)
@@ -51,6 +53,6 @@ def _show_difference(difference: Difference, engines: tuple[str, str], threads: 
     emit(
         rows,
         False,
-        [Column(key, key, left=key == "engine") for key in ("engine", *COLUMNS)],
+        [Column(key, key, left=key == "engine") for key in ("engine", *LOG_COLUMNS)],
         f"first difference at {threads} threads: {what}\nrules in question: {difference.rule}",
     )

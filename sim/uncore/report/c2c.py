@@ -20,7 +20,7 @@ from uncore.result.observed import Line
 from uncore.topology.machine import Machine
 from uncore.topology.route import nearest_memories
 
-DATA = " data"  # ends the class of what a level's own data supplied
+DATA_SUFFIX = " data"  # ends the class of what a level's own data supplied
 
 
 def show(result: Result, observed: Observed, top: int, as_json: bool) -> None:
@@ -55,7 +55,7 @@ def row(line: Line, nodes: list[int]) -> Row:
         "L1Hit": line.sum("writes") - missed,
         "L1Miss": missed,
         "L1": line.sum("reads") - load_misses,
-        "LclHit": sum(n for name, n in line.transfers.items() if name.endswith(DATA)),
+        "LclHit": sum(n for name, n in line.transfers.items() if name.endswith(DATA_SUFFIX)),
         "Dram": line.transfers.get("memory", 0),
     }
 

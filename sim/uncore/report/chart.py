@@ -28,7 +28,8 @@ from uncore.result.frame import job_columns, names_job
 from uncore.topology.units import NUMBER, SIZE, TIME
 
 KNEE = 0.9
-BARE = ("workload", "machine", "engine")  # whose value says what it is
+# columns whose value needs no name beside it
+SELF_NAMED_COLUMNS = ("workload", "machine", "engine")
 
 
 def panels(results: Iterable[Result], wanted: Wanted = Wanted()) -> list[Panel]:  # noqa: B008
@@ -48,7 +49,9 @@ def panels(results: Iterable[Result], wanted: Wanted = Wanted()) -> list[Panel]:
 
 
 def check(wanted: Wanted, jobs: Iterable[dict[str, Any]]) -> None:
-    """Whether jobs, by their documents, have the axes that are wanted of their results."""
+    """Raises UserError unless the jobs, given as documents, have the axes wanted of their
+    results.
+    """
     axes = _Axes([job_columns(job) for job in jobs])
     options = {"--x": [wanted.x], "--facet": [wanted.facet], "--heat": wanted.heat or ()}
     for option, keys in options.items():
@@ -57,7 +60,7 @@ def check(wanted: Wanted, jobs: Iterable[dict[str, Any]]) -> None:
 
 
 class _Axes:
-    """What rows differ in."""
+    """Keys in which rows differ."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = rows
@@ -84,7 +87,9 @@ class _Axes:
         return [[row for row in rows if row.get(key) == value] for value in values] or [rows]
 
     def title(self, rows: Sequence[Row], key: str, x: str = "") -> str:
-        fixed = " on ".join(str(rows[0][k]) for k in BARE[:2] if k not in self.varying)
+        fixed = " on ".join(
+            str(rows[0][k]) for k in SELF_NAMED_COLUMNS[:2] if k not in self.varying
+        )
         parts = [fixed, _label(key, rows[0]) if key else ""]
         if "threads" not in (*self.varying, x):
             parts.append(f"{rows[0]['threads']} threads")
@@ -92,7 +97,7 @@ class _Axes:
 
 
 def _label(key: str, row: Row) -> str:
-    return str(row.get(key)) if key in BARE else f"{head(key)} {given(row.get(key))}"
+    return str(row.get(key)) if key in SELF_NAMED_COLUMNS else f"{head(key)} {given(row.get(key))}"
 
 
 def _numbers(values: Iterable[Any]) -> bool:

@@ -1,4 +1,4 @@
-"""What `uncore compare` prints and draws: two curves, their ratio, what makes the difference.
+"""The report of `uncore compare`: two curves, their ratio, and the parts of the difference.
 
 Interface: `show(comparison, words)` prints, `tables(comparison)` are what it prints,
 `panel(comparison)` draws.
@@ -15,7 +15,7 @@ from uncore.drawing import formats as units
 from uncore.drawing import plot as plots
 from uncore.drawing.table import Column, emit, say
 from uncore.report.spread import height, say_seeds, throughput
-from uncore.study.compare.results import Comparison, Part
+from uncore.study.compare.results import Comparison, DifferencePart
 
 NEAR = 1.05  # a ratio below it is not much
 SEEN = 0.005  # lines or ns per operation: fewer would be written 0.00
@@ -40,7 +40,7 @@ def show(comparison: Comparison, more: str) -> None:
 
 
 def advice(comparison: Comparison) -> str:
-    """What it comes to, in words."""
+    """The conclusion of the comparison, as a sentence."""
     a, b, ratio = comparison.a, comparison.b, comparison.rows[-1].ratio
     fast, slow, times = (b, a, ratio) if ratio > 1 else (a, b, 1 / ratio)
     said = "neither is faster by a twentieth"
@@ -79,7 +79,9 @@ def _ratio(value: float | None) -> str:
     return units.EMPTY if value is None else f"{value:.3g}"
 
 
-def _part(comparison: Comparison, parts: Sequence[Part] | None, what: str, title: str) -> Table:
+def _part(
+    comparison: Comparison, parts: Sequence[DifferencePart] | None, what: str, title: str
+) -> Table:
     if parts is None:
         return title, [], []
     columns = _parts(what, comparison.a, comparison.b)

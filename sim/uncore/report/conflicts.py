@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from uncore.drawing.table import Column, emit
 from uncore.result.conflicts import Meeting, Pair
 
-SHOWN = 6  # lines of one pair
+MAX_LINES_PER_PAIR = 6
 
 
 def show(title: str, pairs: Sequence[Pair]) -> None:
@@ -26,11 +26,15 @@ def show(title: str, pairs: Sequence[Pair]) -> None:
     emit(rows, False, PAIRS, title)
     for pair in pairs:
         if pair.lines:
-            emit([_row(m) for m in pair.lines[:SHOWN]], False, MEETINGS, _head(pair))
+            emit([_row(m) for m in pair.lines[:MAX_LINES_PER_PAIR]], False, MEETINGS, _head(pair))
 
 
 def _head(pair: Pair) -> str:
-    more = f", {SHOWN} of {len(pair.lines)} lines" if len(pair.lines) > SHOWN else ""
+    more = (
+        f", {MAX_LINES_PER_PAIR} of {len(pair.lines)} lines"
+        if len(pair.lines) > MAX_LINES_PER_PAIR
+        else ""
+    )
     return f"{pair.a}, {pair.b}{more}"
 
 

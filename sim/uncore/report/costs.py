@@ -12,9 +12,9 @@ from uncore.drawing import formats as units
 from uncore.drawing.table import Column, emit, say
 from uncore.result import Observed, Result
 from uncore.result.observed import Use
-from uncore.result.sharing import Cost, Group, costs
+from uncore.result.sharing import FieldGroup, LineCost, costs
 
-PAIRS = 3  # of cores, in the table
+MAX_CORE_PAIRS = 3
 LISTED = 6  # instructions of a line
 
 
@@ -36,8 +36,8 @@ def show(result: Result, observed: Observed, top: int) -> None:
         _explain(cost)
 
 
-def _row(cost: Cost) -> dict[str, object]:
-    taken = [f"{a}>{b} {units.count(n)}" for a, b, n in cost.taken[:PAIRS]]
+def _row(cost: LineCost) -> dict[str, object]:
+    taken = [f"{a}>{b} {units.count(n)}" for a, b, n in cost.taken[:MAX_CORE_PAIRS]]
     moved = [f"{where} {units.count(n)}" for where, n in cost.transfers.items()]
     return {
         "line": f"{cost.line:#x}",
@@ -53,7 +53,7 @@ def _row(cost: Cost) -> dict[str, object]:
     }
 
 
-def _explain(cost: Cost) -> None:
+def _explain(cost: LineCost) -> None:
     rows = [_use(use) for use in cost.uses if use.misses or use.waited_ps][:LISTED]
     emit(rows, False, INSTRUCTIONS, f"{cost.line:#x}  {', '.join(_short(cost.holds))}")
     if cost.apart:
@@ -76,7 +76,7 @@ def _use(use: Use) -> dict[str, object]:
     }
 
 
-def _advice(cost: Cost) -> str:
+def _advice(cost: LineCost) -> str:
     groups = "; ".join(_group(group) for group in cost.apart)
     return (
         f"shared without need: {groups}. On lines of their own about"
@@ -85,7 +85,7 @@ def _advice(cost: Cost) -> str:
     )
 
 
-def _group(group: Group) -> str:
+def _group(group: FieldGroup) -> str:
     did = [
         f"{verb} by {'hart' if len(harts) == 1 else 'harts'} {numbers(harts)}"
         for verb, harts in (("written", group.writers), ("read", group.readers))

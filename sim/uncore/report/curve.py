@@ -1,4 +1,4 @@
-"""What `run` and `sweep` print: results over thread counts; chart.py draws them.
+"""The table of `run` and `sweep`: results over thread counts; chart.py draws them.
 
 Interface: `show(results, as_json)`; `fetched(rows)`, the columns of what came from where;
 `head(key)`, what the option of a column of the job is called; `given(value)`, as it is written.
@@ -44,7 +44,7 @@ def show(results: Sequence[Result], as_json: bool) -> None:
 
 
 def _remarks(result: Result) -> None:
-    """What a reader of the table must know: failed checks, missing points, unknown fields."""
+    """Warnings that a reader of the table needs: failed checks, missing points, unknown fields."""
     for point in result.points:
         for failure in point.failures:
             say(f"check failed at {point.threads} threads{point.by_seed}: {failure}")

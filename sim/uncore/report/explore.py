@@ -32,7 +32,7 @@ def show(exploration: Exploration, drawn: bool = False) -> None:
 
 
 def front_of(exploration: Exploration) -> tuple[list[Row], list[Column]]:
-    """What was chosen, and what came of it in each objective and each bounded formula."""
+    """The chosen designs, with their value of each objective and of each bounded formula."""
     plan, front = exploration.plan, exploration.front
     goals = [objective.formula for objective in plan.objectives]
     bounds = [

@@ -35,7 +35,7 @@ def show(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def advice(workload: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """What to do now, in words, with the command; nothing where the program itself fails."""
+    """The next step, as a sentence with its command; empty if the program itself fails."""
     verdicts = [row["verdict"] for row in rows]
     alone = [row for row in rows if row["says"]]
     if FAILS in verdicts or not alone:

@@ -1,4 +1,4 @@
-"""Which cache lines moved, by the names the program gives them: where a lock's time goes.
+"""Prints the cache lines with the most transfers, by the names that the program gives them.
 
 Interface: `show(program, point, size)` prints the lines with the most transfers.
 """
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from uncore.program import Program
     from uncore.result import Point
 
-SHOWN = 5
+MAX_LINES_SHOWN = 5
 
 COLUMNS = [
     Column("line", "line", left=True, about="its address"),
@@ -40,10 +40,12 @@ def show(program: Program, point: Point, size: int) -> None:
             "per_op": moved / max(point.ops, 1),
             "share": moved * 10**6 // max(total, 1),
         }
-        for address, moved in point.lines[:SHOWN]
+        for address, moved in point.lines[:MAX_LINES_SHOWN]
     ]
     seed = f", seed {point.seed}" if isinstance(point.seed, int) else ""
-    more = f", {SHOWN} of {len(point.lines)}" if len(point.lines) > SHOWN else ""
+    more = (
+        f", {MAX_LINES_SHOWN} of {len(point.lines)}" if len(point.lines) > MAX_LINES_SHOWN else ""
+    )
     emit(rows, False, COLUMNS, f"lines fetched most, at {point.threads} threads{seed}{more}")
 
 

@@ -54,7 +54,7 @@ def _lines(
 
 
 def _arrow(text: str, source: int, target: int) -> str:
-    """What stands between the two columns is drawn over, their states are not."""
+    """Draws an arrow over the text between two columns and keeps the states in them."""
     low, high = sorted((source, target))
     begin = low + len(re.match(r"\S*", text[low:])[0])  # type: ignore[index]
     end = high - len(re.search(r"\S*$", text[:high])[0])  # type: ignore[index]

@@ -21,11 +21,11 @@ from uncore.program.frames import own
 from uncore.result import Observed, Point, Result
 from uncore.result.frame import Framed
 from uncore.result.objects import alike
-from uncore.result.sharing import Cost, costs
+from uncore.result.sharing import LineCost, costs
 
-NAMED = 4  # objects of the sum
+MAX_SUM_OBJECTS = 4
 LARGE = 999.5  # ns: three digits would be written with an exponent
-DRAWN = 12  # objects of a picture
+MAX_DRAWN_OBJECTS = 12
 SHARED = 4  # groups of fields on one line that are told
 COUNTS = ("reads", "writes", "misses", "needless", "failed_scs")
 Row = dict[str, Any]
@@ -33,7 +33,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, repr=False)
 class Lines(Framed):
-    """What touched which line at one point of a result."""
+    """Accesses to each line at one point of a result."""
 
     result: Result
     observed: Observed
@@ -123,7 +123,7 @@ def _own(source: str) -> bool:
 
 def panel(lines: Lines) -> plots.Panel:
     """The objects with most of the critical path."""
-    hot = [row for row in lines.to_rows() if row["critical_ns"]][:DRAWN]
+    hot = [row for row in lines.to_rows() if row["critical_ns"]][:MAX_DRAWN_OBJECTS]
     groups = {row["object"]: {"critical path": row["critical_ns"]} for row in hot}
     return plots.bars(groups, lines.title, "critical path, ns an operation", lying=True)
 
@@ -131,7 +131,7 @@ def panel(lines: Lines) -> plots.Panel:
 def _sum(point: Point, observed: Observed) -> str:
     """`one operation every 690 ns = nodes[].granted 182 + guarded 146 + 12 executing`."""
     each = point.path_of_an_operation(_path(observed))
-    parts = [o for o in observed.objects if o.critical_ps][:NAMED]
+    parts = [o for o in observed.objects if o.critical_ps][:MAX_SUM_OBJECTS]
     path, of_all = _path(observed), sum(object_.critical_ps for object_ in observed.objects)
     others = of_all - sum(o.critical_ps for o in parts)
 
@@ -162,7 +162,7 @@ def _shared_without_need(observed: Observed) -> Counter[str]:
     return Counter(" | ".join(sorted(groups)) for groups in grouped)
 
 
-def _needless(cost: Cost) -> int:
+def _needless(cost: LineCost) -> int:
     return -cost.needless_ps
 
 

@@ -1,4 +1,4 @@
-"""What `uncore check` prints: proofs by groups of machines, and how many mutants they notice.
+"""The report of `uncore check`: proofs by groups of machines, and the share of mutants they notice.
 
 show(protocols, proofs)       the table, then the shortest counterexample, or cells that nobody met
 show_mutants(scores, json)    kill rates, then survivors and why they may survive
@@ -15,7 +15,7 @@ import msgspec
 from uncore.drawing.table import Column, emit, say
 from uncore.protocol import coverage
 from uncore.protocol.check import Proof, cells_met, of
-from uncore.protocol.mutate import Score
+from uncore.protocol.mutate import MutantScore
 from uncore.protocol.systems import RANDOM
 from uncore.protocol.tables import Tables, shipped_in
 from uncore.report.message_chart import chart
@@ -107,7 +107,7 @@ def verdict(proofs: Sequence[Proof]) -> str:
     return f"holds; {cut} cut off" if cut else "holds"
 
 
-def show_mutants(scores: Sequence[Score], json: bool) -> None:
+def show_mutants(scores: Sequence[MutantScore], json: bool) -> None:
     """The survivors are the last one's, which has all together."""
     columns = [
         Column("protocol", "protocol", left=True),

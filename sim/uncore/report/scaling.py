@@ -1,4 +1,4 @@
-"""What `uncore scaling` prints and draws: speed-ups, serialisation, the fitted law.
+"""The report of `uncore scaling`: speed-ups, serialisation, and the fitted law.
 
 Interface: `show(scaling)` prints, `panel(scaling)` draws.  Numbers that were not measured are
 marked: `~` before a speed-up that follows from a rate, `predicted` on a row of the law.

@@ -1,4 +1,4 @@
-"""What a user wants drawn of results (chart.py draws it), and which figures there are.
+"""The user's choice of axes and figures for a picture of results (chart.py draws it).
 
 Wanted(x="hold", y=("p99",))     axes by the names of their options
 figure(name)                     the column that has it: its key, the title of its axis, its scale

@@ -20,7 +20,8 @@ from uncore.drawing.table import Column, Row, say
 from uncore.result.steady import LEVEL, interval
 
 MILLION = 1e6
-CONTRADICTS = 0.1  # of the threads that took part: by so much a rate may miss what they did (W3)
+# largest difference, as a share of the threads, between a rate and the operations' times (W3)
+MAX_THREADS_DIFFERENCE = 0.1
 MARK = "!"
 Write = Callable[[float | None, float | None], str]
 
@@ -70,7 +71,7 @@ def height(row: Row, key: str = "throughput") -> list[float]:
 
 
 def say_runs(rows: Sequence[Row]) -> None:
-    """What has been shown, below a table of `run`."""
+    """Says below a table of `run` how many runs it rests on."""
     searched = [row for row in rows if "level" in row]
     say_seeds(seed for row in rows if "level" not in row for seed in row["seeds"])
     if not searched:
@@ -91,9 +92,9 @@ def say_runs(rows: Sequence[Row]) -> None:
 
 
 def contradicts(row: Row) -> bool:
-    """Whether the row's rate and its operations' times cannot both be those of all threads (W3)."""
+    """True if the row's rate and its operations' times cannot both be those of all threads (W3)."""
     share = row.get("accounted")
-    return share is not None and abs(share - 1) > CONTRADICTS
+    return share is not None and abs(share - 1) > MAX_THREADS_DIFFERENCE
 
 
 def say_contradictions(rows: Sequence[Row]) -> None:

@@ -1,4 +1,4 @@
-"""Where a kernel waits, function by function.
+"""Prints the functions in which a kernel waits.
 
 Interface: `show(rows)`: of the rows of `uncore.boot.kernel_symbols.costs`, the first.
 """
@@ -11,7 +11,7 @@ from typing import Any
 from uncore.drawing import formats as units
 from uncore.drawing.table import Column, emit
 
-SHOWN = 20
+MAX_FUNCTIONS_SHOWN = 20
 
 COLUMNS = [
     Column("symbol", "symbol", left=True, about="the kernel's function; programs are one row"),
@@ -25,5 +25,5 @@ COLUMNS = [
 
 
 def show(rows: Sequence[Mapping[str, Any]]) -> None:
-    more = f", {SHOWN} of {len(rows)}" if len(rows) > SHOWN else ""
-    emit(list(rows[:SHOWN]), False, COLUMNS, f"where the kernel waited{more}")
+    more = f", {MAX_FUNCTIONS_SHOWN} of {len(rows)}" if len(rows) > MAX_FUNCTIONS_SHOWN else ""
+    emit(list(rows[:MAX_FUNCTIONS_SHOWN]), False, COLUMNS, f"where the kernel waited{more}")

@@ -1,4 +1,4 @@
-"""What a trace holds, in numbers: events of each kind, line by line.
+"""Prints the contents of a trace in numbers: events of each kind, line by line.
 
 Interface: `show(trace, json)`.
 """
@@ -11,7 +11,7 @@ from uncore.drawing import formats as units
 from uncore.drawing.table import Column, emit
 from uncore.trace import Trace
 
-SHOWN = 12
+MAX_TRACED_LINES_SHOWN = 12
 
 COLUMNS = [
     Column("line", "line", left=True, key=True, about="objects on it that were used"),
@@ -26,8 +26,8 @@ COLUMNS = [
 
 def show(trace: Trace, json: bool) -> None:
     rows = [_row(trace, line) for line in trace.lines]
-    head = "" if json else f"the {SHOWN} lines of most messages, of {len(rows)}"
-    emit(rows if json else rows[:SHOWN], json, COLUMNS, head)
+    head = "" if json else f"the {MAX_TRACED_LINES_SHOWN} lines of most messages, of {len(rows)}"
+    emit(rows if json else rows[:MAX_TRACED_LINES_SHOWN], json, COLUMNS, head)
 
 
 def _row(trace: Trace, line: int) -> dict[str, Any]:

@@ -19,7 +19,9 @@ from uncore.study.whatif import WhatIf
 
 DONE = "What can be done, to the program or to the machine"
 BOUNDS = "Bounds: as if waiting for this cost nothing, which few programs can reach"
-NOTHING = "no change of the kinds in --only applies to this program and machine: leave --only out"
+NO_CHANGE_APPLIES = (
+    "no change of the kinds in --only applies to this program and machine: leave --only out"
+)
 TORNADO = 12  # numbers that are drawn, those that matter most
 
 
@@ -37,7 +39,7 @@ def show(effects: WhatIf, top: int) -> None:
         emit(numbered, False, COLUMNS, f"{title}{more}")
         shown += numbered
     if not shown:
-        say(NOTHING)
+        say(NO_CHANGE_APPLIES)
         return
     say(f"{of_chance(effects)}\n", "dim")
     say(f"{shlex.join(effects.words)}, and for each row:\n")
@@ -51,7 +53,7 @@ def show(effects: WhatIf, top: int) -> None:
 
 
 def of_chance(effects: WhatIf) -> str:
-    """How far a rank can be trusted."""
+    """A note on how far a rank can be trusted."""
     if len(effects.base.points) == 1:
         return "one run of each; without --repeat 1 the table says how much of it is chance"
     return f"~: may be chance, the {LEVEL} % interval of the change, by seeds, holds none"
@@ -96,8 +98,9 @@ COLUMNS = [
 
 
 def panel(effects: WhatIf) -> plots.Panel:
-    """What a fifth less and a fifth more of each number does to throughput, as far as one of the
-    two does more than chance."""
+    """Effect of a fifth less and a fifth more of each number on throughput; numbers whose effects
+    may both be chance are left out.
+    """
     numbers: dict[str, dict[str, float]] = {}
     certain = set()
     for effect in effects.effects:

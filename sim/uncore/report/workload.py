@@ -1,4 +1,4 @@
-"""What `uncore show WORKLOAD` prints: its parameters, what it checks, and where its source is.
+"""The report of `uncore show WORKLOAD`: its parameters, its checks, and the path of its source.
 
 Interface: `show(program, as_json)`.
 """

@@ -1,4 +1,4 @@
-"""Which operations conflict: the question of the scalable commutativity rule, asked of a run.
+"""Finds operations that conflict: the question of the scalable commutativity rule, asked of a run.
 
     pairs(kinds, lines) -> one Pair for each two kinds of operations, in the order of the kinds
 
@@ -72,7 +72,7 @@ def _meeting(line: Shared, a: int, b: int) -> Meeting | None:
 
 
 def _conflict(writer: Use, toucher: Use) -> bool:
-    """Whether one hart wrote what another touched."""
+    """True if one hart wrote something that another touched."""
     return bool(writer.written) and len({*writer.harts, *toucher.harts}) > 1
 
 

@@ -20,7 +20,7 @@ PARTS = (
     *(observed.Observed, observed.Line, observed.Object, observed.Use, observed.Others),
 )
 
-HEAD = f"""# The result of a run
+RESULT_PAGE_HEAD = f"""# The result of a run
 
 This page is derived from `sim/uncore/result/schema.py`; change it there.
 
@@ -31,7 +31,7 @@ count, and the whole result in the metadata entry `uncore.result`). Layout: `{sc
 
 def describe() -> str:
     """The whole page."""
-    return "\n".join([HEAD, tables(PARTS), _columns()])
+    return "\n".join([RESULT_PAGE_HEAD, tables(PARTS), _columns()])
 
 
 def tables(parts: Iterable[type[Struct]]) -> str:

@@ -20,7 +20,7 @@ from uncore.support.output_files import write_whole
 from uncore.support.output_kinds import RESULT_KEY
 
 SEVERAL = "uncore.results/1"
-LARGEST = 1 << 30  # bytes of a file
+MAX_RESULT_BYTES = 1 << 30
 
 
 class _Several(msgspec.Struct, kw_only=True):
@@ -89,10 +89,10 @@ def _check(result: Result, path: Path) -> None:
 
 def _document(path: Path) -> bytes:
     if path.suffix != ".parquet":
-        return read_bounded(path, LARGEST)
+        return read_bounded(path, MAX_RESULT_BYTES)
     import polars  # noqa: PLC0415 (slow to load)
 
-    file = io.BytesIO(read_bounded(path, LARGEST))
+    file = io.BytesIO(read_bounded(path, MAX_RESULT_BYTES))
     try:
         return polars.read_parquet_metadata(file)[RESULT_KEY].encode()
     except (polars.exceptions.PolarsError, KeyError):

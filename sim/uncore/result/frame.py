@@ -103,12 +103,12 @@ class Framed:
 
 
 def names_run(column: str) -> bool:
-    """Whether the column says which run it was, and not what came of it."""
+    """True if the column identifies the run; False if it is a result."""
     return column in ("threads", "seed") or names_job(column)
 
 
 def names_job(column: str) -> bool:
-    """Whether the column says what was run."""
+    """True if the column identifies the job."""
     return column in JOB or column.startswith(PAIRS)
 
 

@@ -22,7 +22,7 @@ from uncore.support.output_files import write_whole
 from uncore.support.output_kinds import LOG_KEY
 
 NUMBER, TEXT = polars.Int64, polars.String
-COLUMNS = {
+LOG_COLUMNS = {
     "id": NUMBER,
     "requester": NUMBER,
     "number": NUMBER,
@@ -40,12 +40,12 @@ COLUMNS = {
     "close": NUMBER,
 }
 ORDER = ["request", "requester", "number"]  # L8
-LARGEST, MOST_ROWS = 1 << 30, 1 << 24  # bytes of a file; a row is 120 bytes in memory
+MAX_LOG_BYTES, MAX_LOG_ROWS = 1 << 30, 1 << 24  # a row is 120 bytes in memory
 
 
 def frame(columns: Mapping[str, Any]) -> polars.DataFrame:
     """The log of one run, from its records in any order; `id` follows from the order."""
-    given = {name: kind for name, kind in COLUMNS.items() if name != "id"}
+    given = {name: kind for name, kind in LOG_COLUMNS.items() if name != "id"}
     table = polars.DataFrame({name: columns[name] for name in given}, schema=given)
     numbered = table.sort(ORDER).with_row_index("id")
     return numbered.cast({"id": NUMBER})
@@ -68,11 +68,13 @@ def _named(threads: int, seed: int | None, log: polars.DataFrame) -> polars.Data
 def load(path: Path) -> polars.DataFrame:
     """Reads what `save` wrote, if it is no larger than what is read at all."""
     try:
-        file = io.BytesIO(read_bounded(path, LARGEST))
+        file = io.BytesIO(read_bounded(path, MAX_LOG_BYTES))
         names = [name for name in ("threads", "seed") if name in polars.read_parquet_schema(file)]
         rows = polars.scan_parquet(file).select(polars.len()).collect().item()
-        if rows > MOST_ROWS:
-            raise UserError(f"{path}: {rows} transactions; {MOST_ROWS} are the most that are read")
-        return polars.read_parquet(file, schema={**dict.fromkeys(names, NUMBER), **COLUMNS})
+        if rows > MAX_LOG_ROWS:
+            raise UserError(
+                f"{path}: {rows} transactions; {MAX_LOG_ROWS} are the most that are read"
+            )
+        return polars.read_parquet(file, schema={**dict.fromkeys(names, NUMBER), **LOG_COLUMNS})
     except (OSError, polars.exceptions.PolarsError) as error:
         raise UserError(f"{path}: not a transaction log of uncore: {error}") from None

@@ -17,12 +17,12 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from uncore.errors import UserError
 from uncore.result.objects import whole
 
-WORD = 8
+WORD_BYTES = 8
 Bytes = list[tuple[int, int]]
 
 
 class Use(Struct, frozen=True, kw_only=True):
-    """What one instruction did to one line, in the harts that used it alike."""
+    """Accesses of one instruction to one line, in the harts that used it alike."""
 
     pc: Annotated[int, Meta(description="address of the instruction")]
     function: Annotated[str, Meta(description="where it is; empty when unknown")]
@@ -135,7 +135,7 @@ class Object(Struct, frozen=True, kw_only=True):
 
 
 class Observed(Struct, frozen=True, kw_only=True):
-    """What the probe `lines` saw of one point."""
+    """Observations of one point by `lines`."""
 
     threads: Annotated[int, Meta(description="of the point")]
     seed: Annotated[int | UnsetType, Meta(description="of the point; absent if it has none")] = (
@@ -177,8 +177,8 @@ class Observed(Struct, frozen=True, kw_only=True):
                 touched = ", ".join(item.name for item in self.objects)
                 raise UserError(f"no object is called '{name}'; this run has touched {touched}")
             for address, size in (part for item in matches for part in item.at):
-                words |= {a - a % WORD for a in range(address, address + max(size, 1))}
-        return [(word, WORD) for word in sorted(words)]
+                words |= {a - a % WORD_BYTES for a in range(address, address + max(size, 1))}
+        return [(word, WORD_BYTES) for word in sorted(words)]
 
     @property
     def transfers(self) -> dict[str, int]:

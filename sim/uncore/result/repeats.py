@@ -24,7 +24,7 @@ class Repeats:
     """The runs of one thread count, in the order of the job's seeds; at least one."""
 
     points: Sequence[Point]
-    estimated: Estimate | None = None  # where their number and length were searched
+    estimated: Estimate | None = None  # set if their number and length were searched
 
     @property
     def threads(self) -> int:

@@ -42,7 +42,7 @@ class Row(msgspec.Struct, frozen=True):
 
     threads: int
     throughput: float  # operations a second
-    throughput_min: float | None  # of its repeats; None of one run
+    throughput_min: float | None  # least throughput of its repeats; None of one run
     throughput_max: float | None
     speedup_problem: float  # Time(1) / Time(n), same work
     speedup_time: float  # Work(n) / Work(1), same time
@@ -71,7 +71,7 @@ class Law(msgspec.Struct, frozen=True):
     contention_error: float | None
     coherence_error: float | None
     worst: float  # largest relative error at a measured point
-    covariance: list[list[float]] | None  # of 1/scale, contention/scale, coherence/scale
+    covariance: list[list[float]] | None  # covariance of 1/scale, contention/scale, coherence/scale
 
     @property
     def peak(self) -> float | None:

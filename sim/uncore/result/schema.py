@@ -26,7 +26,8 @@ from uncore.result.steady import LEVEL
 
 SCHEMA = "uncore.result/1"
 ROUNDED = 1.001  # a width that is asked, as it may come out
-TOGETHER = 0.5  # of the quickest thread's time: if all work together for less, rates do not compare
+# share of the quickest thread's time: if all work together for less, rates do not compare
+TOGETHER = 0.5
 
 
 def _percentile(name: str, about: str, axis: str, *, hidden: bool = False) -> PointColumn:
@@ -348,7 +349,7 @@ def optional() -> tuple[str, ...]:
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
-    """What happened: integers only, bit for bit the same on any host."""
+    """The result: integers only, bit for bit the same on any host."""
 
     points: Annotated[
         list[Point],
@@ -360,7 +361,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
 
 
 class Host(Struct, frozen=True, kw_only=True):
-    """What the outcome cost, and where: never part of the hash."""
+    """Cost of the outcome on the host; it is never part of the hash."""
 
     uncore: Annotated[str, Meta(description="version of uncore")]
     engine: Annotated[str, Meta(description="the engine, as it describes itself")]
@@ -377,7 +378,7 @@ class Host(Struct, frozen=True, kw_only=True):
 
 
 class Interval(Struct, frozen=True):
-    """What a machine leaves open whose numbers have intervals (docs/cli.md)."""
+    """Range of a result on a machine whose numbers have intervals (docs/cli.md)."""
 
     threads: Annotated[int, Meta(description="thread count")]
     samples: Annotated[int, Meta(description="machines drawn from the numbers' intervals")]

@@ -1,4 +1,5 @@
-"""Which lines cost a run its time, who shares them, and what keeping fields apart would gain.
+"""Ranks lines by the time that they cost a run, with their sharers and the gain of keeping fields
+apart.
 
     for cost in costs(observed): ...       costliest first
 
@@ -22,7 +23,7 @@ from uncore.result.observed import Bytes, Line, Observed, Use
 OUTSIDE = -2  # kind of a Use outside the region of interest
 
 
-class Group(Struct, frozen=True):
+class FieldGroup(Struct, frozen=True):
     """Fields of one line that the same harts read, and the same harts write."""
 
     fields: list[str]
@@ -30,7 +31,7 @@ class Group(Struct, frozen=True):
     writers: list[int]
 
 
-class Cost(Struct, frozen=True, kw_only=True):
+class LineCost(Struct, frozen=True, kw_only=True):
     """Costs of a cache line."""
 
     line: int
@@ -44,20 +45,20 @@ class Cost(Struct, frozen=True, kw_only=True):
     invalidations: int
     taken: list[tuple[int, int, int]]
     waited_ps: int
-    waited_ppm: int  # of the time of all harts
+    waited_ppm: int  # share of the time of all harts
     needless_ps: int
-    apart: list[Group]  # groups of fields that should not share the line; empty if none
+    apart: list[FieldGroup]  # groups of fields that should not share the line; empty if none
     uses: list[Use]
 
 
-def costs(observed: Observed) -> list[Cost]:
+def costs(observed: Observed) -> list[LineCost]:
     """Every line listed, costliest first."""
     return [_cost(line, observed.hart_ps) for line in observed.lines]
 
 
-def _cost(line: Line, hart_ps: int) -> Cost:
+def _cost(line: Line, hart_ps: int) -> LineCost:
     waited, needless = line.sum("waited_ps"), line.sum("needless_ps")
-    return Cost(
+    return LineCost(
         line=line.address,
         holds=list(dict.fromkeys(name for _, _, name in line.fields)),
         reads=line.sum("reads"),
@@ -76,7 +77,7 @@ def _cost(line: Line, hart_ps: int) -> Cost:
     )
 
 
-def _apart(line: Line) -> list[Group]:
+def _apart(line: Line) -> list[FieldGroup]:
     inside = [use for use in line.uses if use.kind != OUTSIDE] or line.uses
     groups: dict[tuple[tuple[int, ...], tuple[int, ...]], list[str]] = defaultdict(list)
     for offset, size, name in line.fields:
@@ -87,7 +88,7 @@ def _apart(line: Line) -> list[Group]:
     users = {readers + writers for readers, writers in groups}
     if len(groups) < 2 or not any(writers for _, writers in groups) or len(users) < 2:
         return []
-    return [Group(names, list(r), list(w)) for (r, w), names in groups.items()]
+    return [FieldGroup(names, list(r), list(w)) for (r, w), names in groups.items()]
 
 
 def _harts(uses: Iterable[Use]) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ from msgspec import Struct
 LEVEL = 95  # per cent of intervals, at least, that hold the median
 FIRST_PART, LAST_PART = 4, 8  # one part in so many is left out
 BATCH, CUT = 5, 3  # spans; of their batches one in so many may be cut from an end
-LEAST = 20  # operations in a steady state
+MIN_STEADY_OPERATIONS = 20
 STUDENT = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776}  # two-sided at LEVEL, by the number of values
 
 
@@ -40,7 +40,7 @@ def steady(pace: Pace) -> tuple[int, int] | None:
     None where all threads hardly work together."""
     window = _window(pace)
     done = sum(operations for operations, _ in window[1:])
-    return (done, window[-1][1] - window[0][1]) if done >= LEAST else None
+    return (done, window[-1][1] - window[0][1]) if done >= MIN_STEADY_OPERATIONS else None
 
 
 def halves_apart(pace: Pace) -> float:
@@ -103,7 +103,7 @@ def interval(values: Sequence[float], further: int = 0) -> tuple[float, float]:
 
 
 def _rank(count: int) -> int:
-    """Of the interval's ends, from either side; 0 where there is none."""
+    """Rank of the interval's ends, counted from either side; 0 if there is none."""
     beyond, rank = 1.0, 0
     while beyond / 2**count <= (1 - LEVEL / 100) / 2:
         rank += 1

@@ -48,8 +48,9 @@ from uncore.topology.machine import Machine
 
 Table = Sequence[Sequence[int]]
 Ns = Sequence[Sequence[float]]
-Sample = tuple[int, int]  # how many harts, and which draw of so many
-Seeds = Callable[[int], tuple[int, ...]]  # of so many runs; none: one run, in lockstep
+Sample = tuple[int, int]  # number of harts, and index of the draw of that number
+# argument: number of runs; an empty tuple: one run, in lockstep
+Seeds = Callable[[int], tuple[int, ...]]
 
 LINE, IPI = "one-way latency", "one-way IPI latency"
 UNLIMITED = {"max_time": "none"}  # a large matrix ends, but takes longer than the usual limit
@@ -62,20 +63,20 @@ class Matrix(Framed):
     """Latencies in ns between harts; 0 on the diagonal, nan where not measured."""
 
     machine: Machine
-    harts: tuple[int, ...]  # of the rows and columns, in tree order
+    harts: tuple[int, ...]  # harts of the rows and columns, in tree order
     what: str
     ns: list[list[float]]  # means over seeds
     results: list[Result]  # of its runs
-    measured: plugins.Measured | None = None  # of the real machine
-    alike: bool = False  # whether its line was where that of these runs is
-    stopped: BaseException | None = None  # what ended it early
+    measured: plugins.MeasuredHandoffs | None = None  # figures of the real machine
+    alike: bool = False  # True if its line had the same home and slice as in these runs
+    stopped: BaseException | None = None  # exception that ended it early
 
     def __repr__(self) -> str:
         return f"<{self.what} on {self.machine.id}, {len(self.harts)} harts>"
 
     @property
     def failed(self) -> bool:
-        """Whether a check of the guest failed."""
+        """True if a check of the guest failed."""
         return any(result.failed for result in self.results)
 
     def to_rows(self) -> list[dict[str, Any]]:
@@ -149,7 +150,7 @@ def tournament(
 
 
 def repeats(machine: Machine, slices: str) -> int:
-    """How many seeds a figure is the mean of, where the user does not say."""
+    """Number of seeds that a figure is the mean of, unless the user says another."""
     return SLICES_DRAWN if slice_is_drawn(slices, machine) else REPEATS
 
 
@@ -209,9 +210,9 @@ def _conditions(machine: str, ipi: bool) -> dict[str, str]:
     return {"home": measured.home, "slices": measured.slices}
 
 
-def _alike(job: Job, measured: plugins.Measured) -> bool:
-    """Whether the job's line is where the measured one was."""
-    home = "node0" if job.home == "addressed" else job.home  # where the workload puts it
+def _alike(job: Job, measured: plugins.MeasuredHandoffs) -> bool:
+    """True if the job's line has the home and slice of the measured one."""
+    home = "node0" if job.home == "addressed" else job.home  # node where the workload puts it
     return (
         home == measured.home or len(job.machine.memories) == 1
     ) and job.slices == measured.slices
@@ -239,7 +240,7 @@ def _parts(job: Job) -> list[Job]:
 @dataclass(frozen=True)
 class _Played:
     results: list[Result]
-    ends: list[BaseException]  # of the runs that ended early
+    ends: list[BaseException]  # exceptions of the runs that ended early
 
     @property
     def tables(self) -> list[Table]:

@@ -1,4 +1,4 @@
-"""What if: a single change at a time, and its effect on the whole run.
+"""Makes single changes, each in a run of its own, and ranks their effects.
 
     whatif(machine, workload, job)  the run as it is, and a row for each change, ranked
     changed(job, free, apart)      the job with lines that cost nothing, and fields apart, by name
@@ -47,9 +47,9 @@ WHERE: dict[Kind, Where] = {
     "line": "bound",
 }
 JOIN = ".join."  # names the times of a distance
-SHARE = 0.2  # relative change of a number of the machine
-MOST_OBJECTS = 6  # whose lines are made free
-LEAST = 0.01  # of the critical path: what has less of it is not worth a run
+NUMBER_CHANGE_SHARE = 0.2  # relative change of a number of the machine
+MAX_FREE_OBJECTS = 6  # objects whose lines are made free, in one study
+MIN_PATH_SHARE = 0.01  # share of the critical path that makes a change worth a run
 QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(ps|ns|us|cy)(@\w+)?")
 
 
@@ -203,7 +203,7 @@ def _effect(change: Change, base: Repeats, runs: Repeats) -> Effect:
 
 
 def doubtful(base: Repeats, runs: Repeats) -> bool:
-    """Whether chance alone may tell two runs apart, seed by seed; False for a single seed."""
+    """True if chance alone may tell two runs apart, seed by seed; False for a single seed."""
     before = {point.seed: rate(point) for point in base.points}
     ratios = [rate(point) / before[point.seed] for point in runs.points if before.get(point.seed)]
     low, high = interval(ratios) if len(ratios) > 1 else (0, 0)
@@ -225,8 +225,10 @@ def _lines(job: Job, observed: Observed) -> Iterator[Change]:
     weights: dict[str, int] = {}
     for object_ in observed.objects:
         weights[whole(object_.name)] = weights.get(whole(object_.name), 0) + object_.critical_ps
-    hot = sorted((n for n in weights if weights[n] > LEAST * path), key=lambda n: -weights[n])
-    for name in hot[:MOST_OBJECTS]:
+    hot = sorted(
+        (n for n in weights if weights[n] > MIN_PATH_SHARE * path), key=lambda n: -weights[n]
+    )
+    for name in hot[:MAX_FREE_OBJECTS]:
         free = observed.lines_of([name], job.machine.line)
         yield Change(
             "line", f"{name} costs nothing", ("--free", name), replace(job, free=tuple(free))
@@ -284,14 +286,15 @@ def _times(machine: _Machine) -> Iterator[Change]:
         if match is None or float(match[1]) == 0 or key.startswith("chance."):
             continue
         for sign in (-1, 1):
-            value = f"{float(match[1]) * (1 + sign * SHARE):.6g}{match[2]}{match[3] or ''}"
+            amount = float(match[1]) * (1 + sign * NUMBER_CHANGE_SHARE)
+            value = f"{amount:.6g}{match[2]}{match[3] or ''}"
             yield from machine.changed("number", f"{key} {text} -> {value}", **{key: value})
             level, join, _ = key.rpartition(JOIN)
             if join and sign < 0:
                 distances.setdefault(level, {})[key] = value
     for level, values in distances.items():
         if len(values) > 1:  # one number alone has its row
-            what = f"all of {level}{JOIN}* {SHARE:.0%} nearer"
+            what = f"all of {level}{JOIN}* {NUMBER_CHANGE_SHARE:.0%} nearer"
             yield from machine.changed("distance", what, **values)
     far = any(core.far_atomics for core in machine.job.machine.each_core)
     other = "near" if far else "far-unless-owned"

@@ -1,1 +1,1 @@
-"""What every other room stands on: paths, output files, printable text, signals, plugins."""
+"""Support for every other room: paths, output files, printable text, signals, plugins."""

@@ -68,7 +68,7 @@ def write_figure(path: Path, figure: Figure, dpi: int = 130) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """What has been renamed there stays so if the power fails."""
+    """Makes renames in the folder survive a power failure."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -85,7 +85,7 @@ def _speak_plainly(figure: Figure) -> None:
 
 
 def _umask() -> int:
-    """What the user keeps from others; it can be read only by setting it."""
+    """Permissions that the user withholds from others. They can be read only by setting them."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

@@ -1,4 +1,4 @@
-"""Where the things that are not Python are: the one module that knows both layouts.
+"""Paths of everything that is not Python: the one module that knows both layouts.
 
     in a checkout      topologies/, workloads/ (sources), build/workloads/ (ELFs), build/native/
     in a wheel         uncore/data/..., filled by the table in hatch_build.py; uncore/_native.*.so
@@ -24,7 +24,7 @@ SST = CHECKOUT / "sim/sst" if CHECKOUT else PACKAGE / "data/sst"
 GEM5 = CHECKOUT / "sim/gem5" if CHECKOUT else PACKAGE / "data/gem5"
 SST_ELEMENT = CHECKOUT / "build/sst" if CHECKOUT else PACKAGE / "data/sst"
 
-# What a user's own run leaves behind and may lose: compiled guests.
+# files that a run creates and the user may delete: compiled guests
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "uncore"
 
 

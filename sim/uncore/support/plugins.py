@@ -1,8 +1,8 @@
-"""What other installed packages add to this one; the laboratory, `uncore_lab`, is such a package.
+"""Loads what other installed packages, like the laboratory `uncore_lab`, add to this one.
 
     commands() -> {name: Command}          entry points of the group `uncore.commands`: each a table
                                            like `uncore.cli.commands.COMMANDS`
-    measured(machine) -> Measured          those of `uncore.measured`: each a function that knows
+    measured(machine) -> MeasuredHandoffs  those of `uncore.measured`: each a function that knows
                                            median handoffs of real machines by distance class, and
                                            answers None for a machine it does not know
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Task(StrEnum):
-    """What somebody wants who looks for a command, in the order of `uncore --help`."""
+    """Tasks for which a user looks for a command, in the order of `uncore --help`."""
 
     START = "Start here"
     PROGRAM = "My program: what it costs, where, and what would help"
@@ -51,15 +51,15 @@ Commands = Mapping[str, Command]
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredHandoffs:
     """Handoffs on a real machine."""
 
     ns: Mapping[str, float]  # median of a distance class
-    home: str  # of the line, as --home has it
-    slices: str  # which slice owned it, as --slices has it; "hash": nobody knows
+    home: str  # home of the line, as --home has it
+    slices: str  # slice that owned the line, as --slices has it; "hash": unknown
 
 
-Known = Callable[["Machine"], Measured | None]
+Known = Callable[["Machine"], MeasuredHandoffs | None]
 
 
 def commands() -> dict[str, Command]:
@@ -68,8 +68,8 @@ def commands() -> dict[str, Command]:
     return {name: command for table in tables for name, command in table.items()}
 
 
-def measured(machine: Machine) -> Measured | None:
-    """What the first package says that knows the real machine."""
+def measured(machine: Machine) -> MeasuredHandoffs | None:
+    """Handoffs of the real machine from the first package that knows it."""
     known: Iterator[Known] = _loaded("uncore.measured")
     return next(filter(None, (handoffs(machine) for handoffs in known)), None)
 

@@ -41,7 +41,7 @@ def held_back() -> Iterator[None]:
 
 @contextmanager
 def saving() -> Iterator[Callable[[], None]]:
-    """What has been finished is on disk before a signal can end the program."""
+    """Context in which finished work reaches the disk before a signal can end the program."""
 
     def hold() -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)

@@ -18,7 +18,7 @@ from uncore.topology.floorplan import Floorplan, Spot, grid_of, parse_map, row_o
 from uncore.topology.incomplete import JOIN, lacking
 from uncore.topology.joins import FREE, Join
 from uncore.topology.link import GRIDS
-from uncore.topology.tree import Group
+from uncore.topology.tree import TreeGroup
 from uncore.topology.units import UnitError
 
 MOST_PAIRS = 256  # members of an all-to-all
@@ -36,7 +36,7 @@ class Sites:
     hubs: tuple[int, ...] = ()  # several, to all of which members are wired
 
 
-def _floorplan(join: Join, group: Group) -> Floorplan:
+def _floorplan(join: Join, group: TreeGroup) -> Floorplan:
     """The map, or the size, or simply the order of the members."""
     table, members = join.table, len(group.children)
     key = "map" if "map" in table else "size"
@@ -70,12 +70,12 @@ def _size(join: Join, members: int) -> tuple[int, int, int]:
     return width, height, layers
 
 
-def local(group: Group, name: str) -> str:
+def local(group: TreeGroup, name: str) -> str:
     """The path of a stop of a group."""
     return f"{group.path}.{name}" if group.path else name
 
 
-def _site(join: Join, fabric: Fabric, group: Group, key: str, default: int) -> int:
+def _site(join: Join, fabric: Fabric, group: TreeGroup, key: str, default: int) -> int:
     """`memory = "q1"`: a named stop of this join."""
     if key not in join.table:
         return default
@@ -88,7 +88,7 @@ def _site(join: Join, fabric: Fabric, group: Group, key: str, default: int) -> i
     return fabric.stops.index(local(group, name))
 
 
-def _hub(join: Join, fabric: Fabric, group: Group) -> Sites:
+def _hub(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
     many, members = join.table.count("hubs"), len(group.children)
     names = [f"hub{n}" for n in range(many)] if many > 1 else ["hub"]
     hubs = [fabric.stop(local(group, name)) for name in names]
@@ -102,7 +102,7 @@ def _hub(join: Join, fabric: Fabric, group: Group) -> Sites:
     return Sites([first] * members, slices, first, first, first, into, out, several)
 
 
-def _bus(join: Join, fabric: Fabric, group: Group) -> Sites:
+def _bus(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
     """Whoever speaks takes the one channel on the way to the hub; everyone hears it from there."""
     hub, channel = fabric.stop(local(group, "bus")), fabric.channel()
     into, out = join.hop["all"].halves()
@@ -116,7 +116,7 @@ def _bus(join: Join, fabric: Fabric, group: Group) -> Sites:
 
 
 def _placed(
-    join: Join, fabric: Fabric, group: Group, plan: Floorplan, at: dict[Spot, int]
+    join: Join, fabric: Fabric, group: TreeGroup, plan: Floorplan, at: dict[Spot, int]
 ) -> Sites:
     members = [at[plan.members[i]] for i in range(len(group.children))]
     first = at[plan.spots[0]]
@@ -139,7 +139,7 @@ def _circle(fabric: Fabric, stops: list[int], cost: Cost, level: str) -> None:
             fabric.link(a, b, cost, level)
 
 
-def _rings(join: Join, fabric: Fabric, group: Group) -> Sites:
+def _rings(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
     plan = _floorplan(join, group)
     rows = sorted({y for _, y in plan.spots})
     if len(rows) != (2 if join.kind == "two-rings" else 1):
@@ -153,7 +153,7 @@ def _rings(join: Join, fabric: Fabric, group: Group) -> Sites:
     return _placed(join, fabric, group, plan, at)
 
 
-def _grid(join: Join, fabric: Fabric, group: Group) -> Sites:
+def _grid(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
     """Every wire along x is numbered before any along y, and these before those along z."""
     plan = _floorplan(join, group)
     quadrants = join.kind == "quadrants"
@@ -185,7 +185,7 @@ def _grid(join: Join, fabric: Fabric, group: Group) -> Sites:
     return _placed(join, fabric, group, plan, {spot: stops[where] for spot, where in at.items()})
 
 
-def _ports(join: Join, fabric: Fabric, group: Group) -> Sites:
+def _ports(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
     """Members are wired to one another: each is its own stop."""
     stops = []
     for child in group.children:
@@ -207,7 +207,7 @@ def _ports(join: Join, fabric: Fabric, group: Group) -> Sites:
     return Sites(stops, stops, stops[0], stops[0], stops[0])
 
 
-def _all_to_all(join: Join, fabric: Fabric, group: Group) -> Sites:
+def _all_to_all(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
     sites = _ports(join, fabric, group)
     if len(sites.members) > MOST_PAIRS:
         raise join.refuse("kind", f"all-to-all joins at most {MOST_PAIRS} members")
@@ -216,7 +216,7 @@ def _all_to_all(join: Join, fabric: Fabric, group: Group) -> Sites:
     return sites
 
 
-def _links(join: Join, fabric: Fabric, group: Group) -> Sites:
+def _links(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
     sites = _ports(join, fabric, group)
     leaf = join.table.leaf("links")
     listed = leaf.value if leaf else None
@@ -232,7 +232,7 @@ def _links(join: Join, fabric: Fabric, group: Group) -> Sites:
     return sites
 
 
-def _end(join: Join, fabric: Fabric, group: Group, end: object) -> int:
+def _end(join: Join, fabric: Fabric, group: TreeGroup, end: object) -> int:
     stops = fabric.ports.get(local(group, str(end)), [])
     if len(stops) == 1:
         return stops[0]
@@ -242,7 +242,7 @@ def _end(join: Join, fabric: Fabric, group: Group, end: object) -> int:
     raise join.refuse("links", f"'{end}' {what}; known ends are {', '.join(ports[:16])}")
 
 
-BUILDERS: dict[str, Callable[[Join, Fabric, Group], Sites]] = {
+BUILDERS: dict[str, Callable[[Join, Fabric, TreeGroup], Sites]] = {
     "crossbar": _hub,
     "bus": _bus,
     "ring": _rings,
@@ -256,5 +256,5 @@ BUILDERS: dict[str, Callable[[Join, Fabric, Group], Sites]] = {
 }
 
 
-def build(join: Join, fabric: Fabric, group: Group) -> Sites:
+def build(join: Join, fabric: Fabric, group: TreeGroup) -> Sites:
     return BUILDERS[join.kind](join, fabric, group)

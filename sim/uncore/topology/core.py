@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from uncore.topology import units
 from uncore.topology.machine import Core
-from uncore.topology.schema import LARGEST
+from uncore.topology.schema import MAX_COUNT
 from uncore.topology.table_reader import Table
 
 
 def sets_and_ways(cache: Table) -> tuple[int, int]:
-    """Those of a cache that is given as a table of `size` and `ways`."""
+    """Sets and ways of a cache that is given as a table of `size` and `ways`."""
     ways, line = cache.count("ways"), cache.ledger.line
     sets, rest = divmod(cache.size("size"), line * ways)
     if rest or not sets:
@@ -18,10 +18,10 @@ def sets_and_ways(cache: Table) -> tuple[int, int]:
             f"'{cache.key}': {cache.text('size')} is no whole number of sets of {ways} lines of"
             f" {line}B; expected a multiple of {line * ways}B",
         )
-    if sets > LARGEST:
+    if sets > MAX_COUNT:
         raise cache.wrong(
             "size",
-            f"'{cache.key}': {sets} sets; expected at most {LARGEST}: more ways, or less size",
+            f"'{cache.key}': {sets} sets; expected at most {MAX_COUNT}: more ways, or less size",
         )
     return sets, ways
 

@@ -26,7 +26,7 @@ OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
-LONGEST = 200  # characters
+MAX_CPUS_LETTERS = 200
 LIST = re.compile(r"(\d{1,6}|-)(\s+(\d{1,6}|-))*")
 EXPECTED = "expected an expression of i, like (i%16)*2 + i//16, with + - * // % and parentheses"
 
@@ -38,9 +38,9 @@ def check_cpus(text: str, harts: int) -> str:
             raise UnitError(f"expected harts from 0 to {harts - 1}, each at most once")
         return text
     try:
-        body = ast.parse(text.strip()[: LONGEST + 1], mode="eval").body
-        if len(text) > LONGEST:
-            raise UnitError(f"expected at most {LONGEST} characters")
+        body = ast.parse(text.strip()[: MAX_CPUS_LETTERS + 1], mode="eval").body
+        if len(text) > MAX_CPUS_LETTERS:
+            raise UnitError(f"expected at most {MAX_CPUS_LETTERS} characters")
         image = [_value(body, i) for i in range(harts)]
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise error if isinstance(error, UnitError) else UnitError(EXPECTED) from None

@@ -27,8 +27,8 @@ from uncore.topology.positions import key_lines
 from uncore.topology.shorthand import written_out
 from uncore.topology.units import UnitError
 
-KEPT = 256  # texts of files, loaded; families are read again for each machine of theirs
-LARGEST = 1 << 20  # bytes of a file
+MAX_CACHED_FILES = 256  # families are read again for each of their machines
+MAX_MACHINE_BYTES = 1 << 20
 MOST_FILES = 32  # of one machine
 DEEPEST = 16  # parts of an overriding key
 
@@ -132,7 +132,7 @@ def display(path: Path) -> str:
 def read_file(path: Path, asked_at: Place) -> Branch:
     name = display(path)
     try:
-        text = read_bounded(path, LARGEST).decode()
+        text = read_bounded(path, MAX_MACHINE_BYTES).decode()
     except OSError as error:
         what = name if asked_at.line else "it"  # the place is the file itself
         raise wrong(asked_at, f"cannot read {what}: {error.strerror}") from None
@@ -154,7 +154,7 @@ def parse(text: str, file: str, source: str = "unstated") -> Branch:
         raise UserError(f"{file}: broken TOML: {error}") from None
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=MAX_CACHED_FILES)
 def _loaded(text: str) -> tuple[dict[str, Any], dict[tuple[str | int, ...], int]]:
     """Values and the lines of keys; nobody changes either."""
     return tomllib.loads(text), key_lines(text)

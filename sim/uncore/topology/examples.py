@@ -1,4 +1,4 @@
-"""How a key is written: as a teaching machine writes it, for whoever has left it out.
+"""Examples of keys, as a teaching machine writes them, for messages about missing keys.
 
 value("system.resolver", "grants") -> 1               None: no teaching machine has it
 example("system.resolver", "grants") -> 'grants = 1'
@@ -15,9 +15,9 @@ from typing import Any
 from uncore.support.paths import TOPOLOGIES
 
 FILES = ("families/teaching", "families/base", "ccx", "mesh")  # the first that has the key
-BESIDE: dict[
-    str, dict[str, Any]
-] = {  # what none of them has, or has in a short form, by the last part of the table's name
+# Examples of keys that no teaching machine has, or only in a short form, by the last part of the
+# table's name.
+BESIDE: dict[str, dict[str, Any]] = {
     "": {"name": "a machine", "tree": "core:4 thread:1"},
     "l1": {"size": "32KiB", "ways": 8, "latency": "4cy"},
     "l2": {"size": "512KiB", "ways": 8, "latency": "14cy"},

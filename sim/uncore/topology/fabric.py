@@ -17,7 +17,9 @@ SHORTEST = 1  # ps: a wire without latency could lead a route in circles
 
 @dataclass(frozen=True)
 class Cost:
-    """What one crossing costs each kind of message: time of the head, time the wire is busy."""
+    """Cost of one crossing for each kind of message: latency of the head, and time that the wire is
+    busy.
+    """
 
     control: int = 0
     data: int = 0

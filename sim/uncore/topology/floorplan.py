@@ -1,4 +1,4 @@
-"""Where the agents of a join sit: a floorplan drawn as words.
+"""Places of a join's agents: a floorplan drawn as words.
 
     map = '''              a line is a row of crosspoints, a ring, or the row of a ladder
       0   1   m   2       member 0 (and its slice), member 1, the memory port, member 2
@@ -20,7 +20,7 @@ from uncore.topology.units import UnitError
 
 Spot = tuple[int, int]  # column, row
 WIDEST = 128
-WORD = re.compile(r"\d{1,4}|[smu.]|b\d{1,2}")
+MAP_WORD = re.compile(r"\d{1,4}|[smu.]|b\d{1,2}")
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Floorplan:
     bridges: dict[str, list[Spot]] = field(default_factory=dict)
     memory: Spot | None = None
     uplink: Spot | None = None
-    layers: int = 1  # of as many rows each, one below the other
+    layers: int = 1  # layers of equally many rows, one below the other
 
     def row(self, row: int) -> list[Spot]:
         return [spot for spot in self.spots if spot[1] == row]
@@ -53,7 +53,7 @@ def parse_map(text: str, members: int) -> Floorplan:
 
 
 def _place(plan: Floorplan, agent: str, spot: Spot) -> None:
-    if not WORD.fullmatch(agent):
+    if not MAP_WORD.fullmatch(agent):
         raise UnitError(
             f"'{agent}' is no agent of a map: expected a member's number, s, m, u, b0, '.' or 'x',"
             " joined by '+' where several share a stop"

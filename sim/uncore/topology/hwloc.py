@@ -21,14 +21,14 @@ from uncore.topology.route import Routes, nearest_memories
 TYPES = {"socket": "Package", "chip": "Package", "package": "Package", "die": "Die"}
 UNIFIED, DATA = 0, 1  # HWLOC_OBJ_CACHE_...
 LATENCY_BY_USER = 2 + 4  # HWLOC_DISTANCES_KIND_FROM_USER, _MEANS_LATENCY
-HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n'
+XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n'
 
 
 def xml(machine: Machine) -> str:
     root = Element("topology", version="2.0")
     _Tree(machine).put(root)
     indent(root)
-    return HEAD + tostring(root, encoding="unicode") + "\n"
+    return XML_HEAD + tostring(root, encoding="unicode") + "\n"
 
 
 def bitmap(bits: Iterable[int]) -> str:
@@ -42,7 +42,7 @@ def bitmap(bits: Iterable[int]) -> str:
 
 
 def _cores_below(machine: Machine) -> list[set[int]]:
-    """Of each resolver, the cores under it."""
+    """The cores under each resolver."""
     below: list[set[int]] = []
     for resolver in machine.resolvers:
         cores = (
@@ -110,7 +110,7 @@ class _Tree:
         for path in dict.fromkeys(places.values()):
             yield tuple(path), [core for core in cores if places[core] == path]
 
-    # ---- what a part holds
+    # ---- contents of a part
 
     def _cache_of(self, part: Element, level: str, cores: list[int]) -> Element:
         for number, resolver in enumerate(self.machine.resolvers):
@@ -121,7 +121,9 @@ class _Tree:
         return part
 
     def _caches_within(self, core: int, resolver: int) -> int:
-        """How many caches a core has below this resolver's: its own, and those of others."""
+        """Number of caches that a core has below this resolver's: its own, and those shared with
+        others.
+        """
         levels = {
             other.level
             for number, other in enumerate(self.machine.resolvers[:resolver])
@@ -152,7 +154,9 @@ class _Tree:
     # ---- memory
 
     def _nodes(self, part: Element, cores: list[int], path: tuple[int, ...]) -> None:
-        """Those whose cores are all in this part, and not all in one part of it."""
+        """Adds the memory nodes whose cores are all in this part, and not all in one of its
+        parts.
+        """
         for number, memory in enumerate(self.machine.memories):
             mine = [core for core, node in enumerate(self.near) if node == number]
             if path == (self._smallest(mine) if mine else ()):

@@ -1,6 +1,6 @@
 """A machine that lacks tables, and the tables that make it whole, as TOML that can be pasted.
 
-    Incomplete(place, message, {"system.resolver": ROOT})     what a reader raises
+    Incomplete(place, message, {"system.resolver": EXAMPLE_ROOT})  what a reader raises
     additions(tree, first, resolve)     all that the tree lacks, found by adding and reading anew
     proposal(tree, first, resolve)      the refusal with that under it
     toml(adds)                              the same as text
@@ -19,16 +19,16 @@ from uncore.errors import UserError
 from uncore.topology.document import Branch, Leaf, Place, merged, parse
 from uncore.topology.examples import BESIDE
 
-Adds = Mapping[str, Mapping[str, Any]]  # of each table, by its dotted name, keys and values
-MOST = 64  # tables or links that one machine is found to lack
+Adds = Mapping[str, Mapping[str, Any]]  # dotted name of a table -> keys and values to add
+MAX_LACKS = 64  # tables or links that one machine may lack
 JOIN = {"kind": "crossbar", "latency": "20ns", "width": "32B/1ns"}
-DATA = BESIDE["data"]
-ROOT: dict[str, Any] = {"knows": "directory", "at": "home"}
-ROOT |= {"reply": "direct", "unblock": "completion", "service": "8ns", "grants": 1}
+EXAMPLE_DATA = BESIDE["data"]
+EXAMPLE_ROOT: dict[str, Any] = {"knows": "directory", "at": "home"}
+EXAMPLE_ROOT |= {"reply": "direct", "unblock": "completion", "service": "8ns", "grants": 1}
 
 
 class Incomplete(UserError):
-    """What a machine lacks, in words and as tables; `tables`: whole ones, not keys alone."""
+    """The error that a machine lacks keys or tables. `tables`: True if whole tables are missing."""
 
     def __init__(self, message: str, adds: Adds, tables: bool) -> None:
         super().__init__(message)
@@ -55,10 +55,12 @@ def toml(adds: Adds) -> str:
 
 
 def additions(tree: Branch, first: Incomplete, resolve: Callable[[Branch], object]) -> Adds | None:
-    """What the tree lacks from the first refusal on; None where additions alone do not mend it."""
+    """Additions that complete the tree, from the first refusal on; None if additions alone do not
+    suffice.
+    """
     adds: dict[str, dict[str, Any]] = {}
     lack: Incomplete | None = first
-    while lack is not None and len(adds) < MOST:
+    while lack is not None and len(adds) < MAX_LACKS:
         before = toml(adds)
         for table, keys in lack.adds.items():
             adds.setdefault(table, {}).update(keys)

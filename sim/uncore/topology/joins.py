@@ -1,4 +1,4 @@
-"""What joins the children of a group: the kinds of join, and what each costs.
+"""Joins of the children of a group: the kinds of join, and the cost of each.
 
 `read_join` turns a level's `join` table into a `Join` once; `builders.build` lays out one instance
 for each group of the level.

@@ -32,7 +32,7 @@ def _below() -> dict[str, set[str]]:
 
 
 BELOW = _below()
-HEAD = BELOW[""] - {LEVEL, "core"}  # what no level can be called
+RESERVED_NAMES = BELOW[""] - {LEVEL, "core"}  # names that no level can have
 
 
 def schema_path(table: str) -> str:

@@ -14,7 +14,7 @@ Memory of another kind says itself where it is: `[memory.hbm]`, with `node` or `
     kind_names(root)            those of a file
     memory_kinds(memory)        those of its table [memory]
     write_out(root)             completes the tables of kinds by what they inherit, in place
-    read_levels(top, tree)      -> Levels: which table holds for which part of the tree
+    read_levels(top, tree)      -> LevelTables: which table holds for which part of the tree
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from uncore.topology.document import Branch, Leaf, merged, wrong
-from uncore.topology.keys import BELOW, HEAD, LEVEL
+from uncore.topology.keys import BELOW, LEVEL, RESERVED_NAMES
 from uncore.topology.table_reader import Table
-from uncore.topology.tree import Group, Tree
+from uncore.topology.tree import Tree, TreeGroup
 
 # Keys of levels and tables of cores; and all cores that are of no kind.
 TAKEN = (*sorted(BELOW[LEVEL] | {key for key in BELOW["core"] if f"core.{key}" in BELOW}), "core")
@@ -57,7 +57,7 @@ def memory_kinds(memory: Branch | Leaf | None) -> list[str]:
 
 def write_out(root: Branch) -> None:
     for level, table in root.items.items():
-        if isinstance(table, Branch) and level not in HEAD:
+        if isinstance(table, Branch) and level not in RESERVED_NAMES:
             _complete(table, set(kind_names(root)))
     if isinstance(memory := root.items.get("memory"), Branch):
         _complete(memory, set(memory_kinds(memory)))
@@ -71,28 +71,28 @@ def _complete(table: Branch, kinds: set[str]) -> None:
 
 
 @dataclass(frozen=True)
-class Levels:
+class LevelTables:
     """The tables of all levels, cores included: of each level its own ("") and those of kinds."""
 
     tree: Tree
     tables: Mapping[str, Mapping[str, Table]]
-    kinds: Mapping[str, str]  # by the path of a group
+    kinds: Mapping[str, str]  # kind of each group, by its path
 
-    def kind(self, group: Group) -> str:
+    def kind(self, group: TreeGroup) -> str:
         """The kind whose table holds for it."""
         name = self.kinds.get(group.path, "")
         return name if name in self.tables[group.level] else ""
 
-    def of(self, level: str, kind: str) -> list[Group]:
+    def of(self, level: str, kind: str) -> list[TreeGroup]:
         """The groups of a level that a kind's table holds for."""
         return [group for group in self.tree.groups(level) if self.kind(group) == kind]
 
 
-def read_levels(top: Table, tree: Tree) -> Levels:
+def read_levels(top: Table, tree: Tree) -> LevelTables:
     table = top.table("kinds")
     names = list(table.branch.items) if table else []
     tables = {level: _tables(top, level, names) for level in tree.levels[:-1]}
-    levels = Levels(tree, tables, _kinds_of_parts(table, tree) if table else {})
+    levels = LevelTables(tree, tables, _kinds_of_parts(table, tree) if table else {})
     for name in names:
         assert table is not None
         _refuse_idle(levels, table, name)
@@ -100,7 +100,7 @@ def read_levels(top: Table, tree: Tree) -> Levels:
 
 
 def _kinds_of_parts(table: Table, tree: Tree) -> dict[str, str]:
-    """By path: what a part is said to be, and else what the part around it is."""
+    """Kind of each part, by path: its own, or else that of the part around it."""
     said: dict[str, str] = {}
     for name in table.branch.items:
         for part in table.read(name, tree.parts):
@@ -108,7 +108,7 @@ def _kinds_of_parts(table: Table, tree: Tree) -> dict[str, str]:
                 other = said[part.path]
                 raise table.wrong(name, f"'kinds.{name}': {part.path} is of '{other}' too")
     kinds: dict[str, str] = {}
-    for group in tree.root.groups():  # those around come first
+    for group in tree.root.groups():  # groups come before the groups inside them
         around = kinds.get(group.path.rpartition(".")[0], "")
         kinds[group.path] = said.get(group.path, around)
     return kinds
@@ -119,7 +119,7 @@ def _tables(top: Table, level: str, names: list[str]) -> dict[str, Table]:
     return {"": own} | {name: top.level(level, name) for name in names if name in own}
 
 
-def _refuse_idle(levels: Levels, table: Table, name: str) -> None:
+def _refuse_idle(levels: LevelTables, table: Table, name: str) -> None:
     """Refuses a kind that differs in nothing, or that is nowhere."""
     where = [level for level, tables in levels.tables.items() if name in tables]
     if not where:

@@ -1,4 +1,4 @@
-"""Where to draw the stops of a machine: boxes in boxes, as its tree is.
+"""Positions for drawing the stops of a machine: boxes in boxes, like its tree.
 
 `layout(machine)` gives a point for every stop and a frame for every group, in units of one stop.
 The names of stops tell where they belong ("socket0.die1.x2y3"): a group's own stops are laid out as
@@ -41,14 +41,14 @@ class Box:
 
 
 @dataclass
-class _Group:
+class _GroupBox:
     path: str
     own: list[str] = field(default_factory=list)  # names of stops
-    parts: dict[str, _Group] = field(default_factory=dict)
+    parts: dict[str, _GroupBox] = field(default_factory=dict)
 
 
 def layout(machine: Machine) -> Box:
-    root = _Group("")
+    root = _GroupBox("")
     for stop in machine.stops:
         _insert(root, stop, set(machine.levels))
     beside: dict[str, set[str]] = {stop: set() for stop in machine.stops}
@@ -57,18 +57,18 @@ def layout(machine: Machine) -> Box:
     return _box(root, beside)
 
 
-def _insert(root: _Group, stop: str, levels: set[str]) -> None:
+def _insert(root: _GroupBox, stop: str, levels: set[str]) -> None:
     """A name's parts are groups, as long as they are called after a level."""
     group = root
     for word in stop.split("."):
         if re.sub(r"\d+$", "", word) not in levels:
             break
         path = f"{group.path}.{word}" if group.path else word
-        group = group.parts.setdefault(word, _Group(path))
+        group = group.parts.setdefault(word, _GroupBox(path))
     group.own.append(stop)
 
 
-def _box(group: _Group, beside: dict[str, set[str]]) -> Box:
+def _box(group: _GroupBox, beside: dict[str, set[str]]) -> Box:
     if not group.parts and len(group.own) == 1:
         return Box(1, 1, {group.own[0]: (0.5, 0.5)})
     hung = _hung(group, beside)
@@ -86,20 +86,20 @@ def _box(group: _Group, beside: dict[str, set[str]]) -> Box:
     return box
 
 
-def _hung(group: _Group, beside: dict[str, set[str]]) -> dict[str, list[_Group]]:
+def _hung(group: _GroupBox, beside: dict[str, set[str]]) -> dict[str, list[_GroupBox]]:
     """Parts by the first stop of the group they are wired to; "" holds those wired to none."""
-    hung: dict[str, list[_Group]] = {}
+    hung: dict[str, list[_GroupBox]] = {}
     for part in group.parts.values():
         near = {n for stop in _stops(part) for n in beside[stop]}
         hung.setdefault(next((s for s in group.own if s in near), ""), []).append(part)
     return hung
 
 
-def _stops(group: _Group) -> list[str]:
+def _stops(group: _GroupBox) -> list[str]:
     return group.own + [stop for part in group.parts.values() for stop in _stops(part)]
 
 
-def _cell(stop: str, parts: list[_Group], beside: dict[str, set[str]]) -> Box:
+def _cell(stop: str, parts: list[_GroupBox], beside: dict[str, set[str]]) -> Box:
     """A stop above the parts that hang on it."""
     return _above(Box(1, 1, {stop: (0.5, 0.5)}), _rows([_box(part, beside) for part in parts]))
 

@@ -1,4 +1,4 @@
-"""What a machine's parts descend from: who is whose relative when numbers are predicted.
+"""Descent of a machine's parts, from which relatives are found when numbers are predicted.
 
     [lineage]
     core   = "x86 amd zen zen2"        a level: words from the general to the special
@@ -42,6 +42,6 @@ def _stated(name_or_path: str | Path) -> dict[str, str]:
 
 
 def nearness(descent: Descent, other: Descent) -> int:
-    """How many leading words two descents share."""
+    """Number of leading words that two descents share."""
     same = [a == b for a, b in zip(descent, other, strict=False)]
     return same.index(False) if False in same else len(same)

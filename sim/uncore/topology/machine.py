@@ -42,7 +42,9 @@ __all__ = [
 
 @part
 class Number:
-    """Where a resolved number came from: for `uncore show` and the count of fitted numbers."""
+    """A number as the file writes it, and its source: for `uncore show` and the count of fitted
+    numbers.
+    """
 
     key: str = field('key, such as "socket.join.latency"')
     text: str = field('value as written, such as "32ns"')

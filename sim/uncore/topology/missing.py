@@ -14,13 +14,13 @@ from uncore.topology.examples import example, value
 from uncore.topology.incomplete import Incomplete
 from uncore.topology.keys import ANY, BELOW, KEYS, LEVEL, of_join, schema_path
 
-HOPS = {"latency", "dx", "dy"}  # of a mesh, whose hops may each state their own (joins.py)
+HOPS = {"latency", "dx", "dy"}  # keys of a mesh, whose hops may each state their own (joins.py)
 WHOLE = "`uncore show --complete FILE` prints a whole file that would do"
-Lack = tuple[Place, str, list[str]]  # of a table: where it is, its name, the keys that it lacks
+Lack = tuple[Place, str, list[str]]  # a table that lacks keys: its place, its name, and the keys
 
 
 def lack(place: Place, table: str, keys: Collection[str]) -> Incomplete:
-    """What one table lacks, and what to write."""
+    """The error that a table lacks these keys, with the text to write."""
     where = f"[{table}]" if table else "the file"
     names = ", ".join(f"'{key}'" for key in keys)
     examples = ", ".join(example(table, key) for key in keys)

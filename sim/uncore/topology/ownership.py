@@ -15,12 +15,12 @@ from typing import Any
 from uncore.topology import units
 from uncore.topology.builders import Sites
 from uncore.topology.core import sets_and_ways
-from uncore.topology.incomplete import DATA, JOIN, ROOT, lacking
-from uncore.topology.kinds import Levels
+from uncore.topology.incomplete import EXAMPLE_DATA, EXAMPLE_ROOT, JOIN, lacking
+from uncore.topology.kinds import LevelTables
 from uncore.topology.parts import MOST_GRANTS, Resolver
 from uncore.topology.protocols import Protocol
 from uncore.topology.table_reader import Table
-from uncore.topology.tree import Group
+from uncore.topology.tree import TreeGroup
 from uncore.topology.units import ps
 
 
@@ -30,7 +30,7 @@ class Seats:
     sites: dict[str, Sites]
     ports: dict[str, list[int]]
 
-    def memory(self, group: Group) -> int | None:
+    def memory(self, group: TreeGroup) -> int | None:
         """The memory port of a group's join, or the one stop of a group without."""
         if group.path in self.sites:
             return self.sites[group.path].memory
@@ -41,7 +41,7 @@ class Seats:
 
 
 def read_resolvers(
-    levels: Levels, seats: Seats, homes: Sequence[int], protocol: Protocol
+    levels: LevelTables, seats: Seats, homes: Sequence[int], protocol: Protocol
 ) -> list[Resolver]:
     made: list[Resolver] = []
     cores = len(seats.cores)
@@ -51,7 +51,7 @@ def read_resolvers(
         raise lacking(
             levels.tables["system"][""].branch.place,
             "no level has a resolver; expected at least one, like [system.resolver]",
-            {"system.resolver": ROOT},
+            {"system.resolver": EXAMPLE_ROOT},
         )
     for level, kinds in readers.items():
         instances = [
@@ -69,8 +69,8 @@ def read_resolvers(
     return made
 
 
-def _readers(levels: Levels, protocol: Protocol) -> dict[str, dict[str, _Reader]]:
-    """Those of each level that has resolvers, innermost first: one for each kind."""
+def _readers(levels: LevelTables, protocol: Protocol) -> dict[str, dict[str, _ResolverReader]]:
+    """Readers of each level that has resolvers, innermost first, one for each kind."""
     inner_first = [level for level in reversed(list(levels.tables)) if level != "core"]
     tables = {
         level: {
@@ -79,7 +79,7 @@ def _readers(levels: Levels, protocol: Protocol) -> dict[str, dict[str, _Reader]
         for level in inner_first
     }
     with_one = [level for level in inner_first if tables[level]]
-    readers: dict[str, dict[str, _Reader]] = {level: {} for level in with_one}
+    readers: dict[str, dict[str, _ResolverReader]] = {level: {} for level in with_one}
     for level in inner_first:
         for kind, table in levels.tables[level].items():
             resolver = tables[level].get(kind)
@@ -92,8 +92,8 @@ def _readers(levels: Levels, protocol: Protocol) -> dict[str, dict[str, _Reader]
     return readers
 
 
-def _reader(level: Table, resolver: Table, is_root: bool, protocol: Protocol) -> _Reader:
-    reader = _Reader(level, resolver, is_root)
+def _reader(level: Table, resolver: Table, is_root: bool, protocol: Protocol) -> _ResolverReader:
+    reader = _ResolverReader(level, resolver, is_root)
     _refuse_what_cannot_work(resolver, reader.pattern, is_root)
     if reader.pattern.data == "none" and not is_root and not protocol.keeps_dirty:
         _refuse_dirty_data_without_place(level, resolver, protocol.name)
@@ -101,7 +101,9 @@ def _reader(level: Table, resolver: Table, is_root: bool, protocol: Protocol) ->
     return reader
 
 
-def _refuse_many_roots(levels: Levels, level: str, readers: Mapping[str, _Reader]) -> None:
+def _refuse_many_roots(
+    levels: LevelTables, level: str, readers: Mapping[str, _ResolverReader]
+) -> None:
     """The topmost resolver is one for all parts of the machine: at the top, or at each home."""
     groups = levels.tree.groups(level)
     kinds = {levels.kind(group) for group in groups}
@@ -114,7 +116,7 @@ def _refuse_many_roots(levels: Levels, level: str, readers: Mapping[str, _Reader
         f"[{table.key}]: each {level} would own its copies of a line, and no resolver above them"
         " keeps the copies of all coherent; write [system.resolver], one for all parts of the"
         " machine, too",
-        {"system.resolver": ROOT},
+        {"system.resolver": EXAMPLE_ROOT},
     )
 
 
@@ -141,12 +143,12 @@ def _refuse_data_alone(level: Table) -> None:
         raise lacking(
             level.branch.items["data"].place,
             f"[{level.key}] has data but no resolver; expected [{level.key}.resolver] too",
-            {f"{level.key}.resolver": {**ROOT, "knows": "shadow-tags", "at": "hub"}},
+            {f"{level.key}.resolver": {**EXAMPLE_ROOT, "knows": "shadow-tags", "at": "hub"}},
         )
 
 
 def _refuse_what_cannot_work(table: Table, resolver: Resolver, is_root: bool) -> None:
-    """What the rules R3 and J1 of docs/model.md ask for."""
+    """Refuses a resolver that breaks rules R3 and J1 of docs/model.md."""
     if resolver.knows == "snoop" and not is_root:
         raise lacking(
             table.branch.items["knows"].place,
@@ -171,7 +173,7 @@ def _refuse_dirty_data_without_place(level: Table, table: Table, protocol: str) 
         f"[{table.key}], below another resolver, has no data, but under {protocol.upper()} must"
         f' keep dirty lines; expected data = "victim ..." or "inclusive ..." in [{level.key}], or'
         ' protocol = "moesi"',
-        {f"{level.key}.data": DATA},
+        {f"{level.key}.data": EXAMPLE_DATA},
     )
 
 
@@ -236,7 +238,7 @@ def _adopt(made: list[Resolver], parent: Resolver, agent: int, cores: int) -> No
 
 
 def _data(level: Table) -> dict[str, Any]:
-    """What a resolver has of the data at its level."""
+    """Fields of a resolver that describe the data at its level."""
     data = level.table("data")
     if not data or data.word("policy") == "none":
         return {"data": "none", "data_sets": 0, "data_ways": 0, "data_hit": 0, "data_repeat": 0}
@@ -250,7 +252,7 @@ def _data(level: Table) -> dict[str, Any]:
     }
 
 
-class _Reader:
+class _ResolverReader:
     """One level's resolver and storage, read once; its instances differ in place and family."""
 
     def __init__(self, level: Table, table: Table, is_root: bool) -> None:
@@ -291,11 +293,11 @@ class _Reader:
 
     def instances(
         self,
-        groups: list[Group],
+        groups: list[TreeGroup],
         seats: Seats,
         homes: Sequence[int],
         below: dict[int, list[int]],
-    ) -> list[tuple[Resolver, Group]]:
+    ) -> list[tuple[Resolver, TreeGroup]]:
         if self.at == "home":
             agents = _agents(below, [core for group in groups for core in group.cores()])
             return [
@@ -325,7 +327,7 @@ class _Reader:
             for group in groups
         ]
 
-    def slices(self, group: Group, seats: Seats) -> tuple[int, ...]:
+    def slices(self, group: TreeGroup, seats: Seats) -> tuple[int, ...]:
         sites = seats.sites.get(group.path)
         if sites is None:
             raise lacking(
@@ -340,7 +342,7 @@ class _Reader:
 
 
 def _beside(
-    stop: int, groups: list[Group], seats: Seats, below: dict[int, list[int]]
+    stop: int, groups: list[TreeGroup], seats: Seats, below: dict[int, list[int]]
 ) -> tuple[int, ...]:
     """The agents of the part whose memory stands at this stop."""
     parts = (part for group in groups for part in group.groups() if part is not group)
@@ -348,6 +350,6 @@ def _beside(
     return _agents(below, part.cores())
 
 
-def _agents(below: dict[int, list[int]], cores: list[Group]) -> tuple[int, ...]:
+def _agents(below: dict[int, list[int]], cores: list[TreeGroup]) -> tuple[int, ...]:
     """The next lower agents over these cores, each once, in order."""
     return tuple(dict.fromkeys(agent for core in cores for agent in below[core.index]))

@@ -12,7 +12,7 @@ from typing import Any, get_args, get_origin
 from uncore.topology.keys import KEYS, LEVEL
 from uncore.topology.machine import PARTS
 from uncore.topology.schema import (
-    LARGEST,
+    MAX_COUNT,
     Field,
     Form,
     Key,
@@ -23,7 +23,7 @@ from uncore.topology.schema import (
     words_of,
 )
 
-HEAD = """\
+PAGE_HEAD = """\
 # The numbers of a machine
 
 Made from the fields of `sim/uncore/topology/machine.py`; `uncore show --keys` prints the keys.
@@ -40,13 +40,13 @@ FIELDS = """\
 The machine that engines execute, `uncore.topology.Machine`. Durations are picoseconds, sizes bytes,
 shares thousandths.
 """
-MOST = 1 << 20  # beyond, a limit says nothing
+MAX_STATED_LIMIT = 1 << 20  # a larger limit says nothing to a reader
 PLAIN = {str: "text", bool: "yes or no", int: "number", NoneType: "nothing"}
 UNITS = {Form.DURATION: "ps", Form.SIZE: "bytes", Form.SHARE: "thousandths"}
 
 
 def page() -> str:
-    return "\n".join([HEAD, *_keys(), FIELDS, *_fields()])
+    return "\n".join([PAGE_HEAD, *_keys(), FIELDS, *_fields()])
 
 
 def _keys() -> Iterator[str]:
@@ -72,7 +72,7 @@ def _written(key: Key) -> str:
     if key.form is Form.WORD:
         return " ".join(f"`{word}`" for word in key.words)
     if key.form is Form.COUNT:
-        return f"{key.low} to {key.high}" if key.high < LARGEST else key.form.value
+        return f"{key.low} to {key.high}" if key.high < MAX_COUNT else key.form.value
     if key.form is Form.SHARE:
         return f"above 0, at most {key.high}" if key.low else f"0 to {key.high}"
     return str(key.form.value)
@@ -101,7 +101,8 @@ def _type(type_: Any) -> str:
     if metadata(type_):
         (low, high), unit = limits(type_), UNITS.get(form_of(type_), "")
         least = f"from {low}" if low else ""
-        return f"{unit or 'number'} {f'{low} to {high}' if high <= MOST else least}".strip()
+        span = f"{low} to {high}" if high <= MAX_STATED_LIMIT else least
+        return f"{unit or 'number'} {span}".strip()
     return PLAIN.get(type_) or str(getattr(type_, "__name__", type_))
 
 

@@ -1,4 +1,4 @@
-"""What a machine consists of besides its wires: cores, resolvers, memories, interrupts.
+"""Parts of a machine other than wires: cores, resolvers, memories, interrupts.
 
 How a field says what it is, and the keys of a machine file that decide it: schema.py.
 """

@@ -30,15 +30,16 @@ from uncore.topology.fabric import SHORTEST
 from uncore.topology.layout import Box, layout
 from uncore.topology.machine import Machine
 
-INCHES, LARGEST = 0.36, 26.0  # of one stop, at most; of a picture's longer side
-NARROWEST = 4.2  # inches, for the title and the legend
-POINTS = 72  # in an inch
-SIDE = 0.64  # of a core's square, in stops
-LETTER, LINE = 0.64, 1.2  # of a font's size: a figure's width; a line's height
+# inches of one stop, at most, and of a picture's longer side
+MAX_STOP_INCHES, MAX_SIDE_INCHES = 0.36, 26.0
+MIN_WIDTH_INCHES = 4.2  # room for the title and the legend
+POINTS_PER_INCH = 72
+CORE_SIDE_STOPS = 0.64  # side of a core's square
+LETTER_WIDTH, LINE_HEIGHT = 0.64, 1.2  # width of a figure and height of a line, over the font size
 LARGEST_FONT = 7.0
-HEAD = 0.5  # of a stop, at the head of a frame, for its name
+NAME_ROOM_STOPS = 0.5  # room at the head of a frame for its name
 TITLE, MARGIN = 12, 4
-FAR = 3.0  # stops: a longer link is drawn faintly, because it passes others' places
+FAINT_LINK_STOPS = 3.0  # a longer link is drawn faintly, because it passes others' places
 BEND = 1.0  # stops: twice the height of a link's arc
 SLICE, MEMORY = COLOURS[2], COLOURS[4]
 DASHES = (
@@ -46,7 +47,7 @@ DASHES = (
     (0, (5, 2)),
     (0, (1.5, 1)),
     (0, (5, 1, 1, 1)),
-)  # of levels, where print has no colours
+)  # dashes by level, for print without colours
 Point = tuple[float, float]
 Looks = dict[str, Any]  # of a line
 
@@ -57,13 +58,13 @@ def save_picture(machine: Machine, path: Path) -> None:
 
 def figure_of(machine: Machine) -> Figure:
     box = layout(machine)
-    inch = min(INCHES, LARGEST / max(box.width, box.height))
-    width, height = max(NARROWEST, (box.width + 0.6) * inch), (box.height + 0.6) * inch
+    inch = min(MAX_STOP_INCHES, MAX_SIDE_INCHES / max(box.width, box.height))
+    width, height = max(MIN_WIDTH_INCHES, (box.width + 0.6) * inch), (box.height + 0.6) * inch
     with rc_context(STYLE):
         figure = Figure(figsize=(width, height))
         FigureCanvasAgg(figure)
         axes = figure.add_axes((0, 0, 1, 1))
-        point = inch * POINTS  # a stop, in points
+        point = inch * POINTS_PER_INCH  # a stop, in points
         _frames(axes, box, point)
         looks = _links(axes, machine, box)
         _agents(axes, machine, box, point)
@@ -79,7 +80,7 @@ def _head(figure: Figure, machine: Machine, looks: dict[str, Looks]) -> float:
     """The title and the legend, as wide as the picture; their height in inches."""
     width = figure.get_figwidth()
     title = f"{machine.name}: {machine.cores} cores, {machine.harts} harts"
-    letters = int(width * POINTS / (TITLE * LETTER))
+    letters = int(width * POINTS_PER_INCH / (TITLE * LETTER_WIDTH))
     lines = textwrap.wrap(title, letters)
     title_ = figure.suptitle("\n".join(lines), color=INK, fontsize=TITLE, va="top")
     handles = _legend(machine, looks)
@@ -91,21 +92,21 @@ def _head(figure: Figure, machine: Machine, looks: dict[str, Looks]) -> float:
         if columns == 1 or size.width <= 0.98 * width * figure.dpi:
             break
         legend.remove()
-    above = (len(lines) * TITLE * LINE + 2 * MARGIN) / POINTS
+    above = (len(lines) * TITLE * LINE_HEIGHT + 2 * MARGIN) / POINTS_PER_INCH
     height = above + size.height / figure.dpi
     total = figure.get_figheight() + height
-    title_.set_y(1 - MARGIN / POINTS / total)
+    title_.set_y(1 - MARGIN / POINTS_PER_INCH / total)
     legend.set_bbox_to_anchor((0.5, 1 - above / total))
     return height
 
 
 def _frames(axes: Axes, box: Box, point: float) -> None:
-    font = min(LARGEST_FONT, HEAD * point / LINE)
+    font = min(LARGEST_FONT, NAME_ROOM_STOPS * point / LINE_HEIGHT)
     for label, (x, y), (width, height) in box.frames:
         axes.add_patch(
             Rectangle((x, y), width, height, facecolor="#00000008", edgecolor=EDGE, lw=0.8)
         )
-        size = min(font, (width - 0.3) * point / (LETTER * len(label)))
+        size = min(font, (width - 0.3) * point / (LETTER_WIDTH * len(label)))
         axes.text(x + 0.15, y + 0.06, label, fontsize=size, color=SOFT, va="top", zorder=6)
 
 
@@ -143,7 +144,7 @@ def _lines(places: list[Point]) -> tuple[Lines, Lines]:
 
 
 def _between(lines: Lines, a: Point, b: Point) -> bool:
-    """Whether others stand between two places of a line."""
+    """True if other stops stand between two places of a line."""
     if round(100 * a[1]) != round(100 * b[1]):
         return False
     on, (first, last) = lines.get(round(100 * a[1]), []), sorted((a[0], b[0]))
@@ -158,7 +159,7 @@ def _branch(axes: Axes, bus: Point, member: Point, colour: str) -> None:
 def _wire(axes: Axes, a: Point, b: Point, looks: Looks, passes: bool) -> None:
     """A line, which bends where it passes others."""
     length = abs(a[0] - b[0]) + abs(a[1] - b[1])
-    far = length > FAR
+    far = length > FAINT_LINK_STOPS
     bend = BEND / length if passes else 0.0
     kind = {"arrowstyle": "-", "connectionstyle": f"arc3,rad={bend}", "shrinkA": 0, "shrinkB": 0}
     weight = {"lw": 0.8 if far else 1.2, "alpha": 0.55 if far else 1.0}
@@ -179,12 +180,20 @@ def _agents(axes: Axes, machine: Machine, box: Box, point: float) -> None:
         size = (side * point) ** 2
         axes.scatter(xs, ys, size, colour, marker=marker, edgecolors=INK, lw=0.6, zorder=order)
     labels = dict(_seats(machine))
-    font = min(LARGEST_FONT, *(_fitting(text, SIDE * point) for text in labels.values()))
+    font = min(LARGEST_FONT, *(_fitting(text, CORE_SIDE_STOPS * point) for text in labels.values()))
     for stop, text in labels.items():
         x, y = at[stop]
-        corner = (x - SIDE / 2, y - SIDE / 2)
+        corner = (x - CORE_SIDE_STOPS / 2, y - CORE_SIDE_STOPS / 2)
         axes.add_patch(
-            Rectangle(corner, SIDE, SIDE, facecolor="white", edgecolor=INK, lw=0.6, zorder=5)
+            Rectangle(
+                corner,
+                CORE_SIDE_STOPS,
+                CORE_SIDE_STOPS,
+                facecolor="white",
+                edgecolor=INK,
+                lw=0.6,
+                zorder=5,
+            )
         )
         axes.text(
             x, y, text, fontsize=font, color=INK, ha="center", va="center", zorder=6, linespacing=1
@@ -192,7 +201,7 @@ def _agents(axes: Axes, machine: Machine, box: Box, point: float) -> None:
 
 
 def _seats(machine: Machine) -> Iterator[tuple[int, str]]:
-    """What stands in each square: its cores, two in a line where several share a stop."""
+    """Text in each square: its cores, two in a line where several share a stop."""
     for stop in sorted(set(machine.core_stops)):
         cores = [str(c) for c, seat in enumerate(machine.core_stops) if seat == stop]
         wide = 1 if len(cores) < 3 else 2
@@ -203,7 +212,7 @@ def _seats(machine: Machine) -> Iterator[tuple[int, str]]:
 def _fitting(text: str, side: float) -> float:
     """The size of a font that fills nine tenths of a square of so many points."""
     lines = text.split("\n")
-    return 0.9 * side / max(LETTER * max(map(len, lines)), LINE * len(lines))
+    return 0.9 * side / max(LETTER_WIDTH * max(map(len, lines)), LINE_HEIGHT * len(lines))
 
 
 def _legend(machine: Machine, looks: dict[str, Looks]) -> list[Line2D]:
@@ -219,7 +228,9 @@ def _legend(machine: Machine, looks: dict[str, Looks]) -> list[Line2D]:
 
 
 def _latencies(machine: Machine, level: str) -> str:
-    """Of a message without data, over one link; beside others, links that cost nothing are none."""
+    """Latencies of a message without data over one link. Links that cost nothing count only if all
+    do.
+    """
     times = {link.control / 1000 for link in machine.links if link.level == level}
     times = times - {SHORTEST / 1000} or times
     return " to ".join(dict.fromkeys(f"{time:.3g}" for time in (min(times), max(times)))) + " ns"

@@ -1,4 +1,4 @@
-"""Where each key of a TOML text stands: tomllib gives values, this gives their lines.
+"""Finds the line of each key of a TOML text: tomllib gives values only.
 
 Interface: `key_lines(text)`, a map from key path to line number, for text that tomllib accepts (so
 the scanner need not judge, only follow).  A path is a tuple of keys; an element of an array of

@@ -23,7 +23,7 @@ from uncore.topology.units import UnitError
 @dataclass(frozen=True)
 class Protocol:
     name: str
-    texts: tuple[tuple[str, str], ...] = ()  # of a user's own: file and what it says
+    texts: tuple[tuple[str, str], ...] = ()  # a user's own tables: file and contents
 
     @cached_property
     def tables(self) -> tables.Tables:

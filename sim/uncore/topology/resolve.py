@@ -25,14 +25,14 @@ from uncore.topology.document import Branch, Leaf
 from uncore.topology.fabric import Cost, Fabric
 from uncore.topology.incomplete import JOIN, lacking
 from uncore.topology.joins import Join, Messages, read_join
-from uncore.topology.kinds import Levels, kind_names, memory_kinds, read_levels, write_out
+from uncore.topology.kinds import LevelTables, kind_names, memory_kinds, read_levels, write_out
 from uncore.topology.machine import Chance, Interrupt, Kind, Machine, Memory, System
 from uncore.topology.missing import refuse_missing
 from uncore.topology.ownership import Seats, read_resolvers, refuse_far_without_data
 from uncore.topology.protocols import read_protocol
 from uncore.topology.schema import LINE, LINES, YEAR, YEARS
 from uncore.topology.table_reader import Ledger, Table
-from uncore.topology.tree import Group, Tree, parse_tree
+from uncore.topology.tree import Tree, TreeGroup, parse_tree
 from uncore.topology.units import UnitError, count, ps
 from uncore.topology.unknown import refuse_unknown
 
@@ -43,7 +43,7 @@ def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
     ledger.line = _line(top)
     levels, most = read_levels(top, tree), max(tree.threads)
     costs = {kind: read_core(table, most) for kind, table in levels.tables["core"].items()}
-    plan = Plan(tree, levels, read_joins(levels, _messages(top)))
+    plan = JoinPlan(tree, levels, read_joins(levels, _messages(top)))
     seats = plan.seat(top)
     memories, ports = read_memories(top, plan.fabric, tree, seats)
     protocol = read_protocol(top)
@@ -129,10 +129,10 @@ def _unknowns(top: Table) -> tuple[tuple[str, str], ...]:
     return tuple((key, table.text(key)) for key in table.branch.items) if table else ()
 
 
-Joins = dict[tuple[str, str], Join]  # by level and kind
+Joins = dict[tuple[str, str], Join]  # key: level and kind
 
 
-def read_joins(levels: Levels, messages: Messages) -> Joins:
+def read_joins(levels: LevelTables, messages: Messages) -> Joins:
     joins = {}
     for level, tables in levels.tables.items():
         for kind, table in tables.items():
@@ -142,16 +142,17 @@ def read_joins(levels: Levels, messages: Messages) -> Joins:
     return joins
 
 
-PROGRAM, STACK = 2 << 20, 16512  # bytes of a node; UC_STACK_STRIDE of uncore_abi.h, of each hart
+# on each node; for each hart (UC_STACK_STRIDE of uncore_abi.h)
+PROGRAM_BYTES, STACK_BYTES = 2 << 20, 16512
 
 
 @dataclass(frozen=True)
 class Port:
-    """Where a group, or a core not yet seated, meets the join above."""
+    """The place where a group, or a core not yet seated, meets the join above."""
 
-    group: Group
+    group: TreeGroup
     stop: int | None
-    plane: int = 0  # of several hubs, which one it is
+    plane: int = 0  # index among several hubs
     planes: int = 1
 
     def meets(self, hub: int, hubs: int) -> bool:
@@ -161,12 +162,12 @@ class Port:
 
 
 @dataclass
-class Plan:
+class JoinPlan:
     tree: Tree
-    levels: Levels
+    levels: LevelTables
     joins: Joins
     fabric: Fabric = field(default_factory=Fabric)
-    sites: dict[str, Sites] = field(default_factory=dict)  # by a group's path
+    sites: dict[str, Sites] = field(default_factory=dict)  # key: a group's path
     cores: dict[int, int] = field(default_factory=dict)
 
     def seat(self, top: Table) -> Seats:
@@ -211,7 +212,7 @@ class Plan:
         leaf = join.table.branch.items.get("links")
         for group in self.tree.groups(join.level) if isinstance(leaf, Leaf) else ():
             prefix = f"{group.path}." if group.path else ""
-            ends: dict[bool, str] = {}  # of each side the outermost that has one port
+            ends: dict[bool, str] = {}  # on each side, the outermost level that has one port
             for path, stops in sorted(self.fabric.ports.items(), key=lambda port: len(port[0])):
                 if path.startswith(prefix) and path != group.path and len(stops) == 1:
                     ends.setdefault(stops[0] in reached, path.removeprefix(prefix))
@@ -219,7 +220,7 @@ class Plan:
                 return {"links": [*leaf.value, [ends[True], ends[False]]]}
         return {}
 
-    def build(self, group: Group) -> list[Port]:
+    def build(self, group: TreeGroup) -> list[Port]:
         """The group's own ports: one where it has a join, else those of its children."""
         if group.level == "core":
             return [Port(group, None)]
@@ -273,7 +274,7 @@ def _of_kind(
         **_cache(table.table("cache")),
     )
     link = ps(table.duration("link", Fraction(0)))
-    least = (PROGRAM + STACK * sum(tree.threads)) >> 10
+    least = (PROGRAM_BYTES + STACK_BYTES * sum(tree.threads)) >> 10
     if pattern.size % 4096 or pattern.size >> 10 < least:
         raise table.wrong(
             "size",
@@ -317,7 +318,7 @@ def _cache(table: Table | None) -> dict[str, int]:
 
 
 def _busy(table: Table, rate: Fraction) -> int:
-    """How long a line keeps a channel of that rate."""
+    """Time that a line occupies a channel of that rate."""
     return ps(table.ledger.line / rate)
 
 

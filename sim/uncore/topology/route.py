@@ -46,7 +46,7 @@ class Routes:
         return self._to[target]
 
     def _weights(self, target: int) -> list[int]:
-        """By stop, the latency and the number of links to `target` (Dijkstra, backwards)."""
+        """For each stop, the latency and the number of links to `target` (Dijkstra, backwards)."""
         if target not in self._far:
             best = [-1] * len(self._into)
             waiting = [(0, target)]

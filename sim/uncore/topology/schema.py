@@ -25,18 +25,18 @@ from typing import Annotated, Any, TypeVar, dataclass_transform, get_origin
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from uncore.topology.units import LONGEST
+from uncore.topology.units import MAX_LATENCY_PS
 
 LINE, LINES = 64, (64, 128, 256)  # bytes: a line's, where a machine says nothing else
 YEAR, YEARS = "year", (1960, 2100)  # the key of [lineage] that is no level
-LARGEST = (1 << 32) - 1  # of what is counted
+MAX_COUNT = (1 << 32) - 1
 MOST_BYTES = 1 << 50
 MOST_HARTS = 4096
 T = TypeVar("T")
 
 
 class Form(Enum):
-    """How a value is written; of a number also what it becomes."""
+    """Forms of a value; a number's form also determines its type."""
 
     DURATION = "duration"  # picoseconds
     FREQUENCY = "frequency"
@@ -48,16 +48,16 @@ class Form(Enum):
     TEXT = "text"
 
 
-Ps = Annotated[int, Meta(ge=0, le=LONGEST), Form.DURATION]
-SomePs = Annotated[int, Meta(ge=1, le=LONGEST), Form.DURATION]
+Ps = Annotated[int, Meta(ge=0, le=MAX_LATENCY_PS), Form.DURATION]
+SomePs = Annotated[int, Meta(ge=1, le=MAX_LATENCY_PS), Form.DURATION]
 Bytes = Annotated[int, Meta(ge=1, le=MOST_BYTES), Form.SIZE]
 Line = Annotated[int, Meta(ge=min(LINES), le=max(LINES)), Form.SIZE]
-Count = Annotated[int, Meta(ge=0, le=LARGEST)]
-Some = Annotated[int, Meta(ge=1, le=LARGEST)]
+Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
+Some = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
 Share = Annotated[int, Meta(ge=1, le=1000), Form.SHARE]
 MaybeShare = Annotated[int, Meta(ge=0, le=1000), Form.SHARE]
 INT32 = "int32_t"  # in native code
-Place = Annotated[int, Meta(ge=0, lt=1 << 31), INT32]  # of a stop or an agent in its list
+Place = Annotated[int, Meta(ge=0, lt=1 << 31), INT32]  # index of a stop or an agent in its list
 MaybePlace = Annotated[int, Meta(ge=-1, lt=1 << 20), INT32]  # -1: none
 
 
@@ -71,11 +71,11 @@ class Key(Struct, frozen=True):
     form: Form
     name: str
     about: str = ""
-    default: str | None = None  # as a file would say it
+    default: str | None = None  # text that a file would have
     absent: str = ""  # in words, what holds where no file says it
     words: tuple[str, ...] = ()
     low: int = 0
-    high: int = LARGEST
+    high: int = MAX_COUNT
     joins: tuple[str, ...] = ()  # the kinds of join that read it; (): it is not about joins, or all
 
     @property
@@ -172,7 +172,7 @@ def limits(type_: Any) -> tuple[int, int]:
     for meta in metadata(type_):
         if isinstance(meta, Meta) and meta.ge is not None:
             return int(meta.ge), int(meta.le if meta.le is not None else (meta.lt or 0) - 1)
-    return 0, LARGEST
+    return 0, MAX_COUNT
 
 
 def words_of(type_: Any) -> tuple[str, ...]:

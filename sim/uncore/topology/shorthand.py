@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable
 
 from uncore.errors import nearest
-from uncore.topology.keys import HEAD
+from uncore.topology.keys import RESERVED_NAMES
 from uncore.topology.link import JOINS
 from uncore.topology.parts import DATA
 from uncore.topology.units import UnitError, cache_parts
@@ -29,7 +29,7 @@ def written_out(path: tuple[str, ...], text: str) -> dict[str, str] | None:
         forms = {"l1": _cache, "l2": _cache}
     elif table == "memory":
         forms = {"cache": _cache}
-    elif table in HEAD:
+    elif table in RESERVED_NAMES:
         return None
     return forms[key](text) if key in forms else None
 

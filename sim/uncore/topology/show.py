@@ -58,7 +58,7 @@ def _memories(machine: Machine) -> str:
 
 
 def _each(machine: Machine, kind: str) -> str:
-    """How large a node of a kind is, where they differ; and its cache."""
+    """Size of a node of a kind, if nodes differ, and its cache."""
     node = machine.memories[machine.nodes_of(kind)[0]]
     differ = any(memory.size != node.size for memory in machine.memories)
     cache = node.cache_sets * node.cache_ways * machine.line

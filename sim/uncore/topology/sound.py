@@ -1,4 +1,4 @@
-"""What the parts of a machine must be to one another for an engine to execute them.
+"""Checks a Machine before an engine executes it: its parts must fit each other.
 
     refuse_unsound(machine)     ValueError that names the first part that does not fit
 
@@ -89,7 +89,7 @@ def _references(machine: Machine) -> Iterator[str]:
 def _ownership(machine: Machine) -> Iterator[str]:
     cores, memories = machine.cores, len(machine.memories)
     parents: list[list[int]] = [[] for _ in range(cores + len(machine.resolvers))]
-    seats: dict[int, int] = {}  # of a child among the children of any of its parents
+    seats: dict[int, int] = {}  # index of a child among the children of any of its parents
     for number, resolver in enumerate(machine.resolvers):
         name, agent = f"resolvers[{number}]", cores + number
         if not resolver.slices:

@@ -36,7 +36,7 @@ class Ledger:
     line: int = LINE  # bytes of the machine's
     asked: dict[str, tuple[Key, Leaf | None]] = field(default_factory=dict)
     numbers: dict[str, Number] = field(default_factory=dict)
-    keys: dict[int, str] = field(default_factory=dict)  # of a leaf: the first that it was read by
+    keys: dict[int, str] = field(default_factory=dict)  # the first key that read a leaf
 
     def note(self, key: str, leaf: Leaf) -> None:
         """A number that a kind's table inherits is its level's (kinds.py)."""
@@ -75,7 +75,7 @@ class Ledger:
 
 
 def noted(key: str, leaf: Leaf) -> Number:
-    """What the leaf of a key says, and where."""
+    """The number that a key's leaf states, with its file and line."""
     text = " ".join(str(leaf.value).split())  # a map is many lines
     return Number(key, text, leaf.source, leaf.place.file, leaf.place.line, leaf.interval)
 

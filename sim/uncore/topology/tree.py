@@ -1,6 +1,6 @@
 """The tree of levels: "socket:2 die:4 ccx:2 core:4 thread:2", outermost first.
 
-`parse_tree(text)` gives the root `Group`; the level `system` stands over all, written or not.
+`parse_tree(text)` gives the root `TreeGroup`; the level `system` stands over all, written or not.
 A count is per parent; "core:4,4,3,3" lists it parent by parent (uneven dies, fused-off cores), the
 list repeating where it divides the parents evenly.  Cores are leaves; "thread:2,1" counts those of
 each core.  Numbering is the position in the tree: the i-th group of a level, counted over the
@@ -13,43 +13,43 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from uncore.topology.keys import HEAD
+from uncore.topology.keys import RESERVED_NAMES
 from uncore.topology.schema import MOST_HARTS
 from uncore.topology.units import UnitError
 
 EXAMPLE = 'like "socket:2 die:4 ccx:2 core:4 thread:2"'
 MOST_LEVELS = 32  # no machine has ten
-WORD = re.compile(r"([A-Za-z][\w-]*):(\d{1,5}(?:,\d{1,5})*)")
+TREE_WORD = re.compile(r"([A-Za-z][\w-]*):(\d{1,5}(?:,\d{1,5})*)")
 
 
 @dataclass
-class Group:
+class TreeGroup:
     level: str
     index: int  # among all of its level
     path: str  # "socket0.die1": position in the parent, and so on up; "" for the system
     ancestors: tuple[int, ...]  # indices of the groups above, outermost first
-    children: list[Group] = field(default_factory=list)
+    children: list[TreeGroup] = field(default_factory=list)
 
-    def groups(self) -> Iterator[Group]:
+    def groups(self) -> Iterator[TreeGroup]:
         """Itself and all below it, in order."""
         yield self
         for child in self.children:
             yield from child.groups()
 
-    def cores(self) -> list[Group]:
+    def cores(self) -> list[TreeGroup]:
         return [group for group in self.groups() if group.level == "core"]
 
 
 @dataclass(frozen=True)
 class Tree:
-    root: Group
+    root: TreeGroup
     levels: tuple[str, ...]  # system ... core, thread
     threads: tuple[int, ...]  # of each core
 
-    def groups(self, level: str) -> list[Group]:
+    def groups(self, level: str) -> list[TreeGroup]:
         return [group for group in self.root.groups() if group.level == level]
 
-    def part(self, path: str) -> Group:
+    def part(self, path: str) -> TreeGroup:
         """The group of that path, at whatever level."""
         found = next((group for group in self.root.groups() if group.path == path), None)
         if not found or not path:
@@ -57,7 +57,7 @@ class Tree:
             raise UnitError(f"expected a part of the tree, like {' or '.join(firsts)}")
         return found
 
-    def parts(self, text: str) -> list[Group]:
+    def parts(self, text: str) -> list[TreeGroup]:
         """The groups whose paths end so: "module8-9", "socket1.die0", or several of these."""
         groups = []
         for word in text.split() or [""]:
@@ -91,7 +91,7 @@ def parse_tree(text: str) -> Tree:
         raise UnitError("there is one system: expected system:1, or nothing")
     if list(counts)[-1:] != ["core"]:
         raise UnitError(f"expected 'core' innermost, followed by 'thread' alone, {EXAMPLE}")
-    root = Group("system", 0, "", ())
+    root = TreeGroup("system", 0, "", ())
     parents = [root]
     for level, listed in counts.items():
         parents = _children(level, listed, parents)
@@ -106,8 +106,8 @@ def parse_tree(text: str) -> Tree:
 def _counts(text: str) -> dict[str, list[int]]:
     counts: dict[str, list[int]] = {}
     for word in text.split():
-        match = WORD.fullmatch(word)
-        if not match or match[1] in HEAD:
+        match = TREE_WORD.fullmatch(word)
+        if not match or match[1] in RESERVED_NAMES:
             raise UnitError(f"'{word}' is no level: expected NAME:COUNT words, {EXAMPLE}")
         if match[1] in counts or "thread" in counts:
             raise UnitError(f"'{word}' is misplaced: expected each level once, thread innermost")
@@ -119,7 +119,7 @@ def _counts(text: str) -> dict[str, list[int]]:
     return counts
 
 
-def _refuse_uneven(level: str, listed: list[int], parents: list[Group]) -> None:
+def _refuse_uneven(level: str, listed: list[int], parents: list[TreeGroup]) -> None:
     if len(parents) % len(listed):
         raise UnitError(
             f"'{level}' lists {len(listed)} counts for {len(parents)} parents: expected one for"
@@ -127,15 +127,15 @@ def _refuse_uneven(level: str, listed: list[int], parents: list[Group]) -> None:
         )
 
 
-def _children(level: str, listed: list[int], parents: list[Group]) -> list[Group]:
+def _children(level: str, listed: list[int], parents: list[TreeGroup]) -> list[TreeGroup]:
     _refuse_uneven(level, listed, parents)
     if sum(listed) * len(parents) // len(listed) > MOST_HARTS:
         raise UnitError(f"more than {MOST_HARTS} of '{level}'; expected at most {MOST_HARTS} harts")
-    made: list[Group] = []
+    made: list[TreeGroup] = []
     for position, parent in enumerate(parents):
         for local in range(listed[position % len(listed)]):
             path = f"{parent.path}.{level}{local}" if parent.path else f"{level}{local}"
-            group = Group(level, len(made), path, (*parent.ancestors, parent.index))
+            group = TreeGroup(level, len(made), path, (*parent.ancestors, parent.index))
             parent.children.append(group)
             made.append(group)
     return made

@@ -33,7 +33,7 @@ QUANTITY = re.compile(rf"{NUMBER}\s*([A-Za-z]+)(?:@([A-Za-z][\w.-]*))?")
 PER = rf"(?:{NUMBER}\s*)?([A-Za-z]+)(?:@([A-Za-z][\w.-]*))?"
 RATE = re.compile(rf"{NUMBER}\s*([A-Za-z]+)\s*/\s*{PER}")
 DURATION_EXAMPLES = 'a duration, like "12ns", "9cy", "9cy@fabric" or "3cy + 12ns"'
-LONGEST = 10**12  # ps: a second; no part of a machine is slower
+MAX_LATENCY_PS = 10**12  # a second; no part of a machine is slower
 
 
 def ps(time: Fraction) -> int:
@@ -42,7 +42,7 @@ def ps(time: Fraction) -> int:
 
 
 class UnitError(ValueError):
-    """What was expected, as the end of a sentence that starts with what was read."""
+    """The expected form, as the end of a sentence that starts with the text that was read."""
 
 
 def count(text: str, low: int, high: int) -> int:
@@ -63,7 +63,7 @@ def share(text: str, low: int, high: int) -> Fraction:
 def duration(text: str, period: Period) -> Fraction:
     """The sum of its parts in ps."""
     total = sum((_part(part.strip(), period) for part in text.split("+")), Fraction(0))
-    if total > LONGEST:
+    if total > MAX_LATENCY_PS:
         raise UnitError("expected a duration of at most one second")
     return total
 
@@ -91,7 +91,7 @@ def frequency(text: str) -> Fraction:
     if not match or match[3] or match[2] not in FREQUENCY or not Fraction(match[1]):
         raise UnitError('expected a frequency above zero, like "4.0GHz" or "1600MHz"')
     period = Fraction(FREQUENCY[match[2]]) / Fraction(match[1])
-    if period > LONGEST:
+    if period > MAX_LATENCY_PS:
         raise UnitError("expected a frequency of at least one hertz")
     return period
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from uncore.errors import UserError, nearest
 from uncore.topology.document import Branch, Leaf, wrong
-from uncore.topology.keys import ANY, BELOW, HEAD, LEVEL, of_join, schema_path
+from uncore.topology.keys import ANY, BELOW, LEVEL, RESERVED_NAMES, of_join, schema_path
 
 READ_BEFORE = {"extends", "source"}  # when the files were put together
 
@@ -21,16 +21,16 @@ def refuse_unknown(
     root: Branch, levels: Collection[str], kinds: Collection[str], memory_kinds: Collection[str]
 ) -> None:
     """The first key, in the order of the file, that no field has."""
-    tables = (HEAD | set(levels)) - READ_BEFORE
+    tables = (RESERVED_NAMES | set(levels)) - READ_BEFORE
     for name, node in root.items.items():
         if name not in tables:
             raise _unknown(node, name, "", tables)
         if isinstance(node, Branch):
-            _Reader(kinds, memory_kinds).table(node, name, schema_path(name))
+            _KnownKeys(kinds, memory_kinds).table(node, name, schema_path(name))
 
 
 @dataclass
-class _Reader:
+class _KnownKeys:
     kinds: Collection[str]
     memory_kinds: Collection[str]
 
@@ -57,7 +57,7 @@ class _Reader:
         return BELOW[path]
 
     def names(self, path: str, keys: Iterable[str]) -> Iterator[str]:
-        """Those known, and what stands in the tables among them: an `l1_size` is an `l1.size`."""
+        """Known names, and those in the tables among them: an `l1_size` is an `l1.size`."""
         for name in sorted(keys):
             yield name
             yield from (f"{name}.{inner}" for inner in sorted(BELOW.get(f"{path}.{name}", ())))

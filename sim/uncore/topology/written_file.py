@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from uncore.topology.document import Branch, Leaf
 from uncore.topology.incomplete import written
 
-UNSTATED = "unstated"  # what a number's source is where no file says it
+UNSTATED = "unstated"  # source of a number without a stated one
 
 
 def text_of(tree: Branch) -> str:

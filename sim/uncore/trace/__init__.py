@@ -1,4 +1,4 @@
-"""What happened in a run, event by event: recorded, named, and written for other tools.
+"""Records the events of a run, names them, and writes them for other tools.
 
 record(job, window) -> Trace     one run of the native engine, seen through the probe `trace`
 save(trace, path)                as one table (.parquet), or for Perfetto (.pftrace)

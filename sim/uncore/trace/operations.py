@@ -1,7 +1,7 @@
 """Operations of a traced run, as the program's markers tell where they begin and end.
 
     begin(harts) -> when the first hart begins what is measured
-    of(harts) -> [Operation(hart, begin, end, batch)]      in the order of their ends
+    of(harts) -> [MarkedOperation(hart, begin, end, batch)]      in the order of their ends
 
 The counterpart of sim/native/guest/markers.hh, which counts latencies: one begins at START or
 ROI_ON, or when the last one has ended; OP ends it, or as many as it says.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CODE = 56  # a marker's code stands above so many bits of its value
 
 
-class Operation(NamedTuple):
+class MarkedOperation(NamedTuple):
     hart: int
     begin: int  # ps
     end: int
@@ -43,7 +43,7 @@ def begin(harts: DataFrame) -> int:
     return next((int(row["at"]) for row in marks if marker(row["value"])[0] in codes), 0)
 
 
-def of(harts: DataFrame) -> list[Operation]:
+def of(harts: DataFrame) -> list[MarkedOperation]:
     code = {name: abi.CONSTANTS[f"UC_MARK_{name}"] for name in ("START", "ROI_ON", "ROI_OFF", "OP")}
     began: dict[int, int] = {}
     operations = []
@@ -56,6 +56,6 @@ def of(harts: DataFrame) -> list[Operation]:
         elif kind == code["ROI_OFF"]:
             began.pop(hart, None)
         elif kind == code["OP"] and hart in began:
-            operations.append(Operation(hart, began[hart], row["at"], max(1, value)))
+            operations.append(MarkedOperation(hart, began[hart], row["at"], max(1, value)))
             began[hart] = row["at"]
     return sorted(operations, key=lambda operation: (operation.end, operation.hart))

@@ -22,7 +22,7 @@ from uncore.trace.words import agent_name, link_name, size_of
 
 SEQUENCE = 1
 GROUPS = ("harts", "lines", "resolvers", "links")
-# What begins and what ends a slice of a hart.
+# Events that begin a slice of a hart, and those that end it.
 SPELLS = {"waits": "goes on", "sleeps": "wakes", "traps": "returns", "idles": "interrupted"}
 
 

@@ -1,4 +1,4 @@
-"""Where messages are on their way: each stop of it, and when.
+"""Positions of messages on their way: each stop, and the time there.
 
     Places(job).stop(agent, line)            where an agent stands about a line (A3)
     Places(job).ways(messages, start)        of each message its stops, when its head is at each,

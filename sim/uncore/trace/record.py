@@ -23,7 +23,7 @@ from uncore.errors import UserError
 from uncore.program.fields import Fields
 from uncore.trace import named_tables as tables
 from uncore.trace import operations
-from uncore.trace.operations import Operation
+from uncore.trace.operations import MarkedOperation
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 SLOWEST, MEASURED = "slowest", "measured"
-NAMED = 3  # objects on a line that name it
-MARGIN = 10  # of an operation's time, one part is shown before it and one behind
+MAX_NAMES_PER_LINE = 3
+MARGIN_DIVISOR = 10  # a view shows the operation and 1/MARGIN_DIVISOR of its time on either side
 
 
 @dataclass(frozen=True)
 class Window:
-    """What of a run is wanted: of all that is not said, everything."""
+    """The part of a run to record; without any argument, everything."""
 
     start: int = 0  # ps
     until: int = spec.NO_LIMIT
@@ -59,14 +59,14 @@ class Trace:
 
     @cached_property
     def lines(self) -> list[int]:
-        """Those of most messages first."""
+        """Lines in falling order of their messages."""
         counts = self.tables["messages"].filter(self.tables["messages"]["line"] > 0)
         by_count = counts.group_by("line").len().sort(["len", "line"], descending=[True, False])
         return [line for line, _ in by_count.iter_rows()]
 
     def name(self, line: int) -> str:
         """The name of a line: what was used of it, else what is at its beginning."""
-        return ", ".join(self._used.get(line, [])[:NAMED]) or self.fields.at(line).name
+        return ", ".join(self._used.get(line, [])[:MAX_NAMES_PER_LINE]) or self.fields.at(line).name
 
     @cached_property
     def _used(self) -> dict[int, list[str]]:
@@ -77,8 +77,8 @@ class Trace:
         return {line: list(names) for line, names in used.items()}
 
     @cached_property
-    def operations(self) -> list[Operation]:
-        """Those that ended within the window, as the program marks them."""
+    def operations(self) -> list[MarkedOperation]:
+        """Operations that ended within the window, as the program marks them."""
         return operations.of(self.tables["harts"])
 
 
@@ -136,7 +136,7 @@ def _around(job: Job, window: Window, engine_options: EngineOptions) -> Window:
     if not within:
         raise UserError(f"--around {SLOWEST}: the workload marks no operations there")
     longest = max(within, key=lambda operation: (operation.took, -operation.begin))
-    margin = longest.took // MARGIN
+    margin = longest.took // MARGIN_DIVISOR
     start, until = max(0, longest.begin - margin), longest.end + margin
     return replace(window, start=start, until=until, around="")
 

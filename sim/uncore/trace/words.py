@@ -1,4 +1,4 @@
-"""What the parts of a trace are called.
+"""Names of the parts of a trace.
 
 agent_name(machine, 3)       "core 3", "ccx0", "memory 1"
 link_name(machine, 7)        "ccx0.hub to socket.x1y0"

@@ -20,17 +20,21 @@ import numpy as np
 
 from uncore.errors import UserError
 from uncore.topology.machine import Machine
-from uncore_lab.calibrate.problem import Choice, Problem
+from uncore_lab.calibrate.problem import Problem, UnrecordedChoice
 from uncore_lab.figures.hardware import Matrix
 from uncore_lab.fitting.solve import Solution, Vector
 
-COARSE, FINE = 8, 60  # rounds of a pair
-FEW = 3  # evaluations
-ALIKE = 1.02  # choices whose error differs by less are not told apart
-HOMES = 1.25  # homes (or orders) whose structure differs by less: the first is as good
-GRAIN = 0.002  # of a class: nor by less than this, as rounds are few and clocks have a resolution
-FAINT = 0.03  # of residuals by logarithms: a tenfold number would move no class by a tenth
-RANGE = re.compile(r"(\S+): ([a-z]*)(\d+) to \2(\d+)")  # of an unknown that is a key
+SEARCH_ROUNDS, FINAL_ROUNDS = 8, 60  # ping-pong rounds per pair: coarse search, final fit
+SEARCH_EVALUATIONS = 3
+ALIKE_ERROR_RATIO = 1.02  # choices within this ratio of the least error fit alike
+# homes (or orders) whose structure differs by less: the first is as good
+ALIKE_STRUCTURE_RATIO = 1.25
+# absolute slack of a class's relative error: rounds are few and clocks have a resolution
+ALIKE_ERROR_SLACK = 0.002
+# residual per unit of a logarithm: below, ten times the number moves no class by a tenth
+MIN_RESIDUAL_CHANGE = 0.03
+# an unknown that is a key with a range of values
+KEY_RANGE = re.compile(r"(\S+): ([a-z]*)(\d+) to \2(\d+)")
 
 Advance = Callable[[int], None]
 
@@ -38,18 +42,18 @@ Advance = Callable[[int], None]
 @dataclass(frozen=True)
 class Fitted:
     problem: Problem
-    choice: Choice
+    choice: UnrecordedChoice
     solution: Solution
-    alike: tuple[Choice, ...]  # other choices that fit as well
+    alike: tuple[UnrecordedChoice, ...]  # other choices that fit as well
 
     @property
     def steps(self) -> Vector:
-        return self.solution.firm(FAINT)
+        return self.solution.firm(MIN_RESIDUAL_CHANGE)
 
     @cached_property
     def simulated(self) -> Matrix:
         """With the numbers as they are told."""
-        return self.problem.simulated(self.steps, self.choice, FINE)
+        return self.problem.simulated(self.steps, self.choice, FINAL_ROUNDS)
 
     @property
     def classes(self) -> dict[str, tuple[float, float]]:
@@ -64,22 +68,31 @@ def solve(
 ) -> Fitted:
     tried = []
     for choice in choices(problem.machine, home, slice_):
-        rough = problem.solve(choice, COARSE, most=FEW)
+        rough = problem.solve(choice, SEARCH_ROUNDS, most=SEARCH_EVALUATIONS)
         tried.append((choice, problem.error(rough.residuals), rough.steps))
         advance(1)
     least = min(error for _, error, _ in tried)
-    alike = tuple((choice, x) for choice, error, x in tried if error <= least * ALIKE + GRAIN)
+    alike = tuple(
+        (choice, x)
+        for choice, error, x in tried
+        if error <= least * ALIKE_ERROR_RATIO + ALIKE_ERROR_SLACK
+    )
     best, begin = _most_alike(problem, alike, slice_, advance)
-    fine = problem.solve(best, FINE, begin)
+    fine = problem.solve(best, FINAL_ROUNDS, begin)
     advance(1)
     others = tuple(c for c, _ in alike if (c.home, c.settings) != (best.home, best.settings))
     return Fitted(problem, best, fine, others)
 
 
 def _most_alike(
-    problem: Problem, rough: Sequence[tuple[Choice, Vector]], slice_: str, advance: Advance
-) -> tuple[Choice, Vector]:
-    """By the structure inside the classes, where there is something to choose."""
+    problem: Problem,
+    rough: Sequence[tuple[UnrecordedChoice, Vector]],
+    slice_: str,
+    advance: Advance,
+) -> tuple[UnrecordedChoice, Vector]:
+    """Picks the choice whose pairs differ from their class's median most as the measured ones do.
+    Returns the only candidate without simulating it.
+    """
     placements = _placements(problem, slice_)
     if len(rough) == len(placements) == 1:
         return rough[0]
@@ -87,19 +100,21 @@ def _most_alike(
     for choice, steps in rough:
         for owner, order in placements:
             candidate = replace(choice, slice=owner, order=order)
-            candidates.append((_rms(problem.structure(steps, candidate, COARSE)), candidate, steps))
+            candidates.append(
+                (_rms(problem.structure(steps, candidate, SEARCH_ROUNDS)), candidate, steps)
+            )
         advance(1)
     least = min(rms for rms, _, _ in candidates)
     near = [
         candidate
         for candidate in candidates
-        if not candidate[1].order and candidate[0] <= least * HOMES
+        if not candidate[1].order and candidate[0] <= least * ALIKE_STRUCTURE_RATIO
     ] or candidates
     least, best, _ = min(near, key=lambda candidate: candidate[0])
     same = [
         candidate
         for candidate in near
-        if candidate[1].slice == best.slice and candidate[0] <= least * HOMES
+        if candidate[1].slice == best.slice and candidate[0] <= least * ALIKE_STRUCTURE_RATIO
     ]
     return same[0][1:]
 
@@ -117,19 +132,21 @@ def _placements(problem: Problem, slice_: str) -> list[tuple[str, str]]:
 
 
 def turns(machine: Machine, home: str, slice_: str) -> int:
-    """How often `solve` tells that it advanced, at most."""
+    """The largest number of times that `solve` calls `advance`."""
     return 2 * len(choices(machine, home, slice_)) + 1
 
 
-def choices(machine: Machine, home: str, slice_: str) -> list[Choice]:
+def choices(machine: Machine, home: str, slice_: str) -> list[UnrecordedChoice]:
     """Homes and whatever else the machine declares unknown, in every combination."""
     homes = [home] if home else [f"node{node}" for node in range(len(machine.memories))]
-    ranges = [match for _, text in machine.unknowns if (match := RANGE.match(text))]
+    ranges = [match for _, text in machine.unknowns if (match := KEY_RANGE.match(text))]
     values = [
         [f"{key}={word}{n}" for n in range(int(first), int(last) + 1)]
         for key, word, first, last in (match.groups() for match in ranges)
     ]
-    return [Choice(h, slice_ or "hash", picked) for h in homes for picked in product(*values)]
+    return [
+        UnrecordedChoice(h, slice_ or "hash", picked) for h in homes for picked in product(*values)
+    ]
 
 
 def owners(machine: Machine) -> list[str]:

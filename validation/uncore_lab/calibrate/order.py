@@ -1,6 +1,6 @@
-"""Which core sits at which stop: found from what each adds to a handoff inside its shared cache.
+"""Finds which core sits at which stop, from what each core adds to a handoff in its shared cache.
 
-    find(machine, ns) -> Order, or None where nothing tells
+    find(machine, ns) -> CoreOrder, or None where nothing tells
     renamed(map, order) -> the map with its members renamed
 
 Operating systems do not number cores by position, so the order of the members in a machine's `map`
@@ -30,7 +30,7 @@ MEMBER = re.compile(r"(?<![a-z\d])\d+")
 
 
 @dataclass(frozen=True)
-class Order:
+class CoreOrder:
     """Member of the map -> core that should stand there; the core at the owning slice."""
 
     cores: tuple[int, ...]
@@ -38,7 +38,7 @@ class Order:
     alike: float  # correlation of the sorted paths and parts
 
 
-def find(machine: Machine, ns: Matrix) -> Order | None:
+def find(machine: Machine, ns: Matrix) -> CoreOrder | None:
     """All groups of the level have one floorplan, so their members' parts are averaged."""
     groups = [part.ns for part in parts_of(machine, ns).values()]
     if not groups or len({len(parts) for parts in groups}) > 1:
@@ -51,7 +51,7 @@ def find(machine: Machine, ns: Matrix) -> Order | None:
         alike = float(np.corrcoef(np.sort(way), parts[ranked])[0, 1])
         cores = np.empty(len(parts), dtype=int)
         cores[np.argsort(way, kind="stable")] = ranked
-        orders.append(Order(tuple(map(int, cores)), int(ranked[0]), alike))
+        orders.append(CoreOrder(tuple(map(int, cores)), int(ranked[0]), alike))
     return max(orders, key=lambda order: order.alike)
 
 
@@ -73,14 +73,16 @@ def _ways(machine: Machine, members: int) -> NDArray[np.float64]:
 
 
 def map_of(name: str, machine: Machine) -> str:
-    """As its file draws the level whose slices share lines; empty: it does not."""
+    """The `map` that the machine file gives the level whose slices share lines; empty if it has
+    none.
+    """
     node = read(name)[0].items.get(sliced(machine))
     for key in ("join", "map"):
         node = node.items.get(key) if isinstance(node, Branch) else None
     return str(node.value) if isinstance(node, Leaf) else ""
 
 
-def renamed(drawn: str, order: Order) -> str:
+def renamed(drawn: str, order: CoreOrder) -> str:
     """Aligned anew, a row a line."""
     text = MEMBER.sub(lambda word: str(order.cores[int(word[0])]), drawn)
     rows = [line.split() for line in text.splitlines() if line.strip()]

@@ -1,4 +1,4 @@
-"""What a calibration minimises.
+"""The least-squares problem that a calibration solves.
 
     Problem.of(machine, matrix path, keys) -> Problem
     problem.solve(choice, rounds, ...) -> Solution      how: uncore_lab/fitting/solve.py
@@ -7,8 +7,8 @@ The residuals are relative errors, simulated over measured less one:
 
   * of each class (the pairs of one level, on one side of the home) by its median;
   * of each pair, with less weight, where the machine declares structure ([unknowns]);
-  * of each number, its logarithm's distance from the file's value times PRIOR: too weak to move
-    what the matrix determines, but what it does not determine stays where it was.
+  * of each number, its logarithm's distance from the file's value times PRIOR_WEIGHT: too weak to
+    move what the matrix determines, but what it does not determine stays where it was.
 """
 
 from __future__ import annotations
@@ -33,24 +33,26 @@ from uncore_lab.figures.sample import medians
 from uncore_lab.figures.simulate import handoffs
 from uncore_lab.fitting.numbers import Free, free, highest, is_unknown, settings, stepped
 from uncore_lab.fitting.solve import (
-    ENOUGH,
-    PAIRS,
-    Part,
+    MAX_EVALUATIONS,
+    PAIRS_WEIGHT,
+    ClassTarget,
+    FitPart,
     Solution,
-    Target,
     Vector,
     present,
     solve,
 )
 
-PRIOR = 0.003
-LATENCY = re.compile(r"\d\s*(ps|ns|us|cy)(?!/)")
-LATENCIES = ("latency", "inject", "dx", "dy", "diagonal", "bridge")
+PRIOR_WEIGHT = 0.003
+LATENCY_TEXT = re.compile(r"\d\s*(ps|ns|us|cy)(?!/)")
+LATENCY_KEYS = ("latency", "inject", "dx", "dy", "diagonal", "bridge")
 
 
 @dataclass(frozen=True)
-class Choice:
-    """What was not recorded of the measurement: where its line was homed, which slice owned it."""
+class UnrecordedChoice:
+    """Facts that the measurement did not record: where its line was homed, and which slice owned
+    it.
+    """
 
     home: str
     slice: str = "hash"
@@ -73,7 +75,7 @@ def _line(setting: str) -> str:
 
 @dataclass(frozen=True)
 class Problem:
-    name: str  # of the machine, or its file
+    name: str  # name of the machine, or the path of its file
     machine: Machine  # as it stands
     frees: dict[str, Free]
     measured: Matrix
@@ -90,35 +92,41 @@ class Problem:
             raise UserError(f"{matrix}: has no latency of two CPUs of {machine.id}")
         return cls(name, machine, numbers, measured, bool(machine.unknowns))
 
-    def at(self, steps: Vector, choice: Choice) -> Machine:
+    def at(self, steps: Vector, choice: UnrecordedChoice) -> Machine:
         """With each number times the exponential of its step."""
         moved = settings(stepped(self.frees, steps), self.frees)
         return topology.load(self.name, [*choice.overrides, *moved], measured=True)
 
-    def hardware(self, choice: Choice) -> Hardware:
+    def hardware(self, choice: UnrecordedChoice) -> Hardware:
         by_level = figures.by_level(self.machine, choice.home)
         return msgspec.structs.replace(by_level, slice=choice.slice)
 
-    def masks(self, choice: Choice) -> dict[str, Mask]:
+    def masks(self, choice: UnrecordedChoice) -> dict[str, Mask]:
         """Pairs that were measured."""
         return present(self.hardware(choice).masks(self.machine), self.measured)
 
-    def simulated(self, steps: Vector, choice: Choice, rounds: int) -> Matrix:
+    def simulated(self, steps: Vector, choice: UnrecordedChoice, rounds: int) -> Matrix:
         return handoffs(self.at(steps, choice), self.hardware(choice), rounds=rounds)
 
-    def classes(self, ns: Matrix, choice: Choice) -> dict[str, float]:
+    def classes(self, ns: Matrix, choice: UnrecordedChoice) -> dict[str, float]:
         return medians(ns, self.masks(choice))
 
     def solve(
-        self, choice: Choice, rounds: int, begin: Vector | None = None, most: int = ENOUGH
+        self,
+        choice: UnrecordedChoice,
+        rounds: int,
+        begin: Vector | None = None,
+        most: int = MAX_EVALUATIONS,
     ) -> Solution:
-        target = Target(self.measured, self.masks(choice), pairs=PAIRS if self.structured else 0)
+        target = ClassTarget(
+            self.measured, self.masks(choice), pairs=PAIRS_WEIGHT if self.structured else 0
+        )
 
         def off(steps: Vector) -> Vector:
             return target.off(self.simulated(steps, choice, rounds))
 
-        part = Part(list(self.frees), off, highest(self.frees))
-        return solve([part], PRIOR, begin, most)
+        part = FitPart(list(self.frees), off, highest(self.frees))
+        return solve([part], PRIOR_WEIGHT, begin, most)
 
     def error(self, residuals: Vector) -> float:
         """Root mean square, per class: all other residuals belong to a class too."""
@@ -132,9 +140,11 @@ class Problem:
             return None
         return str(order_.owner), f"{sliced(self.machine)}.join.map={renamed(drawn, order_)}"
 
-    def structure(self, steps: Vector, choice: Choice, rounds: int) -> Vector:
-        """How pairs differ from the median of their class, simulated less measured: for any numbers
-        that are roughly right, because a median that is off takes its pairs with it."""
+    def structure(self, steps: Vector, choice: UnrecordedChoice, rounds: int) -> Vector:
+        """Differences of pairs from the median of their class, simulated less measured. They hold
+        for any numbers that are roughly right, because a median that is off takes its pairs with
+        it.
+        """
         simulated, off = self.simulated(steps, choice, rounds), []
         for pairs in self.masks(choice).values():
             real, ours = self.measured[pairs], simulated[pairs]
@@ -144,8 +154,9 @@ class Problem:
 
 
 def unknown(machine: Machine) -> list[str]:
-    """What its file calls fitted or predicted; in a file that has none, what joins cost, and an
-    atomic."""
+    """Keys of the numbers to fit: those that the file calls fitted or predicted, or, in a file
+    without any, the costs of joins and of an atomic.
+    """
     numbers = [n for n in machine.numbers if not n.source.startswith("as ")]
     declared = [n.key for n in numbers if is_unknown(n)]
     return declared or [n.key for n in numbers if n.key == "core.atomic" or _of_join(n.key)]
@@ -153,7 +164,7 @@ def unknown(machine: Machine) -> list[str]:
 
 def _of_join(key: str) -> bool:
     *_, table, name = ("", *key.split("."))
-    return table == "join" and name in LATENCIES
+    return table == "join" and name in LATENCY_KEYS
 
 
 def check_keys(machine: Machine, keys: Sequence[str]) -> None:
@@ -164,7 +175,7 @@ def check_keys(machine: Machine, keys: Sequence[str]) -> None:
                 f"--free {key}: {machine.id} has no such number.{nearest(key, stated)} `uncore show"
                 f" {machine.id} --keys` lists them"
             )
-        if not key.endswith("_ratio") and not LATENCY.search(stated[key]):
+        if not key.endswith("_ratio") and not LATENCY_TEXT.search(stated[key]):
             raise UserError(
                 f"--free {key}: {stated[key]} is no latency; expected one, like core.atomic"
             )

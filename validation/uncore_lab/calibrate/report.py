@@ -1,15 +1,20 @@
-"""What `uncore calibrate` prints."""
+"""The report that `uncore calibrate` prints."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from uncore.drawing.table import Column, emit, say
-from uncore_lab.calibrate.determined import UNCERTAIN, doubtful, uncertainties, undetermined
+from uncore_lab.calibrate.determined import (
+    MAX_RELATIVE_DEVIATION,
+    doubtful,
+    uncertainties,
+    undetermined,
+)
 from uncore_lab.calibrate.fit import Fitted
 from uncore_lab.calibrate.write import amount
 
-FEW = 4  # choices that are listed
+MANY_CHOICES = 4  # from here on alike choices are counted, not listed
 
 
 def show(fitted: Fitted) -> None:
@@ -18,9 +23,11 @@ def show(fitted: Fitted) -> None:
     say(f"chosen, because it was not recorded: {fitted.choice}")
     if fitted.alike:
         homes = sorted({choice.home for choice in fitted.alike})
-        say(f"the classes fit as well with another choice: {'; '.join(map(str, fitted.alike))}"
-              if len(fitted.alike) < FEW else f"{len(fitted.alike)} other choices fit the classes"
-              f" as well, homes {', '.join(homes)}")  # fmt: skip
+        if len(fitted.alike) < MANY_CHOICES:
+            say(f"the classes fit as well with another choice: {'; '.join(map(str, fitted.alike))}")
+        else:
+            others = f"{len(fitted.alike)} other choices fit the classes as well"
+            say(f"{others}, homes {', '.join(homes)}")
     for sentence in (*undetermined(fitted), *doubtful(fitted)):
         say(sentence)
 
@@ -37,7 +44,11 @@ def _numbers(fitted: Fitted) -> None:
         Column("number", "number", left=True),
         Column("before", "before"),
         Column("fitted", "fitted"),
-        Column("+-", "unsure", lambda v: f"{100 * v:.1f} %" if v <= UNCERTAIN else "not alone"),
+        Column(
+            "+-",
+            "unsure",
+            lambda v: f"{100 * v:.1f} %" if v <= MAX_RELATIVE_DEVIATION else "not alone",
+        ),
     ]
     emit(rows, False, columns, f"{fitted.problem.machine.name}: numbers fitted to the matrix")
 

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from uncore_lab.calibrate.determined import UNCERTAIN, uncertainties
+from uncore_lab.calibrate.determined import MAX_RELATIVE_DEVIATION, uncertainties
 from uncore_lab.calibrate.fit import Fitted
-from uncore_lab.fitting.numbers import PURE, scaled
-from uncore_lab.fitting.written import WIDTH, entry, extends, tables
+from uncore_lab.fitting.numbers import UNITLESS_NUMBER, scaled
+from uncore_lab.fitting.written import FOUR_FIFTHS_DEVIATIONS, entry, extends, tables
 
-STAYED = 0.02  # of a logarithm
+MIN_STEP_LOG = 0.02  # a number that moves by less, as a logarithm, stays as it was
 
-HEAD = """\
+CALIBRATED_HEAD = """\
 # Written by `uncore calibrate`: numbers fitted to the handoffs in {matrix}
 # ({choice}; classes are {mean:.1f} % off in the mean, {worst:.1f} % at worst).
 
@@ -32,7 +32,7 @@ name    = "{name}"
 def machine_file(fitted: Fitted, matrix: Path, output: Path) -> str:
     problem, choice = fitted.problem, fitted.choice
     errors = [100 * abs(ours / ns - 1) for ns, ours in fitted.classes.values()]
-    text = HEAD.format(
+    text = CALIBRATED_HEAD.format(
         matrix=matrix.name,
         choice=choice,
         mean=np.mean(errors),
@@ -44,7 +44,10 @@ def machine_file(fitted: Fitted, matrix: Path, output: Path) -> str:
     for key, (factor, word) in kept(fitted).items():
         number = problem.frees[key]
         own = f"fitted: {matrix.name}{word}"
-        certain, half = unsure[key] <= UNCERTAIN, float(np.exp(WIDTH * min(unsure[key], 1)))
+        certain, half = (
+            unsure[key] <= MAX_RELATIVE_DEVIATION,
+            float(np.exp(FOUR_FIFTHS_DEVIATIONS * min(unsure[key], 1))),
+        )
         least, value, most = (amount(fitted, key, factor * by) for by in (1 / half, 1, half))
         entries[key] = entry(value, (least, most) if certain else None, own)
         leader = number.key.rpartition(".")[2]
@@ -63,9 +66,12 @@ def kept(fitted: Fitted) -> dict[str, tuple[float, str]]:
     which it is."""
     unsure = uncertainties(fitted)
     return {
-        key: (float(np.exp(step)), "" if unsure[key] <= UNCERTAIN else ", not determined alone")
+        key: (
+            float(np.exp(step)),
+            "" if unsure[key] <= MAX_RELATIVE_DEVIATION else ", not determined alone",
+        )
         for key, step in zip(fitted.problem.frees, fitted.steps, strict=True)
-        if unsure[key] <= UNCERTAIN or abs(step) > STAYED
+        if unsure[key] <= MAX_RELATIVE_DEVIATION or abs(step) > MIN_STEP_LOG
     }
 
 
@@ -75,4 +81,4 @@ def amount(fitted: Fitted, key: str, factor: float) -> str:
     written = scaled(text, factor)
     if not written:
         return f'"{fitted.problem.frees[key].value * factor:.4g}ns"'
-    return written if PURE.fullmatch(written) else f'"{written}"'
+    return written if UNITLESS_NUMBER.fullmatch(written) else f'"{written}"'

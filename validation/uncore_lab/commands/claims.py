@@ -1,4 +1,4 @@
-"""What articles claim: claims."""
+"""Commands on the claims of articles: `uncore claims`."""
 
 from __future__ import annotations
 

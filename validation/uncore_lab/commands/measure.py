@@ -50,7 +50,7 @@ def measure(
         note(f"machine file: {topology}")
         if not (output or csv):
             return OK
-    return _measure(output, csv, plan.QUICK if quick else plan.FULL, threads)
+    return _measure(output, csv, plan.QUICK_EFFORT if quick else plan.FULL_EFFORT, threads)
 
 
 def _measure(output: Path | None, csv: Path | None, effort: plan.Effort, threads: str) -> int:

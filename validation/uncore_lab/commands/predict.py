@@ -1,4 +1,4 @@
-"""What nobody measured: predict, and put on record."""
+"""Commands on machines that nobody measured: predict them, and record predictions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What real machines measured, as files; README.md explains their keys.
+"""Measurements of real machines, as files; README.md explains their keys.
 
 machines/ID.toml     handoffs from core to core, and tables of other experiments
 contention/          throughput of one contended line over threads
@@ -23,7 +23,8 @@ MACHINES, CONTENTION, INTERRUPTS, SCALING, LOCKS, BENCH = (
     for folder in ("machines", "contention", "interrupts", "scaling", "locks", "bench")
 )
 
-FAMILIES = _HERE / "families.toml"  # what is fitted together, and to which of these
+# the machines that are fitted together, and the numbers they share
+FAMILIES = _HERE / "families.toml"
 
 # Atomics and spin locks that `uncore measure` runs and `uncore predict --record` foretells.
 SPINNING = ("lock/tas", "lock/ttas", "lock/ticket", "lock/mcs", "lock/clh")

@@ -1,6 +1,6 @@
-"""What each member adds to a handoff where one slice owns the line: L(i, j) = part(i) + part(j).
+"""Splits handoffs where one slice owns the line into parts of cores: L(i, j) = part(i) + part(j).
 
-    parts_of(machine, ns) -> {"ccx0": Parts(ns of each of its members, r2), ...}
+    parts_of(machine, ns) -> {"ccx0": AdditiveParts(ns of each of its members, r2), ...}
     sliced(machine) -> the level where that is: the innermost one whose resolver has several slices
     shared_cache(machine) -> the innermost level that resolves ownership
 
@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from uncore.topology.machine import Machine
 from uncore_lab.figures.hardware import Matrix, level_of_pairs, members_of
 
-FEWEST = 6  # members: of fewer the pairs do not tell parts from noise
+MIN_MEMBERS = 6  # pairs of fewer members do not tell parts from noise
 
 
-class Parts(NamedTuple):
+class AdditiveParts(NamedTuple):
     ns: NDArray[np.float64]
     r2: float
 
@@ -35,7 +35,7 @@ def sliced(machine: Machine) -> str:
     return next(levels, shared_cache(machine))
 
 
-def parts_of(machine: Machine, ns: Matrix) -> dict[str, Parts]:
+def parts_of(machine: Machine, ns: Matrix) -> dict[str, AdditiveParts]:
     level = sliced(machine)
     domain, member = members_of(machine, level)
     inside = np.argwhere((level_of_pairs(machine) == level) & ~np.isnan(ns))
@@ -43,19 +43,19 @@ def parts_of(machine: Machine, ns: Matrix) -> dict[str, Parts]:
     for number in range(int(domain.max()) + 1):
         members = np.unique(member[domain == number])
         pairs = inside[domain[inside[:, 0]] == number]
-        if len(members) >= FEWEST and len(pairs) > len(members):
+        if len(members) >= MIN_MEMBERS and len(pairs) > len(members):
             units = np.searchsorted(members, member[pairs])
             parts[f"{level}{number}"] = _solved(ns[tuple(pairs.T)], units, len(members))
     return parts
 
 
-def _solved(truth: NDArray[np.float64], units: NDArray[np.int64], members: int) -> Parts:
+def _solved(truth: NDArray[np.float64], units: NDArray[np.int64], members: int) -> AdditiveParts:
     rows = np.zeros((len(truth), members))
     for unit in units.T:
         rows[np.arange(len(truth)), unit] += 1
     parts, *_ = np.linalg.lstsq(rows, truth, rcond=None)
     spread = float(np.var(truth))
-    return Parts(
+    return AdditiveParts(
         np.asarray(parts, dtype=np.float64),
         1 - float(np.var(truth - rows @ parts)) / spread if spread else 0.0,
     )

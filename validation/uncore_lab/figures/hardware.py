@@ -1,4 +1,4 @@
-"""What was measured on a real machine: the figures the project carries, and a user's own matrix.
+"""Measurements of a real machine: the figures the project carries, and a user's own matrix.
 
 `machines/ID.toml` holds a machine's class medians, the parts its cores add inside one L3
 where that was measured, and what had to be chosen because nobody recorded it (where the line was
@@ -36,19 +36,19 @@ from uncore.topology.cpus import hart_of_cpu
 from uncore.topology.distance import classes as classes_of
 from uncore.topology.machine import Machine
 from uncore_lab.figures import MACHINES
-from uncore_lab.figures.numbering import STATED, check, recognised
+from uncore_lab.figures.numbering import STATED_ORDER, check, recognised
 
 Matrix = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Kind = TypeVar("Kind", bound=msgspec.Struct)
 
 HANDOFFS = "classes"  # the table without which a file says nothing about handing lines over
-OTHERS = ("contended", "directory", "ipi", "scaling")  # tables of other experiments
+OTHER_EXPERIMENTS = ("contended", "directory", "ipi", "scaling")  # tables of other experiments
 BOUND_QUALITIES = ("A", "A-", "B")
-OWN = "own"  # quality of a user's matrix: no bounds are stated for it
+OWN_MATRIX = "own"  # quality of a user's matrix: no bounds are stated for it
 
 
-class Class(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DistanceClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A distance class: pairs whose innermost common level is `within`, on one side of the home,
     and of what kinds of cores."""
 
@@ -66,10 +66,10 @@ class Hardware(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     quality: str
     source: str
     home: str
-    classes: dict[str, Class]
+    classes: dict[str, DistanceClass]
     slice: str = "hash"
     at_home: list[str] = []  # parts that are at the home, like "socket1": classes have sides
-    unmatched: str = ""  # what the simulation does not show, and why
+    unmatched: str = ""  # classes that the simulation does not reproduce, and why
     lends_nothing: str = ""  # why other machines cannot be told by this one
     structure: float | None = None  # least share of the pairs' spread that must be explained
     parts: dict[str, list[float]] = {}
@@ -125,7 +125,7 @@ def carried(table: str = HANDOFFS) -> list[str]:
 
 
 def well_measured() -> list[str]:
-    """Those that bounds hold on, and that say something of other machines."""
+    """Machines whose measurements are good enough to hold bounds on and to predict others from."""
     read_ = ((name, read(name)) for name in carried())
     return [
         name
@@ -136,7 +136,7 @@ def well_measured() -> list[str]:
 
 def read(name: str) -> Hardware:
     path = MACHINES / f"{name}.toml"
-    own = {key: value for key, value in _document(path).items() if key not in OTHERS}
+    own = {key: value for key, value in _document(path).items() if key not in OTHER_EXPERIMENTS}
     return _converted(path, own, Hardware)
 
 
@@ -170,7 +170,7 @@ def by_level(machine: Machine, home: str = "", at_home: Sequence[str] = ()) -> H
     if home:
         check_home(home, machine)
     parts = list(at_home) or _parts_at(machine, home)
-    bare = Hardware(machine.name, OWN, "", home or "node0", {}, at_home=parts)
+    bare = Hardware(machine.name, OWN_MATRIX, "", home or "node0", {}, at_home=parts)
     levels, lower = level_of_pairs(machine), np.tri(machine.harts, k=-1, dtype=bool)
     kinds = kinds_of_pairs(machine)
     classes = {}
@@ -183,7 +183,9 @@ def by_level(machine: Machine, home: str = "", at_home: Sequence[str] = ()) -> H
             for pair in np.unique(kinds[mask & everyone]):
                 pairs = int(np.count_nonzero(mask & everyone & (kinds == pair)))
                 of = str(pair) if machine.kinds else ""
-                classes[_label(level, side, of)] = Class(level, float("nan"), pairs, side, of)
+                classes[_label(level, side, of)] = DistanceClass(
+                    level, float("nan"), pairs, side, of
+                )
     return msgspec.structs.replace(bare, classes=classes)
 
 
@@ -223,7 +225,7 @@ def _write_between(ns: Matrix, machine: Machine, level: str, rows: list[list[flo
 
 
 def _write_parts(ns: Matrix, machine: Machine, known: dict[str, list[float]]) -> None:
-    """Where one slice owns the line: the sum of two members' parts."""
+    """Fills in the pairs of a cache whose line one slice owns: the sum of both members' parts."""
     levels = level_of_pairs(machine)
     for name, parts in known.items():
         level = name.rstrip("0123456789")
@@ -267,7 +269,11 @@ def measured_matrix(path: Path, machine: Machine) -> Matrix:
 def numbered(path: Path, machine: Machine) -> str:
     """A word on the order of the matrix; empty where it is the one that the file states."""
     found = recognised(_rows(path, machine), machine).name
-    return "" if found == STATED else f"{path}: its CPUs are numbered {found}, not {STATED}"
+    return (
+        ""
+        if found == STATED_ORDER
+        else f"{path}: its CPUs are numbered {found}, not {STATED_ORDER}"
+    )
 
 
 def _rows(path: Path, machine: Machine) -> Matrix:

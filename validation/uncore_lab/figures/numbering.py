@@ -1,4 +1,4 @@
-"""How the rows of a user's matrix are numbered: an operating system's order, recognised.
+"""Recognises how the rows of a user's matrix are numbered: in which operating system's order.
 
     recognised(rows, machine) -> Numbering      of as many CPUs as harts, or as cores (SMT off)
     check(numbering, rows, machine, path)       refuses a matrix whose siblings are not nearest
@@ -22,29 +22,32 @@ from uncore.topology.cpus import hart_of_cpu
 from uncore.topology.machine import Machine
 
 Matrix = NDArray[np.float64]
-BETTER = 0.5  # of what levels leave unexplained: another order must leave less to be taken
-NEAREST = 1.1  # times the nearest other CPU: a sibling is no farther
-ODD = 0.1  # of the CPUs: so many may have a sibling that is not nearest
-STATED = "as its file says"
+# take another order only if it leaves less than this share of the variance that levels leave
+BETTER_ORDER_RATIO = 0.5
+MAX_SIBLING_RATIO = 1.1  # largest handoff to a sibling over the nearest of all other CPUs
+MAX_ODD_SIBLINGS_SHARE = 0.1  # CPUs whose sibling may be farther
+STATED_ORDER = "as its file says"
 
 
 @dataclass(frozen=True)
 class Numbering:
     name: str
-    harts: Sequence[int | None]  # of each row; None: a CPU that the machine does not have
+    harts: Sequence[int | None]  # hart of each row; None: a CPU that the machine does not have
 
 
 def recognised(rows: Matrix, machine: Machine) -> Numbering:
     stated, *others = _numberings(machine, len(rows))
     found = min(others, key=lambda one: _unexplained(rows, one, machine), default=stated)
-    better = _unexplained(rows, found, machine) < BETTER * _unexplained(rows, stated, machine)
+    better = _unexplained(rows, found, machine) < BETTER_ORDER_RATIO * _unexplained(
+        rows, stated, machine
+    )
     return found if better else stated
 
 
 def check(numbering: Numbering, rows: Matrix, machine: Machine, path: Path) -> None:
     cores = [None if hart is None else machine.hart_cores[hart] for hart in numbering.harts]
     odd = [found for cpu in range(len(rows)) if (found := _odd(cpu, rows, cores))]
-    if len(odd) <= ODD * len(rows):
+    if len(odd) <= MAX_ODD_SIBLINGS_SHARE * len(rows):
         return
     cpu, sibling, nearest = odd[0]
     raise UserError(
@@ -66,7 +69,7 @@ def _odd(cpu: int, rows: Matrix, cores: Sequence[int | None]) -> tuple[int, int,
     if not siblings or not others:
         return None
     sibling, other = min(siblings, key=lambda n: near[n]), min(others, key=lambda n: near[n])
-    return (cpu, sibling, other) if near[sibling] > NEAREST * near[other] else None
+    return (cpu, sibling, other) if near[sibling] > MAX_SIBLING_RATIO * near[other] else None
 
 
 def _unexplained(rows: Matrix, numbering: Numbering, machine: Machine) -> float:
@@ -87,7 +90,7 @@ def _numberings(machine: Machine, count: int) -> Iterator[Numbering]:
     if count == machine.cores:
         first = {machine.harts_of(core)[0] for core in range(machine.cores)}
         stated = [hart for hart in stated if hart in first]
-    yield Numbering(STATED, stated)
+    yield Numbering(STATED_ORDER, stated)
     if len(stated) != count or count % machine.cores or machine.harts % machine.cores:
         return
     threads, all_threads = count // machine.cores, machine.harts // machine.cores

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from uncore.support.plugins import Measured
+from uncore.support.plugins import MeasuredHandoffs
 from uncore.topology.distance import classes
 from uncore.topology.machine import Machine
 from uncore_lab.figures import hardware
 
 
-def handoffs(machine: Machine) -> Measured | None:
+def handoffs(machine: Machine) -> MeasuredHandoffs | None:
     """Medians of distance classes on the real machine, where we carry figures."""
     if machine.id not in hardware.carried():
         return None
@@ -21,4 +21,4 @@ def handoffs(machine: Machine) -> Measured | None:
     medians = {
         name: round(float(np.median(pairs)), 2) for name, pairs in by_class.items() if pairs.size
     }
-    return Measured(medians, read.home, read.slice)
+    return MeasuredHandoffs(medians, read.home, read.slice)

@@ -1,7 +1,7 @@
 """Sets of figures that others published, each with the runs that should show them: bench/NAME.toml.
 
     names(), read(name) -> Published          README.md explains the keys
-    Curve.jobs(machine) -> a job per figure   Curve.measured -> the figures in our unit
+    PublishedCurve.jobs(machine) -> a job per figure   Curve.measured -> the figures in our unit
     sealed() -> Seal                          which sets judge, and when each was opened
     broken(seal) -> words                     what the seal does not hold
 
@@ -29,10 +29,10 @@ SEAL = "seal"
 SEEDS = 1, 2, 3
 Kind = TypeVar("Kind", bound=msgspec.Struct)
 Words = Mapping[str, str | int | bool]
-NOTHING: Words = {}
+NO_WORDS: Words = {}
 Figure = float | tuple[float, float]  # a range stands for its middle
 
-# What is compared, from the operations of a run and its time.
+# Quantities that are compared, computed from the operations of a run and its time.
 Quantity = Literal[
     "rate",  # millions of operations a second, all threads
     "each",  # of one thread, on average
@@ -43,7 +43,7 @@ Quantity = Literal[
 ]
 
 
-class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PublishedCurve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Figures that one workload should show; one for each number of threads, place or value."""
 
     name: str
@@ -61,7 +61,7 @@ class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     points: list[str] = []  # names of the figures; else the numbers of threads
     relative: bool = False  # to the first figure
     fit: str = ""  # parameter, a time, chosen so that the first figure is met
-    used: str = ""  # what of the machine was chosen by these figures
+    used: str = ""  # numbers of the machine that were chosen by these figures
 
     def __post_init__(self) -> None:
         size = len(self.values)
@@ -85,14 +85,16 @@ class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.threads[at] if isinstance(self.threads, list) else self.threads
 
     def kind(self, at: int) -> str:
-        """What a figure is good for."""
+        """The use of the figure at this index: "used" chose a number, "fit" and "base" set the
+        curve's scale, and the rest are "predicted".
+        """
         if self.used:
             return "used"
         if at == 0 and (self.fit or self.relative):
             return "fit" if self.fit else "base"
         return "predicted"
 
-    def job(self, machine: str, at: int, more: Words = NOTHING) -> Job:
+    def job(self, machine: str, at: int, more: Words = NO_WORDS) -> Job:
         varied = {key: values[at] for key, values in self.vary.items()}
         return make_job(
             machine,
@@ -104,7 +106,7 @@ class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             slow=True,
         )
 
-    def jobs(self, machine: str, more: Words = NOTHING) -> list[Job]:
+    def jobs(self, machine: str, more: Words = NO_WORDS) -> list[Job]:
         return [self.job(machine, at, more) for at in range(len(self.values))]
 
 
@@ -116,7 +118,7 @@ class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     measured: str  # the machine of the figures
     machine: str  # the one that is simulated
     unlike: str  # compiler, clock, system, whatever is not the same
-    curves: list[Curve]
+    curves: list[PublishedCurve]
 
     @property
     def own_machine(self) -> Path | None:
@@ -180,7 +182,7 @@ def judges_of(sets: Iterable[str]) -> list[str]:
 
 
 def digest(name: str) -> str:
-    """Of a set's file and of the machine that only the sets have."""
+    """SHA-256 of a set's file and of the machine file that only the sets have."""
     machine = read(name).own_machine
     files = [BENCH / f"{name}.toml", *([machine] if machine else [])]
     return sha256(b"".join(path.read_bytes() for path in files)).hexdigest()

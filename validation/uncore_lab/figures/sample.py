@@ -19,8 +19,8 @@ from uncore.topology.machine import Machine
 from uncore_lab.figures.hardware import Hardware, Mask, Matrix
 from uncore_lab.figures.simulate import handoffs
 
-ENOUGH = 36  # cores: 630 pairs
-ROUNDS = 25  # of a pair; handoffs repeat themselves from the third on
+SAMPLE_CORES = 36  # 630 pairs
+SAMPLE_ROUNDS = 25  # handoffs repeat themselves from the third round on
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class Sample:
         return cls(hardware, chosen(machine), hardware.masks(machine))
 
     def pairs(self, machine: Machine, seeds: Sequence[int] | None = None) -> Matrix:
-        return handoffs(machine, self.hardware, self.cores, ROUNDS, seeds)
+        return handoffs(machine, self.hardware, self.cores, SAMPLE_ROUNDS, seeds)
 
     def medians(self, machine: Machine, seeds: Sequence[int] | None = None) -> dict[str, float]:
         return medians(self.pairs(machine, seeds), self.masks)
 
 
 def medians(ns: Matrix, masks: dict[str, Mask]) -> dict[str, float]:
-    """Of each class that has a known pair."""
+    """The median of each class that has a known pair."""
     by_class = {name: ns[mask & ~np.isnan(ns)] for name, mask in masks.items()}
     return {name: float(np.median(pairs)) for name, pairs in by_class.items() if pairs.size}
 
@@ -51,7 +51,7 @@ def chosen(machine: Machine) -> tuple[int, ...]:
     groups: dict[tuple[int, ...], list[int]] = {}
     for core, above in enumerate(machine.shape):
         groups.setdefault(above[:-1], []).append(core)
-    most = max(2, ENOUGH // len(groups))
+    most = max(2, SAMPLE_CORES // len(groups))
     return tuple(core for members in groups.values() for core in _evenly(members, most))
 
 

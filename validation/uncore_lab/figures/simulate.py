@@ -28,8 +28,8 @@ from uncore.topology.machine import Machine
 from uncore_lab.figures.hardware import Hardware, Matrix
 
 WORKLOAD = "latency/pingpong"
-ROUNDS = 100
-SEEDS = usual_seeds("native", REPEATS)
+MATRIX_ROUNDS = 100
+MATRIX_SEEDS = usual_seeds("native", REPEATS)
 NO_PROBES: Probes = frozenset()
 
 
@@ -37,7 +37,7 @@ def handoffs(
     machine: Machine,
     hardware: Hardware,
     cores: Sequence[int] = (),
-    rounds: int = ROUNDS,
+    rounds: int = MATRIX_ROUNDS,
     seeds: Sequence[int] | None = None,
 ) -> Matrix:
     """The mean over seeds, by default the usual ones; without any, one run in lockstep."""
@@ -49,7 +49,7 @@ def by_seed(
     machine: Machine,
     hardware: Hardware,
     cores: Sequence[int] = (),
-    rounds: int = ROUNDS,
+    rounds: int = MATRIX_ROUNDS,
     seeds: Sequence[int] | None = None,
 ) -> list[Matrix]:
     """`rounds`: of a pair with each seed, where there are not more seeds than usual."""
@@ -80,7 +80,7 @@ def _of(
         pair = next((harts for harts in pairs if len(harts) > 1), None)
         if pair:
             alike = np.equal.outer(core, core) & (kind == name)[core]
-            ns[alike] += _played(machine, own, pair[:2], ROUNDS, seeds)[0, 1]
+            ns[alike] += _played(machine, own, pair[:2], MATRIX_ROUNDS, seeds)[0, 1]
     ns[np.triu_indices(machine.harts)] = np.nan
     return ns
 

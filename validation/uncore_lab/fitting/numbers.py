@@ -32,14 +32,14 @@ from uncore.topology.table_reader import Ledger, Table
 NS, CORE, UNCORE, RATIO = "ns", "core", "uncore", "ratio"
 UNKNOWN = ("fitted", "predicted")  # sources of numbers that somebody must determine
 UNITS = (NS, CORE, UNCORE)
-PURE = re.compile(r"\d*\.?\d+")  # a number without a unit
+UNITLESS_NUMBER = re.compile(r"\d*\.?\d+")
 AMOUNT = re.compile(r"([\d.]+)([^+]*)")
-MOST_RATIO = 10
-DIGITS = 4  # of an amount that is written
+MAX_RATIO = 10
+AMOUNT_DIGITS = 4  # significant digits of an amount that is written
 
 # One thing that is described in two ways: where the memory nodes of an IO die are its quadrants,
 # the paths into and out of a quadrant are the halves of a crossbar.
-DRAWN = {"quadrant.join crossbar.latency": ("socket.join quadrants.inject", 2.0)}
+SAME_SLOTS = {"quadrant.join crossbar.latency": ("socket.join quadrants.inject", 2.0)}
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,11 @@ class Free:
     value: float  # ns, or a ratio
     unit: str  # its file's: "ns", "core", "uncore" or "ratio"
     slot: str  # what it is: the same in every machine that has such a part
-    count: float  # how many such this number is made of
-    descent: Descent  # of the part it belongs to
+    count: float  # count of such parts that this number is made of
+    descent: Descent  # descent of the part that the number belongs to
     followers: tuple[tuple[str, float], ...]  # each at a ratio
-    heirs: tuple[tuple[str, float], ...] = ()  # of kinds of parts that have as many cycles
+    # keys of kinds of parts with as many cycles, each with its ratio to this number
+    heirs: tuple[tuple[str, float], ...] = ()
     year: int | None = None  # its machine's, where the file states one
 
     def settings(self, value: float) -> list[str]:
@@ -64,7 +65,7 @@ class Free:
 
 def free(name: str, keys: Collection[str] | None = None) -> dict[str, Free]:
     machine, (tree, _) = topology.load(name, measured=True), read_measured(name)
-    reader, ancestors, made = _Reader(tree), lineage(name), year(name)
+    reader, ancestors, made = _DurationReader(tree), lineage(name), year(name)
     numbers = [n for n in machine.numbers if (is_unknown(n) if keys is None else n.key in keys)]
     found = (reader.free(n, machine.numbers, ancestors) for n in numbers)
     return {one.key: replace(one, year=made) for one in found}
@@ -75,11 +76,11 @@ def is_unknown(number: Number) -> bool:
 
 
 def is_ratio(number: Number) -> bool:
-    return PURE.fullmatch(number.text.strip()) is not None
+    return UNITLESS_NUMBER.fullmatch(number.text.strip()) is not None
 
 
 def clocks(name: str) -> dict[str, float]:
-    return _Reader(read_measured(name)[0]).clocks()
+    return _DurationReader(read_measured(name)[0]).clocks()
 
 
 def settings(values: Mapping[str, float], frees: Mapping[str, Free]) -> list[str]:
@@ -96,16 +97,16 @@ def stepped(frees: Mapping[str, Free], steps: Iterable[float]) -> dict[str, floa
 
 def highest(frees: Mapping[str, Free]) -> list[float]:
     """The steps at which numbers reach their limits: ratios have one."""
-    return [log(MOST_RATIO / f.value) if f.unit == RATIO else inf for f in frees.values()]
+    return [log(MAX_RATIO / f.value) if f.unit == RATIO else inf for f in frees.values()]
 
 
 def scaled(text: str, factor: float) -> str:
     """Empty if it is not one amount with one unit."""
     match = AMOUNT.fullmatch(text.strip())
-    return f"{float(match[1]) * factor:.{DIGITS}g}{match[2]}" if match else ""
+    return f"{float(match[1]) * factor:.{AMOUNT_DIGITS}g}{match[2]}" if match else ""
 
 
-class _Reader:
+class _DurationReader:
     """A machine's tree, asked for durations instead of a machine."""
 
     def __init__(self, tree: Branch) -> None:
@@ -127,7 +128,7 @@ class _Reader:
         kind = path.pop(0) if path[0] in self.kinds else ""
         table = self._table(level, kind, path)
         ratio = is_ratio(number)
-        slot, count = DRAWN.get(named := _slot(table, [level, *path]), (named, 1.0))
+        slot, count = SAME_SLOTS.get(named := _slot(table, [level, *path]), (named, 1.0))
         value = float(number.text) if ratio else _ns(table.duration(path[-1]))
         return Free(
             key=number.key,
@@ -141,7 +142,7 @@ class _Reader:
         )
 
     def _table(self, level: str, kind: str, path: list[str]) -> Table:
-        """Where the last of the keys is."""
+        """Returns the innermost table of the path: the one that holds its last key."""
         table = self.top.level(level, kind)
         for part in path[:-1]:
             inner = table.table(part)
@@ -167,7 +168,7 @@ def _unit(text: str, domain: str) -> str:
     if not amount.strip().endswith("cy"):
         return NS
     clock = named.strip() or domain
-    if "." in clock:  # of a kind of cores, which no relative has
+    if "." in clock:  # names the clock of a kind of cores, which no relative has
         return NS
     return CORE if clock == "core" else UNCORE
 

@@ -1,14 +1,15 @@
 """Measured handoffs as residuals, and the solver of whoever fits numbers to them.
 
-    Target(measured, masks).off(simulated) -> residuals: of class medians, then of pairs
-    Part(keys, residuals)                     one machine, and the numbers that move it
+    ClassTarget(measured, masks).off(simulated) -> residuals: of class medians, then of pairs
+    FitPart(keys, residuals)                     one machine, and the numbers that move it
     solve(parts, prior) -> Solution           all together; a number of several parts has one value
 
 A number is what its file says times a factor; solved for are the factors' logarithms, so numbers
 stay positive, and machines of different clocks may share one in cycles.  The simulated handoff is
 all but linear in the latencies of components, so scipy's trust-region least squares needs a few
-steps; its derivatives are differences over STEP, large against the picosecond that durations are
-rounded to, and against what is left of steps of an atomic's length (C4.1) in a mean over seeds.
+steps.  Its derivatives are differences over DERIVATIVE_STEP_LOG, which is large against the
+picosecond that durations are rounded to, and against what a mean over seeds leaves of the steps of
+an atomic's length (C4.1).
 
 Invariant: of each part only its own numbers are moved to find its derivatives.
 """
@@ -26,24 +27,26 @@ from uncore_lab.figures.hardware import Mask, Matrix
 
 Vector = NDArray[np.float64]
 
-STEP = 0.03  # of a logarithm
-PAIRS = 0.3  # weight of a class's pairs together, beside its median
-HIDDEN = 0.3  # of a derivative over a wider stride: less, and steps hide it
-REACH = float(np.log(20))  # no number becomes more, or less than the reciprocal, of what it was
-ENOUGH = 12  # evaluations, derivatives not counted
+DERIVATIVE_STEP_LOG = 0.03  # stride of a numerical derivative, as a logarithm
+PAIRS_WEIGHT = 0.3  # weight of a class's pairs together, beside its median
+# a derivative this much smaller than one over a wider stride is hidden by steps
+MIN_DERIVATIVE_RATIO = 0.3
+MAX_STEP_LOG = float(np.log(20))  # a number changes at most twentyfold, up or down
+MAX_EVALUATIONS = 12  # evaluations for derivatives are not counted
 
 
 @dataclass(frozen=True)
-class Target:
-    """What was measured, class by class; a class of a thousand pairs weighs what one of ten does.
+class ClassTarget:
+    """Measured values to fit, class by class. A class of a thousand pairs weighs as much as one of
+    ten.
 
     The median is not moved by outliers; pairs know which core is nearer to a home or a slice.
     """
 
     measured: Matrix
-    masks: Mapping[str, Mask]  # of each class the pairs that count; none where nothing is known
+    masks: Mapping[str, Mask]  # class -> the pairs that count; empty where nothing is known
     medians: float = 1.0
-    pairs: float = PAIRS
+    pairs: float = PAIRS_WEIGHT
 
     def off(self, simulated: Matrix) -> Vector:
         """Relative errors, weighted: one of each class, then one of each of its pairs."""
@@ -63,17 +66,18 @@ def present(masks: Mapping[str, Mask], *matrices: Matrix) -> dict[str, Mask]:
 
 
 @dataclass(frozen=True)
-class Part:
+class FitPart:
     keys: Sequence[Hashable]
-    residuals: Callable[[Vector], Vector]  # of the logarithms of these numbers' factors
-    highest: Sequence[float] = ()  # of these, where a number has a limit; derivatives go beyond
+    residuals: Callable[[Vector], Vector]  # argument: the logarithms of the factors of `keys`
+    # limit of each of `keys` as a logarithm; derivatives may go beyond
+    highest: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
 class Solution:
     keys: Sequence[Hashable]
     steps: Vector  # logarithms of factors
-    jacobian: Vector  # of the residuals by the steps
+    jacobian: Vector  # derivatives of the residuals by the steps
     residuals: Vector
     prior: float
 
@@ -87,8 +91,9 @@ class Solution:
         return error * np.sqrt(np.diag(np.linalg.inv(normal)))
 
     def directions(self, columns: Sequence[int]) -> tuple[Vector, Vector]:
-        """Of these numbers: how much residuals change in each of the jacobian's own directions
-        (its singular values), and the directions, a row each."""
+        """Singular values and right singular vectors of the jacobian restricted to these columns.
+        The vectors are rows; a small value marks a combination that the data do not determine.
+        """
         own = self.jacobian[:, columns]
         squares, directions = np.linalg.eigh(own.T @ own)
         return np.sqrt(np.maximum(squares, 0)), directions.T
@@ -102,17 +107,18 @@ class Solution:
 
 
 def solve(
-    parts: Sequence[Part],
+    parts: Sequence[FitPart],
     prior: float = 0,
     begin: Vector | None = None,
-    most: int = ENOUGH,
-    stride: float = STEP,
+    most: int = MAX_EVALUATIONS,
+    stride: float = DERIVATIVE_STEP_LOG,
 ) -> Solution:
     """`prior`: of how many residuals' worth it is to leave a number where it was, per e-fold.
-    `stride`: over which a derivative of the answer is taken that steps hide within STEP."""
+    `stride`: over which a derivative of the answer is taken that steps hide within
+    DERIVATIVE_STEP_LOG."""
     from scipy.optimize import least_squares  # noqa: PLC0415 (slow to load)
 
-    system = _System(parts)
+    system = _JointSystem(parts)
     zero = np.zeros(len(system.keys))
     first = zero if begin is None else begin
     if not system.keys:
@@ -121,39 +127,41 @@ def solve(
         lambda x: np.concatenate([system.residuals(first + x), prior * (first + x)]),
         zero,
         jac=lambda x: np.vstack([system.jacobian(first + x), prior * np.eye(len(zero))]),
-        bounds=(-REACH - first, system.highest - first),
+        bounds=(-MAX_STEP_LOG - first, system.highest - first),
         xtol=1e-4,
         ftol=1e-6,
         max_nfev=most,
     )
     data, steps = slice(len(result.fun) - len(zero)), first + result.x
     jacobian = result.jac[data]
-    if stride > STEP:
+    if stride > DERIVATIVE_STEP_LOG:
         wide = system.jacobian(steps, stride)
-        hidden = np.linalg.norm(jacobian, axis=0) < HIDDEN * np.linalg.norm(wide, axis=0)
+        hidden = np.linalg.norm(jacobian, axis=0) < MIN_DERIVATIVE_RATIO * np.linalg.norm(
+            wide, axis=0
+        )
         jacobian = np.where(hidden, wide, jacobian)
     return Solution(system.keys, steps, jacobian, result.fun[data], prior)
 
 
-class _System:
+class _JointSystem:
     """The parts as one function of all numbers."""
 
-    def __init__(self, parts: Sequence[Part]) -> None:
+    def __init__(self, parts: Sequence[FitPart]) -> None:
         self.parts = parts
         self.keys = list(dict.fromkeys(key for part in parts for key in part.keys))
         self.own = [np.array([self.keys.index(k) for k in p.keys], dtype=int) for p in parts]
-        self.highest = np.full(len(self.keys), REACH)
+        self.highest = np.full(len(self.keys), MAX_STEP_LOG)
         for part, own in zip(parts, self.own, strict=True):
             if len(part.highest):
-                np.minimum.at(self.highest, own, np.array(part.highest) - STEP)
+                np.minimum.at(self.highest, own, np.array(part.highest) - DERIVATIVE_STEP_LOG)
         self.seen: tuple[Vector, list[Vector]] | None = None
 
     def residuals(self, steps: Vector) -> Vector:
         return np.concatenate(self._of_parts(steps))
 
-    def jacobian(self, steps: Vector, stride: float = STEP) -> Vector:
+    def jacobian(self, steps: Vector, stride: float = DERIVATIVE_STEP_LOG) -> Vector:
         """Differences over `stride` upwards, or downwards where a number would pass its limit."""
-        signs = np.where(steps + stride > self.highest + STEP, -1.0, 1.0)
+        signs = np.where(steps + stride > self.highest + DERIVATIVE_STEP_LOG, -1.0, 1.0)
         rows = []
         for part, own, base in zip(self.parts, self.own, self._of_parts(steps), strict=True):
             slopes = np.zeros((len(base), len(self.keys)))

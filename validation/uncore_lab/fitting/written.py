@@ -11,7 +11,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-WIDTH = 1.2816  # standard deviations to either side: four of five true values are within
+# half width, in standard deviations, of the interval that holds four of five values
+FOUR_FIFTHS_DEVIATIONS = 1.2816
 
 
 def extends(name: str, output: Path) -> str:

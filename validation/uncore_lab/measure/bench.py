@@ -1,4 +1,4 @@
-"""Where the measuring programs run: on processors of this computer.
+"""Runs the measuring programs on processors of this computer.
 
     Bench.play(program, cpus, parameters, tick) -> Point
 
@@ -21,7 +21,7 @@ from uncore.host import pinned
 from uncore.result.schema import Point
 from uncore.support import paths
 
-LINUX = "host/"  # programs that are no guests
+LINUX_PROGRAMS = "host/"  # folder of programs that run on Linux, not as guests
 Parameters = Mapping[str, int | str]
 Tick = Callable[[], None] | None
 
@@ -39,7 +39,7 @@ class Here:
     def play(
         self, name: str, cpus: Sequence[int], parameters: Parameters, tick: Tick = None
     ) -> Point:
-        if not name.startswith(LINUX):
+        if not name.startswith(LINUX_PROGRAMS):
             workload = program.find(name)
             texts = workload.canonical(parameters)
             numbers = {key: workload.parameter(key).parse(text) for key, text in texts.items()}

@@ -1,6 +1,6 @@
 """The levels of a computer: what divides its cores, and how these parts nest.
 
-    find(computer, needs) -> Levels
+    find(computer, needs) -> CpuLevels
 
 Packages come first, then third-level caches, shared second-level caches, dies, memory nodes and
 groups: each finds its place among those before it, outside what is finer and inside what is
@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from uncore.host.computer import Computer
 
 Core = tuple[int, ...]  # its processors
-Parts = Mapping[Core, int]  # which part each core is in; -1: in none
-NONE = -1
-RESERVED = ("core", "system", "thread")
+Parts = Mapping[Core, int]  # part that each core is in; -1: in none
+NO_PART = -1
+RESERVED_LEVELS = ("core", "system", "thread")
 
 
 @dataclass(frozen=True)
-class Levels:
+class CpuLevels:
     names: tuple[str, ...]  # outermost first
     parts: tuple[Parts, ...]
     last: str  # the level whose parts have third-level caches; "": none has
@@ -51,31 +51,31 @@ class _Finder:
     def same(self, parts: Parts) -> int | None:
         """The level with the same parts."""
         for at, other in enumerate(self.parts):
-            told = any(part != NONE for part in other.values())
+            told = any(part != NO_PART for part in other.values())
             if told and _within(parts, other) and _within(other, parts):
                 return at
         return None
 
 
 def _within(fine: Parts, coarse: Parts) -> bool:
-    """Whether each part of the one lies in a part of the other."""
+    """True if each part of `fine` lies in one part of `coarse`."""
     around: dict[int, int] = {}
     return all(
         around.setdefault(part, coarse[core]) == coarse[core]
         for core, part in fine.items()
-        if part != NONE
+        if part != NO_PART
     )
 
 
-def find(computer: Computer, needs: Collection[str]) -> Levels:
+def find(computer: Computer, needs: Collection[str]) -> CpuLevels:
     found = _Finder()
     cpu = {cpu.number: cpu for cpu in computer.cpus}
     cores = computer.cores()
     found.add("socket", {core: cpu[core[0]].package for core in cores})
     last, second = (_cache(computer, cores, level) for level in (3, 2))
-    if "ccx" in needs or any(part != NONE for part in last.values()):
+    if "ccx" in needs or any(part != NO_PART for part in last.values()):
         found.add("ccx", last)
-    if any(part != NONE for part in second.values()):
+    if any(part != NO_PART for part in second.values()):
         found.add("cluster", second)
     _add_nodes(found, computer, {core: cpu[core[0]].die for core in cores})
     for name, parts in _groups(computer, cores):
@@ -88,7 +88,7 @@ def _cache(computer: Computer, cores: list[Core], level: int) -> Parts:
     caches = computer.shared(level)
     own = {core: caches.get(core[0]) for core in cores}
     return {
-        core: cache.cpus[0] if cache and (level > 2 or set(cache.cpus) - set(core)) else NONE
+        core: cache.cpus[0] if cache and (level > 2 or set(cache.cpus) - set(core)) else NO_PART
         for core, cache in own.items()
     }
 
@@ -98,11 +98,11 @@ def _add_nodes(found: _Finder, computer: Computer, die: Parts) -> None:
     package = found.parts[0]
     dies = {core: (package[core] << 20) + number for core, number in die.items()}
     nodes = computer.node_of()
-    near = {core: nodes.get(core[0], NONE) for core in dies}
+    near = {core: nodes.get(core[0], NO_PART) for core in dies}
     told = not _within(package, dies)
     if told:
         found.add("die", dies, first=True)
-    if len(set(near.values()) - {NONE}) > 1 and not (told and found.same(near) is not None):
+    if len(set(near.values()) - {NO_PART}) > 1 and not (told and found.same(near) is not None):
         finer = _within(near, package)
         found.add("die" if finer and not told else "node", near, first=True)
 
@@ -112,20 +112,20 @@ def _groups(computer: Computer, cores: list[Core]) -> Iterator[tuple[str, Parts]
         of = {
             cpu: g.cpus[0] for g in computer.groups if g.name == name and g.cpus for cpu in g.cpus
         }
-        yield name, {core: of.get(core[0], NONE) for core in cores}
+        yield name, {core: of.get(core[0], NO_PART) for core in cores}
 
 
 def _add_group(found: _Finder, name: str, parts: Parts) -> None:
     """A group with the parts of another level is that level, under its name if it has one."""
     at = found.same(parts)
     if at is None:
-        found.add(name if name not in (*found.names, *RESERVED) else f"{name}-group", parts)
-    elif at and not name.startswith("group") and name not in (*found.names, *RESERVED):
+        found.add(name if name not in (*found.names, *RESERVED_LEVELS) else f"{name}-group", parts)
+    elif at and not name.startswith("group") and name not in (*found.names, *RESERVED_LEVELS):
         found.names[at] = name
 
 
-def _kept(found: _Finder, needs: Collection[str], last: Parts, second: Parts) -> Levels:
-    """Those that divide something; of shared caches also those that do not."""
+def _kept(found: _Finder, needs: Collection[str], last: Parts, second: Parts) -> CpuLevels:
+    """Keeps the levels that divide something, and all levels of shared caches."""
     names: list[str] = []
     kept: list[Parts] = []
     caches = {"last": "", "second": ""}
@@ -136,6 +136,8 @@ def _kept(found: _Finder, needs: Collection[str], last: Parts, second: Parts) ->
             names.append(name)
             kept.append(parts)
         for cache, of in (("last", last), ("second", second)):
-            if parts is of and any(part != NONE for part in of.values()):
+            if parts is of and any(part != NO_PART for part in of.values()):
                 caches[cache] = names[-1]
-    return Levels(tuple(names), tuple(kept), caches["last"], caches["second"], tuple(found.notes))
+    return CpuLevels(
+        tuple(names), tuple(kept), caches["last"], caches["second"], tuple(found.notes)
+    )

@@ -1,6 +1,6 @@
 """A computer's processors as the tree of a machine file, and their numbers as harts.
 
-    lay_out(computer, needs) -> Layout
+    lay_out(computer, needs) -> ComputerLayout
 
 Levels are what the processors really share (`cpu_levels.py`): sockets; dies, where a package has
 several or is several memory nodes; complexes (`ccx`), where there are several third-level caches;
@@ -25,11 +25,11 @@ Placed = tuple[Key, tuple[int, ...]]  # and its processors
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedCaches:
     """Shared caches that are alike."""
 
     level: str
-    kind: str  # of the parts that have it; "": of all, or of most
+    kind: str  # kind of the parts that have it; "": all, or most
     where: str
     cache: Cache
 
@@ -39,7 +39,7 @@ class Shared:
 
 
 @dataclass(frozen=True)
-class Layout:
+class ComputerLayout:
     levels: tuple[str, ...]  # outermost first, "core" last
     tree: str
     cpus: str  # from the i-th processor that is online to its hart
@@ -48,8 +48,8 @@ class Layout:
     nodeless: tuple[int, ...]  # groups of that level without memory of their own
     notes: tuple[str, ...]
     kinds: tuple[tuple[str, str, Kind], ...]  # name, where, and what; the first has no name
-    second: tuple[Shared, ...]  # caches of the second level, of those that cores share
-    last: tuple[Shared, ...]  # of the third
+    second: tuple[SharedCaches, ...]  # caches of the second level, of those that cores share
+    last: tuple[SharedCaches, ...]  # of the third
 
     @property
     def shared(self) -> str:
@@ -73,7 +73,7 @@ class Layout:
         )
 
 
-def lay_out(computer: Computer, needs: Collection[str] = ()) -> Layout:
+def lay_out(computer: Computer, needs: Collection[str] = ()) -> ComputerLayout:
     found = find(computer, needs)
     places = sorted((tuple(parts[core] for parts in found.parts), core) for core in found.parts[0])
     cores = tuple(_renumbered(places))
@@ -89,7 +89,7 @@ def lay_out(computer: Computer, needs: Collection[str] = ()) -> Layout:
     )
     apart = {part for cache in (*second, *last) for part in cache.where.split() if cache.kind}
     named = list(_named(kinds, levels, cores, apart))
-    return Layout(
+    return ComputerLayout(
         levels=levels,
         tree=" ".join(f"{n}:{_count(c)}" for n, c in zip((*levels, "thread"), counts, strict=True)),
         cpus=expression(harts, [c[0] for c in counts if len(set(c)) == 1]),
@@ -117,7 +117,7 @@ def _renumbered(
 
 
 def _threads(computer: Computer, kinds: Sequence[Kind], cores: Sequence[Placed]) -> list[int]:
-    """Of each core; siblings that are offline count."""
+    """Hardware threads of each core. Siblings that are offline count."""
     most = {core: max(map(len, kind.cores)) for kind in kinds for core in kind.cores}
     return [most[core] if computer.offline else len(core) for _, core in cores]
 
@@ -140,7 +140,7 @@ def _named(
 
 def _shared(
     computer: Computer, levels: Sequence[str], cores: Sequence[Placed], level: str, number: int
-) -> Iterator[Shared]:
+) -> Iterator[SharedCaches]:
     """The caches of a level's parts, the most frequent first."""
     if not level:
         return
@@ -155,10 +155,10 @@ def _shared(
     for rank, kind in enumerate(sorted(alike, key=lambda kind: -len(alike[kind]))):
         where = " ".join(_path(levels, key) for key, _ in alike[kind])
         name = f"l{number}-{kind[0] >> 10}KiB-{kind[1]}" if rank or lacking else ""
-        yield Shared(level, name, where, alike[kind][0][1])
+        yield SharedCaches(level, name, where, alike[kind][0][1])
 
 
-def _alike(cache: Shared, kinds: Sequence[tuple[str, str, Kind]]) -> Shared:
+def _alike(cache: SharedCaches, kinds: Sequence[tuple[str, str, Kind]]) -> SharedCaches:
     """Under the name of the kind of cores that is there too."""
     names = [name for name, where, _ in kinds if where == cache.where and name]
     return replace(cache, kind=names[0]) if cache.kind and names else cache
@@ -203,7 +203,7 @@ def _harts(computer: Computer, cores: Sequence[Placed], threads: Sequence[int]) 
 
 
 def _counts(cores: Sequence[Placed], depths: int) -> Iterator[list[int]]:
-    """Of each level, members a parent, parent by parent."""
+    """Numbers of members of each parent, one list for each level."""
     for depth in range(depths + 1):
         parents = dict.fromkeys(key[:depth] for key, _ in cores)
         members = {key[: depth + 1] for key, _ in cores}
@@ -234,7 +234,8 @@ def _nodes(
         of_group = [_cpus(cores, group) for group in groups]
         if parts and parts <= set(of_group):
             poor = {frozenset(n.cpus) for n in with_cpus if not n.memory and not untold}
-            rich = (parts - poor) or parts  # whose memory is somewhere, if not with them
+            # parts not known to lack memory; all parts if every one does
+            rich = (parts - poor) or parts
             return level, tuple(i for i, cpus in enumerate(of_group) if cpus not in rich), notes
     if len(with_cpus) > 1:
         notes.append(f"{_told(with_cpus)} match no level: described as one memory")

@@ -17,20 +17,20 @@ from uncore.errors import UserError
 from uncore.host.computer import Cache, Computer, Cpu, Node, of_one_line
 from uncore.support.input_files import read_bounded
 from uncore.topology.schema import LINE, LINES, MOST_HARTS
-from uncore_lab.measure.hwloc_extras import USUAL, clocks, distances, groups, notes
+from uncore_lab.measure.hwloc_extras import USUAL_CACHE_BYTES, clocks, distances, groups, notes
 
 Element = ElementTree.Element
 
-LARGEST = 1 << 26  # bytes of a file
+MAX_FILE_BYTES = 1 << 26
 MOST_OBJECTS, DEEPEST = 1 << 17, 64
-MOST_WORDS = 1 << 11  # of a set: 65,536 processors
-MOST_DIGITS = 18  # of a number, which so is no larger than hwloc's own
-CACHES = {"L1Cache": 1, "L2Cache": 2, "L3Cache": 3}
+MOST_WORDS = 1 << 11  # words of a set, each 32 processors: 65,536 processors
+MOST_DIGITS = 18  # digits of a number, so that it is no larger than hwloc's own
+CACHE_LEVELS = {"L1Cache": 1, "L2Cache": 2, "L3Cache": 3}
 
 
 def read(path: Path) -> Computer:
     try:
-        root = ElementTree.fromstring(read_bounded(path, LARGEST))
+        root = ElementTree.fromstring(read_bounded(path, MAX_FILE_BYTES))
     except OSError as error:
         raise UserError(f"{path}: cannot read it: {error.strerror}") from None
     except ElementTree.ParseError as error:
@@ -140,7 +140,7 @@ def _cpu(
 
 
 def _caches(path: Path, root: Element) -> Iterator[Cache]:
-    for kind, level in CACHES.items():
+    for kind, level in CACHE_LEVELS.items():
         for element in _of(root, kind):
             yield _cache(path, element, level)
 
@@ -156,7 +156,7 @@ def _cache(path: Path, element: Element, level: int) -> Cache:
             f" {element.get('type')}; expected a multiple of {least}, and room for a line in each"
             " way"
         )
-    return Cache(level, size or USUAL.get(level, 0), ways, _processors(element), line)
+    return Cache(level, size or USUAL_CACHE_BYTES.get(level, 0), ways, _processors(element), line)
 
 
 def _nodes(path: Path, root: Element, above: dict[Element, Element]) -> Iterator[Node]:

@@ -1,4 +1,5 @@
-"""What hwloc's XML tells beside objects: clocks of kinds, groups, distances, and what has no place.
+"""Reads hwloc's XML beside objects: clocks of kinds, groups, distances, and what cannot be
+described.
 
 clocks(root) -> MHz of processors       groups(root)        distances(root, nodes)
 notes(root, line)                       what a machine file cannot say
@@ -13,8 +14,9 @@ from xml.etree.ElementTree import Element
 from uncore.host.computer import Distances, Group
 
 MEANS_LATENCY = 4  # HWLOC_DISTANCES_KIND_...
-OURS = "uncoreLatency"  # in ns
-USUAL = {1: 32 << 10, 2: 512 << 10, 3: 8 << 20}  # bytes of a cache that does not tell
+DISTANCES_NAME = "uncoreLatency"  # the matrix with this name is in ns
+# size by cache level where the computer reports none
+USUAL_CACHE_BYTES = {1: 32 << 10, 2: 512 << 10, 3: 8 << 20}
 
 
 def clocks(root: Element, cpus: Callable[[Element], set[int]]) -> dict[int, float]:
@@ -30,7 +32,9 @@ def clocks(root: Element, cpus: Callable[[Element], set[int]]) -> dict[int, floa
 
 
 def groups(root: Element, processors: Callable[[Element], Sequence[int]]) -> Iterator[Group]:
-    """Of each sort by its subtype, and by how many of that sort are around it."""
+    """Groups of one subtype form one sort; their number of enclosing groups of that sort is their
+    level.
+    """
 
     def walk(element: Element, around: tuple[str, ...]) -> Iterator[Group]:
         if element.get("type") == "Group":
@@ -63,7 +67,7 @@ def distances(root: Element, nodes: Sequence[int]) -> Distances | None:
         if len(values) == len(indexes) ** 2 and set(nodes) <= set(indexes):
             at = [indexes.index(node) for node in nodes]
             chosen = tuple(values[a * len(indexes) + b] for a in at for b in at)
-            return Distances(tuple(nodes), chosen, matrix.get("name") == OURS)
+            return Distances(tuple(nodes), chosen, matrix.get("name") == DISTANCES_NAME)
     return None
 
 
@@ -73,7 +77,7 @@ def _numbers(matrix: Element, tag: str) -> list[int]:
 
 
 def notes(root: Element, line: int) -> Iterator[str]:
-    """What is there and described otherwise, or not at all."""
+    """Sentences on objects that the machine file leaves out or describes in another way."""
     objects = list(root.iter("object"))
     for kind in ("L4Cache", "L5Cache"):
         if sizes := [o.get("cache_size", "0") for o in objects if o.get("type") == kind]:

@@ -27,26 +27,26 @@ from uncore.errors import UserError
 from uncore.host.computer import Computer, ranges
 from uncore.topology.load import load_text
 from uncore.topology.schema import LINE
-from uncore_lab.measure.cpu_tree import Layout, lay_out
+from uncore_lab.measure.cpu_tree import ComputerLayout, lay_out
 from uncore_lab.measure.without_family import (
-    Tables,
+    FileTables,
     last_caches,
     memory_cache,
     size,
     tables,
 )
 
-HEAD = """\
+MEASURED_HEAD = """\
 # Written by `uncore measure --topology` from {source}: structure, sizes and the numbers of
 # processors are the machine's own. {numbers}
 {notes}
 """
-FAMILY = "Latencies are those of its family, {family}, or estimates."
-GENERIC = (
+FAMILY_NOTE = "Latencies are those of its family, {family}, or estimates."
+GENERIC_NOTE = (
     "Latencies are estimates: no family of this\n# version is like it. `uncore calibrate` fits them"
     " to a measured matrix."
 )
-OWNED = ("AuthenticAMD", "HygonGenuine")  # vendors whose caches pass dirty lines on: MOESI
+MOESI_VENDORS = ("AuthenticAMD", "HygonGenuine")  # vendors whose caches pass dirty lines on
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def describe(computer: Computer) -> str:
 
 
 def _tells(computer: Computer) -> bool:
-    """Whether it knows of its memory nodes: one without a size stands for none known."""
+    """True if the computer reports its memory nodes. One node without a size stands for none."""
     return len(computer.nodes) > 1 or any(node.memory for node in computer.nodes)
 
 
@@ -124,12 +124,12 @@ def _families(computer: Computer) -> Iterator[Family]:
 
 def _text(
     computer: Computer,
-    layout: Layout,
+    layout: ComputerLayout,
     family: Family | None,
     reasons: Sequence[str],
     guesses: Sequence[str],
 ) -> str:
-    own = Tables((), ()) if family else tables(computer, layout)
+    own = FileTables((), ()) if family else tables(computer, layout)
     near = memory_cache(computer)
     notes = [*computer.notes, *layout.notes, *own.notes, *near.notes, *_untold(computer)]
     notes += [family.note] if family and family.note else []
@@ -139,9 +139,9 @@ def _text(
     if guesses:
         notes.append(f"guesses are {', '.join(guesses)}")
     extends = family.extends if family else ("families/generic",)
-    head = HEAD.format(
+    head = MEASURED_HEAD.format(
         source=computer.source,
-        numbers=FAMILY.format(family=" and ".join(extends)) if family else GENERIC,
+        numbers=FAMILY_NOTE.format(family=" and ".join(extends)) if family else GENERIC_NOTE,
         notes="".join(f"# {note}.\n" for note in map(_folded, notes)),
     )
     lines = [
@@ -153,7 +153,7 @@ def _text(
     ]
     if computer.line != LINE:
         lines.append(f'line     = "{computer.line}B"')
-    if not family and computer.vendor in OWNED:
+    if not family and computer.vendor in MOESI_VENDORS:
         lines.append('protocol = "moesi"')
     body = [head + "\n".join(lines), *_cores(computer, layout), *own.parts]
     if family:
@@ -167,7 +167,9 @@ def _folded(note: str) -> str:
 
 
 def _untold(computer: Computer) -> Iterator[str]:
-    """What a machine's file needs of caches and the computer does not tell."""
+    """Sentences on facts of caches and memory that a machine file needs and the computer does not
+    report.
+    """
     if not _tells(computer):
         yield "no memory node is told"
     if not computer.shared(1):
@@ -183,7 +185,7 @@ def _list(names: tuple[str, ...]) -> str:
     return quoted[0] if len(quoted) == 1 else f"[{', '.join(quoted)}]"
 
 
-def _cores(computer: Computer, layout: Layout) -> Iterator[str]:
+def _cores(computer: Computer, layout: ComputerLayout) -> Iterator[str]:
     """`[core]`, and what of it is different in other kinds."""
     named = [(name, where) for name, where, _ in layout.kinds]
     named += [(shared.kind, shared.where) for shared in (*layout.second, *layout.last)]
@@ -208,7 +210,7 @@ def _cores(computer: Computer, layout: Layout) -> Iterator[str]:
         yield "\n".join(lines)
 
 
-def _filled(adds: str, computer: Computer, layout: Layout) -> str:
+def _filled(adds: str, computer: Computer, layout: ComputerLayout) -> str:
     """The family's own words, with this machine's numbers."""
     members = layout.most(layout.levels[-2])
     width = ceil(sqrt(members))

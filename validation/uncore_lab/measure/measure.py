@@ -41,7 +41,7 @@ def measure(bench: Bench, computer: Computer, setting: Setting, effort: plan.Eff
         compiler=f"ziglang {_version('ziglang')}",
         started=started,
         seconds=round(time.monotonic() - begin, 1),
-        quick=effort.samples < plan.FULL.samples,
+        quick=effort.samples < plan.FULL_EFFORT.samples,
         partial=partial,
         computer=computer,
         setting=setting,

@@ -1,4 +1,4 @@
-"""What is measured, on which processors, how often.
+"""The plan of a measurement: programs, their processors, and repetitions.
 
     take(bench, computer, effort, ...) -> sections of a Measurement, one after the other
 
@@ -22,31 +22,31 @@ from uncore_lab.measure.bench import Bench, Parameters
 from uncore_lab.measure.record import Again, Barrier, Handoffs, Percentiles, Throughput, Wakeup
 
 FLAG_NODE = 0
-SHORT = 0.02  # of a run
-PATIENCE = "60s"  # after which a run is given up: a fair lock on busy processors
+SHORT_RUN_SHARE = 0.02  # length of a short run over a whole one
+RUN_TIMEOUT = "60s"  # long, because a fair lock on busy processors is slow
 
 Tick = Callable[[], None]
 
 
 class Effort(Struct, frozen=True):
-    """How much of everything."""
+    """Effort of a measurement: numbers of samples, rounds and runs."""
 
-    samples: int  # of each pair, as in the public collections
+    samples: int  # samples of each pair, as in the public collections
     rounds: int
     again: int  # pairs measured twice
-    runs: int  # of each workload at each count
+    runs: int  # runs of each workload at each count
     run_ns: float  # that one run should take
     wakes: int
     calls: int
-    threads: tuple[int, ...] = ()  # of atomics and locks; none: `counts`
+    threads: tuple[int, ...] = ()  # counts of threads of atomics and locks; none: `counts`
 
 
-FULL = Effort(samples=300, rounds=1000, again=16, runs=5, run_ns=2e8, wakes=500, calls=5000)
-QUICK = Effort(samples=30, rounds=300, again=4, runs=2, run_ns=2e7, wakes=100, calls=500)
+FULL_EFFORT = Effort(samples=300, rounds=1000, again=16, runs=5, run_ns=2e8, wakes=500, calls=5000)
+QUICK_EFFORT = Effort(samples=30, rounds=300, again=4, runs=2, run_ns=2e7, wakes=100, calls=500)
 
 
 def parts(computer: Computer, effort: Effort) -> int:
-    """How many ticks the whole plan gives."""
+    """Number of ticks that the whole plan gives."""
     cpus = len(computer.cpus)
     pairs = cpus * (cpus - 1) // 2
     runs = len(CONTENDED) * len(effort.threads or counts(computer)) * effort.runs
@@ -170,11 +170,11 @@ def _scaled(
         cpus = list(order[:count])
         ops, rates, failures = 0, list[float](), set[str]()
         try:
-            short = max(50, int(rate * effort.run_ns / 1e9 / count * SHORT))
-            rate = _rate(bench.play(workload, cpus, {"ops": short, "patience": PATIENCE}))
+            short = max(50, int(rate * effort.run_ns / 1e9 / count * SHORT_RUN_SHARE))
+            rate = _rate(bench.play(workload, cpus, {"ops": short, "patience": RUN_TIMEOUT}))
             ops = max(50, int(rate * effort.run_ns / 1e9 / count))
             for _ in range(effort.runs):
-                point = bench.play(workload, cpus, {"ops": ops, "patience": PATIENCE})
+                point = bench.play(workload, cpus, {"ops": ops, "patience": RUN_TIMEOUT})
                 failures |= set(point.failures)
                 rates.append(round(_rate(point), 1))
                 tick()
@@ -260,13 +260,15 @@ def _barrier(
         sender=sender,
         others=list(others),
         running=running,
-        distance=max((computer.distance(sender, other) for other in others), key=DISTANCES.index),
+        distance=max(
+            (computer.distance(sender, other) for other in others), key=DISTANCE_NAMES.index
+        ),
         sent_ns=percentiles(sent),
         unseen_ns=percentiles([row[0] for row in rows if row[1] != len(others)]),
     )
 
 
-DISTANCES = ("core", "L2", "L3", "node", "package", "system")
+DISTANCE_NAMES = ("core", "L2", "L3", "node", "package", "system")
 
 
 def percentiles(durations: Sequence[float]) -> Percentiles | None:

@@ -25,11 +25,11 @@ from uncore.support.output_files import write_whole
 SCHEMA = "uncore.measurement/1"
 
 
-class Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class MeasurementPart(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of all parts of the file but the computer's description."""
 
 
-class Again(Part, frozen=True, kw_only=True):
+class Again(MeasurementPart, frozen=True, kw_only=True):
     """A pair measured a second time, in another process."""
 
     cpus: Annotated[tuple[int, int], Meta(description="the pair")]
@@ -39,8 +39,8 @@ class Again(Part, frozen=True, kw_only=True):
     ]
 
 
-class Handoffs(Part, frozen=True, kw_only=True):
-    """What handing one line over costs, for every pair: latency/pingpong."""
+class Handoffs(MeasurementPart, frozen=True, kw_only=True):
+    """Cost of handing one line over, for every pair: latency/pingpong."""
 
     cpus: Annotated[list[int], Meta(description="processors of the rows and columns, ascending")]
     samples: Annotated[int, Meta(description="of each pair")]
@@ -59,7 +59,7 @@ class Handoffs(Part, frozen=True, kw_only=True):
     again: Annotated[list[Again], Meta(description="some pairs once more")]
 
 
-class Throughput(Part, frozen=True, kw_only=True):
+class Throughput(MeasurementPart, frozen=True, kw_only=True):
     """A workload on some processors, all at once."""
 
     workload: Annotated[str, Meta(description="of `uncore list`")]
@@ -72,7 +72,7 @@ class Throughput(Part, frozen=True, kw_only=True):
     failures: Annotated[list[str], Meta(description="self-checks that failed")] = []
 
 
-class Percentiles(Part, frozen=True, kw_only=True):
+class Percentiles(MeasurementPart, frozen=True, kw_only=True):
     """Percentiles of single durations, in ns."""
 
     count: Annotated[int, Meta(description="durations")]
@@ -82,7 +82,7 @@ class Percentiles(Part, frozen=True, kw_only=True):
     p99: Annotated[float, Meta(description="99 of 100")]
 
 
-class Wakeup(Part, frozen=True, kw_only=True):
+class Wakeup(MeasurementPart, frozen=True, kw_only=True):
     """Waking a thread that sleeps on another processor: host/linux/wakeup."""
 
     waker: Annotated[int, Meta(description="processor")]
@@ -95,7 +95,7 @@ class Wakeup(Part, frozen=True, kw_only=True):
     call_ns: Annotated[Percentiles, Meta(description="the waker's call alone")]
 
 
-class Barrier(Part, frozen=True, kw_only=True):
+class Barrier(MeasurementPart, frozen=True, kw_only=True):
     """membarrier(PRIVATE_EXPEDITED), an IPI to each running thread: host/linux/membarrier."""
 
     sender: Annotated[int, Meta(description="processor")]
@@ -112,7 +112,7 @@ class Barrier(Part, frozen=True, kw_only=True):
     ]
 
 
-class Measurement(Part, frozen=True, kw_only=True):
+class Measurement(MeasurementPart, frozen=True, kw_only=True):
     """One computer, measured once."""
 
     schema: Annotated[str, Meta(description=f'"{SCHEMA}"')] = SCHEMA

@@ -8,10 +8,10 @@ from typing import Any
 from uncore.drawing.formats import EMPTY
 from uncore.drawing.table import Column, emit, say
 from uncore_lab.figures import CONTENDED
-from uncore_lab.measure.plan import DISTANCES
+from uncore_lab.measure.plan import DISTANCE_NAMES
 from uncore_lab.measure.record import Measurement, Percentiles
 
-BUSY = 0.5  # runnable tasks
+BUSY_TASKS = 0.5  # runnable tasks from which the computer is busy
 
 
 def show(measurement: Measurement) -> None:
@@ -31,7 +31,7 @@ def _facts(measurement: Measurement) -> None:
           f" governor {setting.governor or 'not told'}, load {setting.load}")  # fmt: skip
     if setting.hypervisor:
         say(f"a virtual machine ({setting.hypervisor}): interrupts and wake-ups pass its host")
-    if setting.load > BUSY:
+    if setting.load > BUSY_TASKS:
         say(f"it was busy ({setting.load} tasks the minute before): threads waited for"
               " processors, and what needs several at once (queue locks) shows that")  # fmt: skip
     if measurement.noise_pct is not None:
@@ -52,7 +52,7 @@ def _handoffs(measurement: Measurement) -> None:
         | {"min": min(pairs)[0], "max": max(pairs)[0]}
         | {"median": statistics.median(m for m, _ in pairs)}
         | {"mean": statistics.median(m for _, m in pairs)}
-        for name in DISTANCES
+        for name in DISTANCE_NAMES
         if (pairs := classes.get(name))
     ]
     columns = [

@@ -1,6 +1,6 @@
-"""What a machine file says of a computer that no family is like: joins, shared caches, memory.
+"""Tables of a machine file for a computer that no family is like: joins, shared caches, memory.
 
-    tables(computer, layout) -> Tables      TOML of each, and notes for the head
+    tables(computer, layout) -> FileTables  TOML of each, and notes for the head
 
 Latencies are estimates, between what such levels cost on machines with figures.  Where the computer
 tells how far its memory nodes are from one another, those of the joins around nodes are least
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from uncore.host.computer import Cache, Computer
-from uncore_lab.measure.cpu_tree import Layout
+from uncore_lab.measure.cpu_tree import ComputerLayout
 
-RESOLVER = """\
+RESOLVER_TABLE = """\
 [{level}.resolver]
 source  = "estimate"
 knows   = "{knows}"
@@ -27,31 +27,39 @@ unblock = "response"
 service = "4cy"
 grants  = 4"""
 
-JOIN = """\
+JOIN_TABLE = """\
 [{level}.join]
 kind    = "{kind}"
 latency = {{ value = "{latency}", source = "{source}" }}
 width   = {{ value = "32B/cy", source = "estimate" }}"""
 
 # One crossing of each level's join.
-LATENCIES = {"cluster": "20cy", "ccx": "40cy", "die": "40ns", "socket": "40ns", "system": "60ns"}
-OTHER, WITHIN = "40ns", "8cy"  # of levels around the last cache, and of memory nodes within it
-LAST_CACHE = {8: "40cy", 1 << 30: "60cy"}  # by the cores that share it, at most
-LOCAL = 90  # ns of a read of a node's own memory, where distances are relative to it
+JOIN_LATENCIES = {
+    "cluster": "20cy",
+    "ccx": "40cy",
+    "die": "40ns",
+    "socket": "40ns",
+    "system": "60ns",
+}
+# levels around the last cache, and memory nodes within it
+OTHER_JOIN_LATENCY, INNER_NODE_LATENCY = "40ns", "8cy"
+# latency of the last cache, by the largest number of cores that share it
+LAST_CACHE = {8: "40cy", 1 << 30: "60cy"}
+LOCAL_READ_NS = 90  # read of a node's own memory, where distances are relative to it
 NEAR_MEMORY = "60ns"  # memory in the package, or DRAM, as the cache of another
 MOST_PAIRS = 64  # members that are wired each to each
 
 
 @dataclass(frozen=True)
-class Tables:
+class FileTables:
     parts: tuple[str, ...]
     notes: tuple[str, ...]
 
 
-def tables(computer: Computer, layout: Layout) -> Tables:
+def tables(computer: Computer, layout: ComputerLayout) -> FileTables:
     latencies, notes = far(computer, layout)
     parts = [*_shared_caches(layout), *_joins(layout, latencies), _memory(layout)]
-    return Tables(tuple(parts), tuple(notes))
+    return FileTables(tuple(parts), tuple(notes))
 
 
 def size(cache: Cache) -> list[str]:
@@ -63,22 +71,22 @@ def size(cache: Cache) -> list[str]:
     return [f'size = "{cache.size}B"' if rest else f'size = "{whole}KiB"', f"ways = {ways}"]
 
 
-def last_caches(layout: Layout, whole: bool) -> Iterator[str]:
+def last_caches(layout: ComputerLayout, whole: bool) -> Iterator[str]:
     """The third-level caches; what those of a kind inherit stands once."""
     more = ['policy = "victim"', 'latency = { value = "10cy", source = "estimate" }']
     for cache in layout.last:
         own = whole and (not cache.kind or layout.last[0].kind)
         yield "\n".join([f"[{cache.table}.data]", *size(cache.cache), *(more if own else [])])
         if own:
-            yield RESOLVER.format(level=cache.table, knows="shadow-tags", at="slices")
+            yield RESOLVER_TABLE.format(level=cache.table, knows="shadow-tags", at="slices")
 
 
-def _shared_caches(layout: Layout) -> Iterator[str]:
+def _shared_caches(layout: ComputerLayout) -> Iterator[str]:
     for cache in layout.second:
-        yield _join(cache.table, "crossbar", LATENCIES["cluster"])
+        yield _join(cache.table, "crossbar", JOIN_LATENCIES["cluster"])
         lines = [f"[{cache.table}.data]", 'policy = "inclusive"', *size(cache.cache)]
         yield "\n".join([*lines, 'latency = { value = "14cy", source = "estimate" }'])
-        yield RESOLVER.format(level=cache.table, knows="inclusive", at="hub")
+        yield RESOLVER_TABLE.format(level=cache.table, knows="inclusive", at="hub")
     if layout.shared not in {cache.level for cache in layout.second if not cache.kind}:
         sharers = layout.most(layout.shared)
         latency = next(cost for most, cost in LAST_CACHE.items() if sharers <= most)
@@ -86,22 +94,24 @@ def _shared_caches(layout: Layout) -> Iterator[str]:
     yield from last_caches(layout, True)
 
 
-def _joins(layout: Layout, far: dict[str, tuple[str, str]]) -> Iterator[str]:
+def _joins(layout: ComputerLayout, far: dict[str, tuple[str, str]]) -> Iterator[str]:
     """Around the last cache each level is joined; within it, one whose parts have memory is."""
     if layout.node != "system" and layout.node not in (*layout.outside, layout.shared):
-        yield _join(layout.node, "crossbar", WITHIN)
+        yield _join(layout.node, "crossbar", INNER_NODE_LATENCY)
     for level in layout.outside:
         if (most := layout.most(level)) > 1 or level == layout.node != "system":
             kind = "all-to-all" if level == "system" and most <= MOST_PAIRS else "crossbar"
-            latency, source = far.get(level, (LATENCIES.get(level, OTHER), "estimate"))
+            latency, source = far.get(
+                level, (JOIN_LATENCIES.get(level, OTHER_JOIN_LATENCY), "estimate")
+            )
             yield _join(level, kind, latency, source)
 
 
 def _join(level: str, kind: str, latency: str, source: str = "estimate") -> str:
-    return JOIN.format(level=level, kind=kind, latency=latency, source=source)
+    return JOIN_TABLE.format(level=level, kind=kind, latency=latency, source=source)
 
 
-def _memory(layout: Layout) -> str:
+def _memory(layout: ComputerLayout) -> str:
     lines = ["[memory]", f'node = "{layout.node}"']
     if layout.nodeless:
         depth = layout.levels.index(layout.node) + 1
@@ -111,25 +121,25 @@ def _memory(layout: Layout) -> str:
     return "\n".join(lines)
 
 
-def memory_cache(computer: Computer) -> Tables:
+def memory_cache(computer: Computer) -> FileTables:
     """The memory-side cache, where all nodes have the same."""
     caches = {
         node.cache and (node.cache.size, node.cache.ways) for node in computer.nodes if node.cpus
     }
     if not any(caches):
-        return Tables((), ())
+        return FileTables((), ())
     if len(caches) > 1:
-        return Tables((), ("memory-side caches differ from node to node: left out",))
+        return FileTables((), ("memory-side caches differ from node to node: left out",))
     bytes_, ways = next(one for one in caches if one)
     own = Cache(0, bytes_, ways or 1, (), computer.line)
     latency = f'latency = {{ value = "{NEAR_MEMORY}", source = "estimate" }}'
-    return Tables(("\n".join(["[memory.cache]", *size(own), latency]),), ())
+    return FileTables(("\n".join(["[memory.cache]", *size(own), latency]),), ())
 
 
 # ---- Distances of memory nodes ------------------------------------------------------------------
 
 
-def far(computer: Computer, layout: Layout) -> tuple[dict[str, tuple[str, str]], list[str]]:
+def far(computer: Computer, layout: ComputerLayout) -> tuple[dict[str, tuple[str, str]], list[str]]:
     """Latencies of the joins between nodes, each with its source, and what to say of them."""
     told = computer.distances
     if told is None:
@@ -143,7 +153,7 @@ def far(computer: Computer, layout: Layout) -> tuple[dict[str, tuple[str, str]],
     own = values.diagonal()
     if own.min() <= 0:
         return {}, ["the distances of memory nodes say nothing of their own: unused"]
-    times = values if told.ns else values / own.mean() * LOCAL
+    times = values if told.ns else values / own.mean() * LOCAL_READ_NS
     rows, wanted, whole = [], [], []
     for a, first in enumerate(told.nodes):
         for b, second in enumerate(told.nodes):
@@ -158,11 +168,13 @@ def far(computer: Computer, layout: Layout) -> tuple[dict[str, tuple[str, str]],
     names = [around[depth] for depth in joined]
     return {name: (f"{x:.4g}ns", source) for name, x in zip(names, solved, strict=True)}, [
         f"joins of {', '.join(names)}: {source}, off by {100 * error:.0f} % at most"
-        + ("" if told.ns else f"; a node's own memory is taken to be {LOCAL} ns away")
+        + ("" if told.ns else f"; a node's own memory is taken to be {LOCAL_READ_NS} ns away")
     ]
 
 
-def _groups_of_nodes(computer: Computer, layout: Layout) -> dict[int, tuple[int, ...]] | None:
+def _groups_of_nodes(
+    computer: Computer, layout: ComputerLayout
+) -> dict[int, tuple[int, ...]] | None:
     """The place in the tree of each memory node."""
     if layout.node not in layout.levels:
         return None

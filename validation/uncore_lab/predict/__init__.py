@@ -1,4 +1,4 @@
-"""What a machine that nobody measured will show, how sure that is, and where each number came from.
+"""Predicts an unmeasured machine: class medians with intervals, and where each number came from.
 
     main(name, home, json)       prints class medians with intervals, and the rule of each number
 

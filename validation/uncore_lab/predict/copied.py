@@ -19,11 +19,12 @@ import msgspec
 
 from uncore.topology.lineage import lineage
 from uncore.topology.machine import Machine
-from uncore_lab.figures.hardware import Class, well_measured
+from uncore_lab.figures.hardware import DistanceClass, well_measured
 from uncore_lab.predict.mixture import Mixture, one
 from uncore_lab.predict.nulls import base, guesses, kind
 
-MACHINE, FAMILY = "machine", "family"  # what was left out
+# the unit that was left out in a test: one machine, or its family
+MACHINE, FAMILY = "machine", "family"
 COPIED = Path(__file__).with_name("copied.toml")
 
 
@@ -35,10 +36,10 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @dataclass(frozen=True)
 class Copy:
     belief: Mixture
-    of: str  # whose number it is
+    of: str  # name of the machine whose number is copied
 
 
-def copied(name: str, machine: Machine, classes: Mapping[str, Class]) -> dict[str, Copy]:
+def copied(name: str, machine: Machine, classes: Mapping[str, DistanceClass]) -> dict[str, Copy]:
     found = {}
     for label, one_class in classes.items():
         of_kind = kind(machine, one_class)
@@ -57,5 +58,7 @@ def _situation(name: str) -> str:
 
 @cache
 def rules() -> dict[str, Rule]:
-    """By "x86 family smt": whose machines, what was left out, and the kind of class."""
+    """Reads copied.toml. A key is like "x86 family smt": whose machines, what was left out, and the
+    kind of class.
+    """
     return msgspec.convert(tomllib.loads(COPIED.read_text()), dict[str, Rule])

@@ -2,13 +2,13 @@
 
     watched() -> {machine: Entry}           the latest entry of each machine that nobody measured
     medians(entry) -> {class: ns}           what the model says today
-    drift(entry, medians, moved) -> words   what is more than LIMIT from where it should be
+    drift(entry, medians, moved) -> words   classes that moved too far
     read_moved() -> {machine: Moved}        ledger/moved.toml: what is known to have moved, and why
 
 A prediction that is on record stands; a rule that moves it is to be noticed.  So every class is
-within LIMIT of its latest entry, or of the value in moved.toml, until a new day is sealed with the
-reason (`uncore predict --record MACHINE --reason TEXT`).  Machines that were measured since are
-compared by `uncore validate --only prediction` instead.
+within MAX_UNRECORDED_MOVE of its latest entry, or of the value in moved.toml, until a new day is
+sealed with the reason (`uncore predict --record MACHINE --reason TEXT`).  Machines that were
+measured since are compared by `uncore validate --only prediction` instead.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ import msgspec
 
 from uncore_lab.figures import hardware as figures
 from uncore_lab.predict.forecast import predicted
-from uncore_lab.predict.ledger import LEDGER, Entry, entries
+from uncore_lab.predict.ledger import LEDGER, LedgerEntry, entries
 
-LIMIT = 0.03  # of a class median: what a change of the model may move without being noticed
+# relative move of a class median that a change of the model may cause without a new record
+MAX_UNRECORDED_MOVE = 0.03
 MOVED = LEDGER / "moved.toml"
 RECORD = "seal a new day with the reason: uncore predict --record {} --reason TEXT"
 
@@ -36,28 +37,28 @@ class Moved(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     classes: dict[str, float]
 
 
-class _Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _MovedGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     date: str
     reason: str
     machines: dict[str, dict[str, float]]
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    moved: list[_Group] = []
+class _MovedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    moved: list[_MovedGroup] = []
 
 
-def watched(ledger: Path = LEDGER) -> dict[str, Entry]:
+def watched(ledger: Path = LEDGER) -> dict[str, LedgerEntry]:
     measured = figures.carried()
     return {e.machine: e for e in entries(ledger) if e.machine not in measured}
 
 
-def medians(entry: Entry) -> dict[str, float]:
+def medians(entry: LedgerEntry) -> dict[str, float]:
     forecast, _ = predicted(entry.machine, entry.predicted.home)
     return {label: median.ns for label, median in forecast.classes.items()}
 
 
 def read_moved(path: Path = MOVED) -> dict[str, Moved]:
-    file = msgspec.convert(tomllib.loads(path.read_text()), _File)
+    file = msgspec.convert(tomllib.loads(path.read_text()), _MovedFile)
     return {
         name: Moved(group.date, group.reason, classes)
         for group in file.moved
@@ -65,13 +66,13 @@ def read_moved(path: Path = MOVED) -> dict[str, Moved]:
     }
 
 
-def drift(entry: Entry, medians: Mapping[str, float], moved: Moved | None) -> list[str]:
+def drift(entry: LedgerEntry, medians: Mapping[str, float], moved: Moved | None) -> list[str]:
     listed = moved.classes if moved else {}
     return [*_moved(entry, medians, listed), *_idle(entry, listed)]
 
 
 def _moved(
-    entry: Entry, medians: Mapping[str, float], listed: Mapping[str, float]
+    entry: LedgerEntry, medians: Mapping[str, float], listed: Mapping[str, float]
 ) -> Iterator[str]:
     sealed = {label: ns for label, (_, ns, _) in entry.predicted.classes.items()}
     for label in sealed.keys() | medians.keys():
@@ -84,7 +85,7 @@ def _moved(
             )
 
 
-def _idle(entry: Entry, listed: Mapping[str, float]) -> Iterator[str]:
+def _idle(entry: LedgerEntry, listed: Mapping[str, float]) -> Iterator[str]:
     for label, ns in listed.items():
         if label not in entry.predicted.classes:
             yield f"moved.toml: {entry.machine} has no class {label} on record"
@@ -93,7 +94,7 @@ def _idle(entry: Entry, listed: Mapping[str, float]) -> Iterator[str]:
 
 
 def _far(ns: float, expected: float) -> bool:
-    return abs(ns / expected - 1) > LIMIT
+    return abs(ns / expected - 1) > MAX_UNRECORDED_MOVE
 
 
 def _written(ns: float | None) -> str:

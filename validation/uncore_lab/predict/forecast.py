@@ -1,4 +1,4 @@
-"""What a machine that nobody measured will show: its class medians, each with an interval.
+"""Predicts the class medians of a machine that nobody measured, each with an interval.
 
     forecast(name, hardware, known) -> Forecast
     predicted(name, home) -> Forecast, home         from all that is known but of itself
@@ -22,31 +22,33 @@ from uncore import topology
 from uncore.execution.request import usual_seeds
 from uncore_lab.figures.hardware import Hardware, by_level
 from uncore_lab.figures.sample import Sample
-from uncore_lab.fitting.numbers import MOST_RATIO, RATIO, Free, clocks, free
+from uncore_lab.fitting.numbers import MAX_RATIO, RATIO, Free, clocks, free
 from uncore_lab.predict.copied import copied
 from uncore_lab.predict.guesses import Guess, guesses
 from uncore_lab.predict.mixture import Mixture
 from uncore_lab.predict.observe import Observation, observations
 from uncore_lab.predict.relatives import Loan, lend
 
-SHARE = 0.8  # of the true values that an interval should hold
-HANDS = 0.04  # the same model in two hands differs by 0.5 to 14 %
+SHARE = 0.8  # share of the true values that an interval should hold
+MEASUREMENT_DEVIATION = 0.04  # two owners' machines of one model differ by 0.5 to 14 %
 DRAWS = 32
 SEEDS = usual_seeds("native", DRAWS)  # one each, which also draws the slice of the line (V10)
-MOVES = 0.02  # of a class median: less, and guesses do not matter to it
+# a guess that moves a class median by less than this, relatively, does not matter to it
+MIN_CLASS_MOVE = 0.02
 
 Settings = Callable[[float], list[str]]
 
 
 @dataclass(frozen=True)
-class Class:
+class PredictedClass:
     """A predicted class median, in ns."""
 
     name: str
     belief: Mixture
     lent: bool  # False: a guess of the machine's file moves it
     blind: bool  # False: so does a number that was fitted to its own figures, and nobody lends
-    copied: str = ""  # whose number it is, where lending does no better (copied.py)
+    # name of the machine whose number is copied where lending does no better (copied.py)
+    copied: str = ""
 
     @property
     def ns(self) -> float:
@@ -68,7 +70,7 @@ class Class:
 @dataclass(frozen=True)
 class Forecast:
     machine: str
-    classes: Mapping[str, Class]
+    classes: Mapping[str, PredictedClass]
     loans: Sequence[Loan]
     guesses: Sequence[Guess]
 
@@ -90,20 +92,22 @@ def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> For
     draws = [medians(one, seed) for one, seed in zip(_hypercube(unsure), SEEDS, strict=True)]
     weights = (1 / len(draws),) * len(draws)
     beliefs = {
-        label: Mixture(tuple(log(draw[label]) for draw in draws), weights, HANDS)
+        label: Mixture(tuple(log(draw[label]) for draw in draws), weights, MEASUREMENT_DEVIATION)
         for label in draws[0]
     }
     resting = _resting(medians, lent, guessed)
     known_already = _resting(medians, lent, [guess for guess in guessed if guess.fitted])
     classes = {
-        label: Class(label, one, label not in resting, label not in known_already)
+        label: PredictedClass(label, one, label not in resting, label not in known_already)
         for label, one in beliefs.items()
     }
     return Forecast(name, classes, loans, guessed)
 
 
 def predicted(name: str, home: str = "") -> tuple[Forecast, str]:
-    """By the classes of its levels; and where the line is homed, if memory has several nodes."""
+    """Forecasts the classes of the machine's levels from all other machines. Also returns the home
+    of the line, empty if memory is one node.
+    """
     machine = topology.load(name)
     several = len(machine.memories) > 1
     hardware = by_level(machine, home or ("node0" if several else ""))
@@ -118,7 +122,7 @@ def predicted(name: str, home: str = "") -> tuple[Forecast, str]:
 
 
 def _bounded(one: Free) -> Settings:
-    most = MOST_RATIO if one.unit == RATIO else float("inf")
+    most = MAX_RATIO if one.unit == RATIO else float("inf")
     return lambda value: one.settings(min(value, most))
 
 
@@ -148,4 +152,4 @@ def _resting(
         return medians([*fixed, *(t for one, by in factors for t in one.settings(by))], SEEDS[0])
 
     as_filed, moved = at(0), at(1)
-    return {label for label in moved if abs(log(moved[label] / as_filed[label])) > MOVES}
+    return {label for label in moved if abs(log(moved[label] / as_filed[label])) > MIN_CLASS_MOVE}

@@ -29,34 +29,37 @@ from uncore.topology.load import read_measured
 from uncore.topology.machine import Machine, Number
 from uncore_lab.figures.hardware import read
 from uncore_lab.fitting.numbers import AMOUNT, is_unknown, scaled
-from uncore_lab.fitting.written import WIDTH
+from uncore_lab.fitting.written import FOUR_FIFTHS_DEVIATIONS
 from uncore_lab.predict.mixture import Mixture, one
 from uncore_lab.predict.observe import Observation
 
 ESTIMATES = Path(__file__).with_name("estimates.toml")
 FITTED = "fitted"  # beginning of a source
 GUESSED = ("estimate", "teaching", "unstated")  # beginnings of sources
-ASIDE = ("chance", "os", "interrupt", "messages")  # tables that decide no handoff between two cores
-TIME = re.compile(r"[\d.]+\s*(ps|ns|us|cy(@\w+)?)")
-CLOCK = re.compile(r"[\d.]+\s*[GM]Hz")
-KINDS = {"core": "cores", "memory": "memory"}  # by the first part of a key
-INNER = {"join": "wires", "resolver": "resolvers", "data": "caches"}  # by the last but one
+# tables without influence on a handoff
+NO_HANDOFF_TABLES = ("chance", "os", "interrupt", "messages")
+TIME_AMOUNT = re.compile(r"[\d.]+\s*(ps|ns|us|cy(@\w+)?)")
+CLOCK_AMOUNT = re.compile(r"[\d.]+\s*[GM]Hz")
+KIND_BY_FIRST_PART = {"core": "cores", "memory": "memory"}  # first part of a key -> kind of guess
+# part before the last of a key -> kind of guess
+KIND_BY_TABLE = {"join": "wires", "resolver": "resolvers", "data": "caches"}
 CLOCKS, HOPS = "clocks", "hops"
-OF_A_HOP = ("dx", "dy", "diagonal", "bridge")  # and the latency of wires that have stops:
-STOPS = ("ring", "two-rings", "mesh", "torus", "bus")
-UNKNOWN = {CLOCKS: 0.1}  # deviation of a kind of which too few estimates were ever measured
-ELSE = 0.35  # and of any other: right within a factor of 1.6 in four of five
-FEW = 3  # estimates that were measured: fewer say nothing of their kind
+# keys of a hop, besides the latency of joins with stops
+HOP_KEYS = ("dx", "dy", "diagonal", "bridge")
+JOINS_WITH_STOPS = ("ring", "two-rings", "mesh", "torus", "bus")
+DEVIATION_BY_KIND = {CLOCKS: 0.1}  # kinds of which too few estimates were measured
+DEFAULT_DEVIATION = 0.35  # right within a factor of 1.6 in four of five
+MIN_MEASURED_ESTIMATES = 3  # measured estimates from which a kind's deviation is learnt
 STATED, ASSUMED = "the interval that its file states", "assumed: none of its kind was ever measured"
 
 
 @dataclass(frozen=True)
 class Guess:
     key: str
-    text: str  # as the file has it
+    text: str  # the value as the file writes it
     source: str
     factor: Mixture  # the true number over the file's
-    basis: str  # of the factor's deviation
+    basis: str  # rule from which the factor's deviation is taken
     moved: tuple[tuple[str, str], ...]  # keys and texts of the number and its followers
     fitted: bool  # to the machine's own figures, with no estimate of before on record
 
@@ -88,11 +91,11 @@ def guesses(name: str, known: Sequence[Observation], lent: frozenset[str]) -> li
 
 
 def _counts(number: Number) -> bool:
-    if number.key.partition(".")[0] in ASIDE or FOLLOWS.match(number.source):
+    if number.key.partition(".")[0] in NO_HANDOFF_TABLES or FOLLOWS.match(number.source):
         return False
     text = number.text.strip()
     guessed = number.source.startswith(GUESSED) or is_unknown(number) or number.interval
-    return bool(guessed and (TIME.fullmatch(text) or CLOCK.fullmatch(text)))
+    return bool(guessed and (TIME_AMOUNT.fullmatch(text) or CLOCK_AMOUNT.fullmatch(text)))
 
 
 def _guess(
@@ -132,7 +135,7 @@ def _place(number: Number) -> tuple[str, int, str]:
     return number.file, number.line, number.key
 
 
-# ---- How far it may be off -----------------------------------------------------------------------
+# ---- Deviation of a guess ------------------------------------------------------------------------
 
 
 def _stated(number: Number) -> tuple[Mixture, str]:
@@ -147,13 +150,13 @@ def _stated(number: Number) -> tuple[Mixture, str]:
             f' ends have the unit of {number.text}, the smaller first, like ["28ns", "36ns"]'
         )
     least, most = (float(end[1]) / float(own[1]) for end in (low, high))
-    return one(sqrt(least * most), log(most / least) / 2 / WIDTH), STATED
+    return one(sqrt(least * most), log(most / least) / 2 / FOUR_FIFTHS_DEVIATIONS), STATED
 
 
 def learnt(kind: str, known: Sequence[Observation]) -> tuple[Mixture, str]:
     off = list(_errors(kind, known))
-    if len(off) < FEW:
-        return one(1.0, UNKNOWN.get(kind, ELSE)), ASSUMED
+    if len(off) < MIN_MEASURED_ESTIMATES:
+        return one(1.0, DEVIATION_BY_KIND.get(kind, DEFAULT_DEVIATION)), ASSUMED
     deviation = sqrt(sum(error**2 for error in off) / len(off))
     return one(1.0, deviation), f"{len(off)} estimates of {kind} that were measured later"
 
@@ -175,16 +178,18 @@ def _estimates() -> Mapping[str, Mapping[str, float]]:
 
 def _kind(number: Number, tree: Branch) -> str:
     level, *_, name = number.key.split(".")
-    if CLOCK.fullmatch(number.text.strip()):
+    if CLOCK_AMOUNT.fullmatch(number.text.strip()):
         return CLOCKS
     node: Node = tree
     for part in (level, "join", "kind"):
         node = node.items.get(part, node) if isinstance(node, Branch) else node
-    stops = isinstance(node, Leaf) and node.value in STOPS
-    hop = _kind_of(number.key) == "wires" and (name in OF_A_HOP or (name == "latency" and stops))
+    stops = isinstance(node, Leaf) and node.value in JOINS_WITH_STOPS
+    hop = _kind_of(number.key) == "wires" and (name in HOP_KEYS or (name == "latency" and stops))
     return HOPS if hop else _kind_of(number.key)
 
 
 def _kind_of(key: str) -> str:
     level, *inner = key.split(".")
-    return INNER.get(inner[-2] if inner[1:] else "") or KINDS.get(level, "caches")
+    return KIND_BY_TABLE.get(inner[-2] if inner[1:] else "") or KIND_BY_FIRST_PART.get(
+        level, "caches"
+    )

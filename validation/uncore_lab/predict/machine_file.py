@@ -12,7 +12,7 @@ from uncore_lab.fitting.numbers import RATIO, free
 from uncore_lab.fitting.written import entry, extends, tables
 from uncore_lab.predict.forecast import SHARE, Forecast
 
-HEAD = """\
+PREDICTED_HEAD = """\
 # Written by `uncore predict`: numbers that relatives of this machine lend it; an interval should
 # hold the true number with {share:.0%} (docs/prediction.md).
 
@@ -33,5 +33,7 @@ def machine_file(found: Forecast, name: str, output: Path) -> str:
         for (key, _, text), (_, _, least), (_, _, most) in zip(value, low, high, strict=True):
             written = text if one.unit == RATIO else f'"{text}"'
             entries[key] = entry(written, (least, most), source)
-    head = HEAD.format(share=SHARE, extends=extends(name, output), name=topology.load(name).name)
+    head = PREDICTED_HEAD.format(
+        share=SHARE, extends=extends(name, output), name=topology.load(name).name
+    )
     return f"{head}\n{tables(entries)}"

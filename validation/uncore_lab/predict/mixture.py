@@ -19,12 +19,12 @@ from math import exp, log
 import numpy as np
 from numpy.typing import NDArray
 
-from uncore_lab.fitting.written import WIDTH
+from uncore_lab.fitting.written import FOUR_FIFTHS_DEVIATIONS
 
 Vector = NDArray[np.float64]
 
-GRID = 2048  # values between which a quantile is interpolated
-FAR = 4.5  # standard deviations beyond the outermost part: nothing is beyond
+GRID_POINTS = 2048  # values between which a quantile is interpolated
+TAIL_DEVIATIONS = 4.5  # the tails are cut this many standard deviations beyond the outermost part
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Mixture:
     def deviation(self) -> float:
         """Half of the interval of four in five, as if it were of one log-normal."""
         low, high = self.interval(0.8)
-        return log(high / low) / 2 / WIDTH
+        return log(high / low) / 2 / FOUR_FIFTHS_DEVIATIONS
 
     def interval(self, share: float) -> tuple[float, float]:
         return self.quantile((1 - share) / 2), self.quantile((1 + share) / 2)
@@ -61,8 +61,10 @@ class Mixture:
 
     @cached_property
     def _cumulated(self) -> tuple[Vector, Vector]:
-        beyond = FAR * self.spread
-        values = np.linspace(min(self.logarithms) - beyond, max(self.logarithms) + beyond, GRID)
+        beyond = TAIL_DEVIATIONS * self.spread
+        values = np.linspace(
+            min(self.logarithms) - beyond, max(self.logarithms) + beyond, GRID_POINTS
+        )
         scores = np.subtract.outer(values, np.array(self.logarithms)) / self.spread
         return values, _below(scores) @ np.array(self.weights)
 

@@ -1,4 +1,4 @@
-"""What a simulation must beat: predictions of a machine's class medians that need no model.
+"""Baselines without a model: predictions of a machine's class medians that a simulation must beat.
 
     guesses(name, class, others) -> {null: Guessed}     `others`: measured machines; all by default
     errors(name) -> Nulls                               mean error of each in per cent
@@ -27,20 +27,20 @@ from uncore.topology.lineage import lineage, nearness
 from uncore.topology.machine import Machine
 from uncore.topology.units import frequency
 from uncore_lab.figures import hardware as figures
-from uncore_lab.figures.hardware import Class
+from uncore_lab.figures.hardware import DistanceClass
 
 SIBLINGS, SHARED, PACKAGE, SOCKETS = "smt", "l3", "pkg", "xsocket"  # kinds of classes
 
 
 class Nulls(NamedTuple):
-    """Of a machine's handoffs, as they are put on file."""
+    """Mean errors of the baselines for a machine's handoffs, per cent, as they are put on file."""
 
     same_ns: float | None
     same_cycles: float | None
     relative: float | None
 
 
-MODEL_FREE = ("relative", "scaled", "family")  # those that a prediction must beat
+MODEL_FREE = ("relative", "scaled", "family")  # the baselines that a prediction must beat
 
 
 class Guessed(NamedTuple):
@@ -81,7 +81,7 @@ def errors(name: str) -> Nulls:
 
 
 def guesses(name: str, label: str, others: Sequence[str] | None = None) -> dict[str, Guessed]:
-    """Of one class, under the name that figures give it."""
+    """Baseline predictions of one class, which goes by the name that figures give it."""
     one = _known(name)
     asked = figures.well_measured() if others is None else others
     known = [(other, ns) for n in asked if n != one.name and (ns := (other := _known(n)).of(label))]
@@ -130,9 +130,11 @@ def base(kind: str) -> str:
     return kind.partition("-")[0]
 
 
-def kind(machine: Machine, one: Class) -> str:
-    """What figures call a class: pairs of a core, of the innermost level that resolves ownership,
-    of two sockets, of a package; else the level's own name.  With its side, and its small cores."""
+def kind(machine: Machine, one: DistanceClass) -> str:
+    """The name that figures give a class. A pair is of one core, of the innermost level that
+    resolves ownership, of two sockets or of a package; other levels keep their own names. A suffix
+    names its side and its small cores.
+    """
     shared = machine.resolvers[0].level
     innermost = machine.levels[machine.levels.index(shared) :]
     base = {"core": SIBLINGS, "system": SOCKETS, "socket": PACKAGE}.get(one.within, one.within)

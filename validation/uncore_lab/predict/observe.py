@@ -1,4 +1,4 @@
-"""What each measured machine says of its own numbers: the observations that predictions rest on.
+"""Fits each measured machine's own numbers: the observations that predictions rest on.
 
     fitted(name) -> {key: ns}        the machine's unknown numbers, from its own figures alone
     write(names)                     renews observed.toml
@@ -9,8 +9,8 @@ how far members differ, and to leave one out, needs each machine's own.  So the 
 once more, machine by machine.  A number that its machine's figures do not determine is left out.
 
 Every class weighs the same, by its pairs.  Where figures say nothing a number stays near its file's
-value (a normal prior of one e-fold); what that leaves uncertain by more than DETERMINED is not an
-observation.
+value (a normal prior of one e-fold); a number that stays uncertain by more than MAX_DEVIATION_LOG
+is not an observation.
 """
 
 from __future__ import annotations
@@ -31,17 +31,25 @@ from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.hardware import Matrix
 from uncore_lab.figures.sample import Sample
 from uncore_lab.fitting.numbers import RATIO, Free, clocks, free, highest, settings, stepped
-from uncore_lab.fitting.solve import STEP, Part, Target, Vector, present, solve
+from uncore_lab.fitting.solve import (
+    DERIVATIVE_STEP_LOG,
+    ClassTarget,
+    FitPart,
+    Vector,
+    present,
+    solve,
+)
 
 OBSERVED = Path(__file__).with_name("observed.toml")
-HEAD = """\
+OBSERVED_HEAD = """\
 # What each machine's own figures say of its numbers, in ns (ratios: as they are).
 # Written by `uncore predict --observe`; change figures/ or topologies/ instead.
 """
 
-ERROR = 0.02  # of a class median, as far as the model's form can reach it
-DETERMINED = 0.3  # standard deviation of a logarithm
-STRIDE = 0.1  # of a logarithm: where steps of an atomic's length (C4.1) hide how a number counts
+MODEL_RELATIVE_ERROR = 0.02  # error of a class median that the model's form leaves
+MAX_DEVIATION_LOG = 0.3  # a number with a larger standard deviation is not determined
+# stride of a derivative, as a logarithm: wider than the steps of an atomic's length (C4.1)
+WIDE_STEP_LOG = 0.1
 
 
 @dataclass(frozen=True)
@@ -53,8 +61,8 @@ class Observation:
     descent: Descent
     values: Mapping[str, float]
     year: int | None = None  # its file's
-    key: str = ""  # of the machine file, and
-    fitted: float = 0.0  # what it is there: ns, or a ratio
+    key: str = ""  # key in the machine file
+    fitted: float = 0.0  # fitted value of that key: ns, or a ratio
 
 
 # ---- Fitting one machine -------------------------------------------------------------------------
@@ -64,14 +72,15 @@ def fitted(name: str, start: Mapping[str, Free] | None = None) -> dict[str, floa
     frees = free(name) if start is None else start
     if not frees:
         return {}
-    found = solve([_part(name, frees)], prior=ERROR, stride=STRIDE)
-    ended = found.steps > np.array(highest(frees)) - 2 * STEP  # at a limit, not where figures say
-    sure = (found.deviations(ERROR) < DETERMINED) & ~ended
+    found = solve([_part(name, frees)], prior=MODEL_RELATIVE_ERROR, stride=WIDE_STEP_LOG)
+    # at a limit, not where figures say
+    ended = found.steps > np.array(highest(frees)) - 2 * DERIVATIVE_STEP_LOG
+    sure = (found.deviations(MODEL_RELATIVE_ERROR) < MAX_DEVIATION_LOG) & ~ended
     numbers = stepped(frees, found.steps)
     return {key: value for (key, value), known in zip(numbers.items(), sure, strict=True) if known}
 
 
-def _part(name: str, frees: Mapping[str, Free]) -> Part:
+def _part(name: str, frees: Mapping[str, Free]) -> FitPart:
     """A sample of the machine's pairs against the carried figures, which are medians."""
     machine, hardware = topology.load(name, measured=True), figures.read(name)
     sample, measured = Sample.of(machine, hardware), figures.carried_matrix(hardware, machine)
@@ -81,8 +90,8 @@ def _part(name: str, frees: Mapping[str, Free]) -> Part:
         return sample.pairs(topology.load(name, moved, measured=True))
 
     played = present(sample.masks, measured, sample.pairs(machine))
-    target = Target(measured, played, medians=0, pairs=1)
-    return Part(list(frees), lambda steps: target.off(simulated(steps)), highest(frees))
+    target = ClassTarget(measured, played, medians=0, pairs=1)
+    return FitPart(list(frees), lambda steps: target.off(simulated(steps)), highest(frees))
 
 
 # ---- The file ------------------------------------------------------------------------------------
@@ -96,7 +105,7 @@ def write(names: Sequence[str]) -> None:
         for name in names:
             found[name] = fitted(name)
             advance(1)
-    lines = [HEAD]
+    lines = [OBSERVED_HEAD]
     for name in sorted(found):
         lines += [f"[{name}]", *(f'"{k}" = {v:.4g}' for k, v in found[name].items()), ""]
     try:

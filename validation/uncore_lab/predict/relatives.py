@@ -40,16 +40,19 @@ from uncore_lab.predict.mixture import Mixture
 from uncore_lab.predict.observe import Observation
 
 YEARS = Path(__file__).with_name("years.toml")
-FARTHEST = 3  # words that two descents may differ in and still be told apart by it
-NEAR = 1  # words' difference of near relatives: one family, or one generation of it
-LINE = 2  # leading words of a descent that make a line of parts
-BETTER = 0.7  # of the file's unit's spread: another unit must be so much better to be taken
-FEW = 3  # pairs: on fewer no unit is judged
-BORROWED = 2  # machines' worth of being like all other lines, in every line
-NORMAL = 0.6745 * sqrt(2)  # median of the absolute difference of two, in standard deviations
-MEAN = 2 / sqrt(pi)  # mean of the absolute difference of two, in standard deviations
-LEAST = 0.02  # no loan is surer
-STRANGER = 0.35  # where nothing was measured: a guess, right within a factor of 1.6 in four of five
+MAX_DISTANCE_WORDS = 3  # larger differences of two descents count as this one
+NEAR_DISTANCE_WORDS = 1  # machines of one family, or of one generation of it
+LINE_WORDS = 2  # leading words of a descent that make a line of parts
+# take another unit only if its spread is below this share of the written unit's
+BETTER_UNIT_SPREAD_RATIO = 0.7
+MIN_PAIRS_FOR_UNIT = 3  # with fewer pairs no unit is judged
+PRIOR_MACHINES = 2  # weight, in machines, of the usual deviation of all lines
+# median of |x - y| of two normal values, in standard deviations
+MEDIAN_DIFFERENCE = 0.6745 * sqrt(2)
+MEAN_DIFFERENCE = 2 / sqrt(pi)  # mean of |x - y| of two normal values, in standard deviations
+MIN_LOAN_DEVIATION = 0.02
+# deviation of a number without any measured relative: right within a factor of 1.6 in four of five
+UNMEASURED_DEVIATION = 0.35
 
 Pair = tuple[Observation, Observation]
 
@@ -63,7 +66,7 @@ class Loan:
     amount: float  # median, in `unit`
     unit: str
     machines: tuple[str, ...]  # that lend it
-    shared: Descent  # what they have in common with the borrower
+    shared: Descent  # words of descent that lenders and borrower have in common
 
     @property
     def value(self) -> float:
@@ -83,7 +86,7 @@ class Loan:
 
 @dataclass(frozen=True)
 class Spread:
-    """How much a kind of number differs between near relatives, in each unit."""
+    """Standard deviations of a kind of number between near relatives, one for each unit."""
 
     slot: str
     pairs: int
@@ -104,7 +107,7 @@ def lend(free: Free, clocks: Mapping[str, float], known: Sequence[Observation]) 
     voices = _voices(free, lenders, closest, weights)
     width = _deviation(free, unit, away, known) * sqrt(2 * sum(voice**2 for voice in voices))
     belief = Mixture(
-        tuple(log(o.values[unit] * scale) for o in lenders), weights, max(LEAST, width)
+        tuple(log(o.values[unit] * scale) for o in lenders), weights, max(MIN_LOAN_DEVIATION, width)
     )
     return Loan(
         key=free.key,
@@ -131,7 +134,7 @@ def _unit(
     if written not in deviations:
         return written
     best = min((u for u in usable if u in deviations), key=lambda u: deviations[u])
-    return best if deviations[best] < BETTER * deviations[written] else written
+    return best if deviations[best] < BETTER_UNIT_SPREAD_RATIO * deviations[written] else written
 
 
 def _weights(free: Free, lenders: Sequence[Observation], closest: int) -> tuple[float, ...]:
@@ -172,7 +175,7 @@ def _years() -> dict[str, int]:
     return msgspec.convert(tomllib.loads(YEARS.read_text()), dict[str, int])
 
 
-# ---- How far relatives differ --------------------------------------------------------------------
+# ---- Spread among relatives ----------------------------------------------------------------------
 
 
 def spreads(known: Sequence[Observation]) -> list[Spread]:
@@ -182,40 +185,48 @@ def spreads(known: Sequence[Observation]) -> list[Spread]:
 def spread(slot: str, known: Sequence[Observation]) -> Spread:
     """Over pairs of one family or generation; in a unit only if all of them have it."""
     near = [
-        pair for pair in _pairs(slot, known) if _apart(pair[0].descent, pair[1].descent) <= NEAR
+        pair
+        for pair in _pairs(slot, known)
+        if _apart(pair[0].descent, pair[1].descent) <= NEAR_DISTANCE_WORDS
     ]
     units = [u for u in (*UNITS, RATIO) if all(u in o.values for pair in near for o in pair)]
-    enough = len(near) >= FEW
+    enough = len(near) >= MIN_PAIRS_FOR_UNIT
     return Spread(slot, len(near), {u: _typical(near, u) for u in units} if enough else {})
 
 
 def _deviation(free: Free, unit: str, away: int, known: Sequence[Observation]) -> float:
-    """Of one machine's logarithm, among machines so far apart: what is usual of lines at that
-    distance, times how much more than usual its own line differs there and nearer."""
+    """Standard deviation of the logarithm of one machine's number among machines this many words
+    apart: the deviation usual at that distance, times the ratio by which the number's own line
+    exceeds the usual there and nearer.
+    """
     usual = _usual(known)
     pairs = [
         pair
         for (slot, line, distance), pairs in _lines(known).items()
-        if slot == free.slot and line == free.descent[:LINE] and distance <= max(away, NEAR)
+        if slot == free.slot
+        and line == free.descent[:LINE_WORDS]
+        and distance <= max(away, NEAR_DISTANCE_WORDS)
         for pair in pairs
         if all(unit in o.values for o in pair)
     ]
     machines = max(0, len({o.machine for pair in pairs for o in pair}) - 1)
     far = [abs(_apart_by(*p, unit)) / usual[_apart(p[0].descent, p[1].descent)] for p in pairs]
-    mine = (fmean(far) / MEAN) ** 2 * machines if far else 0.0
-    return usual[away] * sqrt((mine + BORROWED) / (machines + BORROWED))
+    mine = (fmean(far) / MEAN_DIFFERENCE) ** 2 * machines if far else 0.0
+    return usual[away] * sqrt((mine + PRIOR_MACHINES) / (machines + PRIOR_MACHINES))
 
 
 def _usual(known: Sequence[Observation]) -> list[float]:
-    """By distance, the mean of what lines differ by there; never less than nearer."""
+    """Mean deviation of lines at each distance; never less than at a shorter distance."""
     found: list[float] = []
-    for away in range(FARTHEST + 1):
+    for away in range(MAX_DISTANCE_WORDS + 1):
         lines = [
-            fmean(abs(_apart_by(*pair, _first_unit(pair))) for pair in pairs) / MEAN
+            fmean(abs(_apart_by(*pair, _first_unit(pair))) for pair in pairs) / MEAN_DIFFERENCE
             for (_, _, distance), pairs in _lines(known).items()
             if distance == away
         ]
-        found.append(max([fmean(lines) if lines else STRANGER, LEAST, *found[-1:]]))
+        found.append(
+            max([fmean(lines) if lines else UNMEASURED_DEVIATION, MIN_LOAN_DEVIATION, *found[-1:]])
+        )
     return found
 
 
@@ -226,8 +237,8 @@ def _lines(
     lines: dict[tuple[str, Descent, int], list[Pair]] = {}
     for slot in dict.fromkeys(o.slot for o in known):
         for one, other in _pairs(slot, known):
-            line = one.descent[:LINE]
-            if line == other.descent[:LINE]:
+            line = one.descent[:LINE_WORDS]
+            if line == other.descent[:LINE_WORDS]:
                 key = (slot, line, _apart(one.descent, other.descent))
                 lines.setdefault(key, []).append((one, other))
     return lines
@@ -239,7 +250,7 @@ def _first_unit(pair: Pair) -> str:
 
 def _typical(pairs: Iterable[Pair], unit: str) -> float:
     """A standard deviation that a few strangers among the machines do not decide."""
-    return median(abs(_apart_by(a, b, unit)) for a, b in pairs) / NORMAL
+    return median(abs(_apart_by(a, b, unit)) for a, b in pairs) / MEDIAN_DIFFERENCE
 
 
 def _apart_by(one: Observation, other: Observation, unit: str) -> float:
@@ -252,4 +263,4 @@ def _pairs(slot: str, known: Sequence[Observation]) -> list[Pair]:
 
 def _apart(one: Descent, other: Descent) -> int:
     """Words of the longer that the other does not share."""
-    return min(FARTHEST, max(len(one), len(other)) - nearness(one, other))
+    return min(MAX_DISTANCE_WORDS, max(len(one), len(other)) - nearness(one, other))

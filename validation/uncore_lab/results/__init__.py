@@ -1,4 +1,4 @@
-"""What the laboratory computed, as data: validation/results/NAME.csv, a figure a row.
+"""Results that the laboratory computed, as data: validation/results/NAME.csv, a figure a row.
 
     table.py    a file's rows: load, save, and which figures are no longer those on file
 

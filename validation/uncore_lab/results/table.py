@@ -24,8 +24,9 @@ from uncore.support.output_files import write_whole
 from uncore.support.paths import CHECKOUT
 
 FOLDER = (CHECKOUT or Path()) / "validation/results"
-DIGITS, TOLERANCE = 5, 2e-4  # significant ones; the last of them may differ from host to host
-HUNDREDTH = 0.011  # of errors in per cent, which are on file with two decimals
+SIGNIFICANT_DIGITS, RELATIVE_TOLERANCE = 5, 2e-4  # the last digit may differ from host to host
+# absolute tolerance of errors in per cent, which are on file with two decimals
+ERROR_TOLERANCE_PCT = 0.011
 
 Line = dict[str, str]
 Key = tuple[str, ...]
@@ -70,7 +71,9 @@ def save(table: Table) -> None:
 
 
 def moved(table: Table, *, whole: bool = False) -> list[str]:
-    """Of a whole table also the rows on file that are computed no more."""
+    """Sentences on figures that differ from those on file. If the table is `whole`, rows on file
+    that are no longer computed count too.
+    """
     filed = {tuple(line[key] for key in table.keys): line for line in load(table.name)}
     computed = table.lines
     words = [word for key, line in computed.items() for word in _moved(filed.get(key), key, line)]
@@ -91,7 +94,9 @@ def _moved(filed: Line | None, key: Key, line: Line) -> Iterator[str]:
 
 def _alike(text: str, other: str) -> bool:
     try:
-        return isclose(float(text), float(other), rel_tol=TOLERANCE, abs_tol=HUNDREDTH)
+        return isclose(
+            float(text), float(other), rel_tol=RELATIVE_TOLERANCE, abs_tol=ERROR_TOLERANCE_PCT
+        )
     except ValueError:
         return text == other
 
@@ -102,6 +107,6 @@ def _text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        text = f"{value:.{DIGITS}g}"
+        text = f"{value:.{SIGNIFICANT_DIGITS}g}"
         return text if "e" not in text else f"{value:.0f}" if abs(value) > 1 else f"{value:.6f}"
     return str(value)

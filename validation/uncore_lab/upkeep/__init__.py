@@ -1,4 +1,4 @@
-"""How the carried files come from matrices: what was fitted must be repeatable.
+"""Tools that make the carried files from matrices, so that every fit can be repeated.
 
 python -m uncore_lab.upkeep.figures      a machine's figures, from its measured matrix
 python -m uncore_lab.upkeep.numbers      fitted numbers of machine files, from figures or matrices

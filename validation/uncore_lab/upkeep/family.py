@@ -3,8 +3,8 @@
     python -m uncore_lab.upkeep.family FAMILY [--write] [--cores N] [--seeds N]
 
 The numbers that `figures/families.toml` names are moved one after another, by factors that become
-smaller (STEPS), as long as the weighted sum of what is off shrinks (validate/families.py).  Then
-`numbers.py` fits what matrices determine, in the files of all machines.
+smaller (STEP_FACTORS), as long as the weighted sum of errors shrinks (validate/families.py).  Then
+`numbers.py` fits the numbers that matrices determine, in the files of all machines.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ import sys
 from uncore.errors import UncoreError
 from uncore_lab.fitting.numbers import scaled
 from uncore_lab.upkeep.numbers import put
-from uncore_lab.validate.families import Family, Trial, numbers_of, read, standing, tried
+from uncore_lab.validate.families import MachineFamily, Trial, numbers_of, read, standing, tried
 from uncore_lab.validate.lockhammer import PRIMITIVES
 
-STEPS = 1.3, 1.12, 1.05  # factors, up and down
-BETTER = 0.995  # of the sum, or a step is not taken
+STEP_FACTORS = 1.3, 1.12, 1.05  # factors, up and down
+BETTER_SUM_RATIO = 0.995  # take a step only if it brings the sum below this share
 
 
-def solve(family: Family, cores: int, seeds: tuple[int, ...]) -> Trial:
+def solve(family: MachineFamily, cores: int, seeds: tuple[int, ...]) -> Trial:
     """The nearest trial of a search along one number after another."""
     nearest = tried(family, standing(family), cores, seeds)
     _show(nearest)
-    for step in STEPS:
+    for step in STEP_FACTORS:
         while (nearer := _nearer(family, nearest, step, cores, seeds)) is not nearest:
             nearest = nearer
     return nearest
 
 
 def _nearer(
-    family: Family, nearest: Trial, step: float, cores: int, seeds: tuple[int, ...]
+    family: MachineFamily, nearest: Trial, step: float, cores: int, seeds: tuple[int, ...]
 ) -> Trial:
     for key in family.numbers:
         for factor in (step, 1 / step):
             moved = nearest.chosen | {key: scaled(nearest.chosen[key], factor)}
             trial = tried(family, moved, cores, seeds)
-            if trial.sum < BETTER * nearest.sum:
+            if trial.sum < BETTER_SUM_RATIO * nearest.sum:
                 nearest = trial
                 _show(nearest)
                 break
@@ -59,7 +59,7 @@ def _report(trial: Trial) -> None:
         print(f"  {primitive:16}", "  ".join(cells))
 
 
-def write(family: Family, trial: Trial) -> None:
+def write(family: MachineFamily, trial: Trial) -> None:
     """Puts what was chosen where it stands."""
     own = numbers_of(family.machines[0])
     for key, value in trial.chosen.items():

@@ -29,7 +29,7 @@ from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.additive_parts import parts_of, shared_cache
 from uncore_lab.figures.hardware import Matrix
 
-HEAD = "# Handing a line from core to core: {}; the keys are explained in README.md.\n"
+FIGURES_HEAD = "# Handing a line from core to core: {}; the keys are explained in README.md.\n"
 SOURCES = {
     "c2c": "core-to-core-latency collection of Nicolas Viennot (MIT)",
     "kcores": "core-to-core-latency collection of KCORES (MIT)",
@@ -45,9 +45,11 @@ KEYS = (
     "unmatched",
     "lends_nothing",
 )  # in the file's order
-ADDITIVE = 0.5  # of the variance inside a shared cache: from here on parts are worth carrying
-ABOVE = {"socket": "xsocket", "die": "pkg"}  # what the pairs that only the system holds are called
-WIDTH = 8  # numbers a line
+# share of the variance inside a shared cache that parts must explain to be carried
+MIN_PARTS_R2 = 0.5
+# label of pairs that only the system holds
+SYSTEM_PAIRS_LABEL = {"socket": "xsocket", "die": "pkg"}
+NUMBERS_PER_LINE = 8
 
 
 def text_of(name: str, matrices: Path, given: Mapping[str, str]) -> str:
@@ -55,7 +57,7 @@ def text_of(name: str, matrices: Path, given: Mapping[str, str]) -> str:
     known = DEFAULTS | _known(name) | dict(given)
     known["source"] = SOURCES.get(known["source"], known["source"])
     measured = figures.measured_matrix(matrices / f"{name}.csv", machine)
-    lines = [HEAD.format(machine.name), f'name    = "{machine.name}"']
+    lines = [FIGURES_HEAD.format(machine.name), f'name    = "{machine.name}"']
     lines += [f"{key:<7} = {_quoted(key, known[key])}" for key in KEYS if known.get(key)]
     lines += ["", "[classes]", *_classes(machine, measured, known)]
     lines += _parts(machine, measured)
@@ -94,23 +96,27 @@ def _classes(machine: Machine, measured: Matrix, known: Mapping[str, str]) -> It
 
 
 def _label(machine: Machine, name: str) -> str:
-    """As the collections call it: siblings are smt, what shares a cache is l3."""
+    """The label that the collections use: siblings are smt, cores of one shared cache are l3."""
     level, dash, side = name.partition("-")
     names = {"core": "smt", "socket": "pkg", shared_cache(machine): "l3"}
-    names["system"] = next((n for lv, n in ABOVE.items() if lv in machine.levels), "die")
+    names["system"] = next(
+        (n for lv, n in SYSTEM_PAIRS_LABEL.items() if lv in machine.levels), "die"
+    )
     return names.get(level, level) + dash + side
 
 
 def _parts(machine: Machine, measured: Matrix) -> Iterator[str]:
-    """Where cores differ in kind, their pairs are classes of their own, whose medians sums of parts
-    would move."""
+    """Carries parts only where all cores are of one kind: pairs of different kinds are classes of
+    their own, and sums of parts would move their medians.
+    """
     if machine.kinds:
         return
-    found = {name: p.ns for name, p in parts_of(machine, measured).items() if p.r2 >= ADDITIVE}
+    found = {name: p.ns for name, p in parts_of(machine, measured).items() if p.r2 >= MIN_PARTS_R2}
     if found:
         yield "\n[parts]  # ns each core adds: L(i, j) = part(i) + part(j) inside one L3"
     for name, parts in found.items():
-        yield f"{name} = [\n{_rows([parts[i : i + WIDTH] for i in range(0, len(parts), WIDTH)])}\n]"
+        starts = range(0, len(parts), NUMBERS_PER_LINE)
+        yield f"{name} = [\n{_rows([parts[i : i + NUMBERS_PER_LINE] for i in starts])}\n]"
 
 
 def _between(machine: Machine, level: str, measured: Matrix) -> Iterator[str]:
@@ -145,7 +151,7 @@ def _others(name: str) -> Iterator[str]:
     lines, keep = path.read_text().splitlines() if path.is_file() else [], False
     for line in lines:
         if line.startswith("["):
-            keep = line.strip("[]").split(".")[0].split("]")[0] in figures.OTHERS
+            keep = line.strip("[]").split(".")[0].split("]")[0] in figures.OTHER_EXPERIMENTS
             if keep:
                 yield ""
         if keep and line:

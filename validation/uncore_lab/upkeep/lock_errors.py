@@ -1,4 +1,4 @@
-"""What locks cost, simulated beside measured.
+"""Errors of the costs of locks: simulated beside measured.
 
     python -m uncore_lab.upkeep.lock_errors MACHINE [PRIMITIVE [THREADS]] [--with KEY=VALUE ...]
                                       [--hold NS] [--think NS] [--ops N] [--cores N] [--seeds N]
@@ -16,9 +16,9 @@ from collections.abc import Mapping, Sequence
 from uncore.errors import UncoreError
 from uncore.job.option_values import pairs
 from uncore.job.placement import thread_counts
-from uncore_lab.figures.simulate import SEEDS
+from uncore_lab.figures.simulate import MATRIX_SEEDS
 from uncore_lab.validate import lockhammer
-from uncore_lab.validate.lock_curves import Point, measure
+from uncore_lab.validate.lock_curves import LockPoint, measure
 from uncore_lab.validate.lockhammer import PRIMITIVES, SLEEPING, Spot
 
 Overrides = dict[str, str]
@@ -33,7 +33,7 @@ def show(machine: str, words: argparse.Namespace) -> None:
         print(f"{machine} {primitive:16}", "  ".join(map(_cell, points)), flush=True)
 
 
-def _cell(point: Point) -> str:
+def _cell(point: LockPoint) -> str:
     real, ours = point.spot.measured.median, point.simulated.median
     return f"{point.spot.threads}: {real:.0f}/{ours:.0f}({point.error:+.0f}%)"
 
@@ -47,7 +47,7 @@ def given(words: argparse.Namespace) -> Overrides:
 
 
 def named(text: str, known: Sequence[str] | Mapping[str, object]) -> list[str]:
-    """Those that begin with one of the words."""
+    """The primitives that begin with one of the words."""
     found = [one for one in known if text == "all" or one.startswith(tuple(text.split(",")))]
     if not found:
         raise UncoreError(f"{text}: expected the beginning of one of {', '.join(known)}, or all")
@@ -78,7 +78,7 @@ def parser() -> argparse.ArgumentParser:
     words.add_argument("--think", type=int, default=0)
     words.add_argument("--ops", type=int, default=0)
     words.add_argument("--cores", type=int, default=1)
-    words.add_argument("--seeds", type=int, default=len(SEEDS), help="0: lockstep")
+    words.add_argument("--seeds", type=int, default=len(MATRIX_SEEDS), help="0: lockstep")
     return words
 
 

@@ -39,7 +39,7 @@ from uncore_lab.fitting.numbers import scaled
 from uncore_lab.validate.joint import Fit, Place, amount, prepare, scored_with, solve
 from uncore_lab.validate.score import fitted_on
 
-FIRST = re.compile(r"[\d.]+")
+LEADING_NUMBER = re.compile(r"[\d.]+")
 
 
 # ---- The half test -------------------------------------------------------------------------------
@@ -101,9 +101,9 @@ def put(place: Place, amount: str) -> None:
     path, line = Path(place[0]), place[1] - 1
     lines = path.read_text().splitlines(keepends=True)
     head, equals, text = lines[line].partition("=")
-    new = FIRST.match(amount)
+    new = LEADING_NUMBER.match(amount)
     assert new
-    lines[line] = head + equals + FIRST.sub(new[0], text, count=1)
+    lines[line] = head + equals + LEADING_NUMBER.sub(new[0], text, count=1)
     path.write_text("".join(lines))
 
 

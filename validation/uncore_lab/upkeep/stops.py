@@ -1,4 +1,4 @@
-"""Which core sits at which stop of the shipped machines: written into their files.
+"""Writes into the files of the shipped machines which core sits at which stop.
 
     python -m uncore_lab.upkeep.stops MACHINE... --matrices DIR [--write]
 
@@ -16,19 +16,19 @@ from pathlib import Path
 from uncore import topology
 from uncore.errors import UncoreError
 from uncore.support.paths import TOPOLOGIES
-from uncore_lab.calibrate.order import Order, find, renamed
+from uncore_lab.calibrate.order import CoreOrder, find, renamed
 from uncore_lab.figures import MACHINES
 from uncore_lab.figures import hardware as figures
 
 MAP = re.compile(r'(map\s*=\s*)("""|")((?:.|\n)*?)\2')
 
 
-def renumber(text: str, order: Order) -> str:
+def renumber(text: str, order: CoreOrder) -> str:
     """A file's text, the members of its map renamed."""
     return MAP.sub(lambda m: f"{m[1]}{m[2]}{renamed(m[3], order)}{m[2]}", text, count=1)
 
 
-def write(name: str, order: Order) -> None:
+def write(name: str, order: CoreOrder) -> None:
     path = TOPOLOGIES / f"{name}.toml"
     path.write_text(renumber(path.read_text(), order))
     carried = MACHINES / f"{name}.toml"

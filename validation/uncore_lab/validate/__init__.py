@@ -143,7 +143,7 @@ def _save_bars(sections: Sequence[Section]) -> None:
 
 
 def show(section: Section) -> None:
-    """As people read it."""
+    """Formats the sections as text."""
     emit(section.rows, False, section.columns, section.title)
     for line in section.lines:
         say(line)

@@ -14,7 +14,7 @@ from typing import Any
 
 from uncore.drawing.table import Column, Row
 from uncore_lab.predict.forecast import SHARE
-from uncore_lab.predict.ledger import Entry, entries, scores
+from uncore_lab.predict.ledger import LedgerEntry, entries, scores
 from uncore_lab.validate.section import Request, Section
 
 PROSE = (
@@ -48,11 +48,11 @@ def of_day(day: str) -> Section:
     return Section("blind", f"Predicted on {day}", "", COLUMNS, _rows(then), notes=_notes(then))
 
 
-def _rows(chosen: Sequence[Entry]) -> list[dict[str, Any]]:
+def _rows(chosen: Sequence[LedgerEntry]) -> list[dict[str, Any]]:
     return [row for entry in chosen for row in (*_classes(entry), *_rates(entry))]
 
 
-def _classes(entry: Entry) -> Iterator[dict[str, Any]]:
+def _classes(entry: LedgerEntry) -> Iterator[dict[str, Any]]:
     measured = entry.measured.classes if entry.measured else {}
     for label, (low, ns, high) in entry.predicted.classes.items():
         real = measured.get(label)
@@ -72,7 +72,7 @@ def _classes(entry: Entry) -> Iterator[dict[str, Any]]:
         }
 
 
-def _rates(entry: Entry) -> Iterator[dict[str, Any]]:
+def _rates(entry: LedgerEntry) -> Iterator[dict[str, Any]]:
     """A row for each workload and count of threads, in ns an operation."""
     predicted, measured = entry.predicted.rates, entry.measured.rates if entry.measured else {}
     if not predicted:
@@ -98,13 +98,13 @@ def _rates(entry: Entry) -> Iterator[dict[str, Any]]:
             }
 
 
-def _since(entry: Entry, real: float | None) -> str | None:
+def _since(entry: LedgerEntry, real: float | None) -> str | None:
     if entry.measured and real is not None:
         return entry.measured.date
     return f"{entry.scored.date}, held back" if entry.scored and not entry.measured else None
 
 
-def _notes(chosen: Sequence[Entry]) -> list[str]:
+def _notes(chosen: Sequence[LedgerEntry]) -> list[str]:
     known = [row for row in _rows(chosen) if row["measured_ns"] is not None]
     rows, contended = (
         [row for row in known if (row["inside"] is None) == rate] for rate in (False, True)

@@ -20,15 +20,20 @@ from statistics import median
 
 from uncore.drawing import plot
 from uncore.drawing.formats import EMPTY
-from uncore.drawing.plot import MEASURED, Panel
+from uncore.drawing.plot import MEASURED_SUFFIX, Panel
 from uncore.drawing.table import Column, Row
 from uncore.errors import UserError
 from uncore.topology.units import frequency as period
 from uncore_lab.validate.scaling import knee, shape_error
-from uncore_lab.validate.series import CONTENDED, THREADS, Measured, curves_of
+from uncore_lab.validate.series import (
+    CONTENDED_BELOW_GAIN,
+    THREADS_SUFFIX,
+    ScalingFigures,
+    curves_of,
+)
 
 SYSTEM = "linux"
-ALIKE = {"getppid1": "getuid1"}  # of the same path: a call that shares nothing
+MEASURED_AS = {"getppid1": "getuid1"}  # programs with the same path through the kernel
 _LINE = re.compile(r"^(\w+) (process|thread) (\d+) (\d+)\s*$", re.MULTILINE)
 EXAMPLE = "open1 process 16 3360000"
 
@@ -60,7 +65,7 @@ class Beside:
 
     @property
     def contended(self) -> bool:
-        return bool(self.measured) and self.measured_curve[-1] < CONTENDED
+        return bool(self.measured) and self.measured_curve[-1] < CONTENDED_BELOW_GAIN
 
 
 def read(consoles: Iterable[Path]) -> Rates:
@@ -82,9 +87,9 @@ def compare(machine: str, rates: Rates) -> list[Beside]:
     return [_beside(measured, *key, own) for key, own in rates.items()]
 
 
-def _beside(measured: Measured, program: str, mode: str, own: dict[int, float]) -> Beside:
-    kind = SYSTEM + (THREADS if mode == "thread" else "")
-    millions = measured.millions.get(ALIKE.get(program, program), {}).get(kind)
+def _beside(measured: ScalingFigures, program: str, mode: str, own: dict[int, float]) -> Beside:
+    kind = SYSTEM + (THREADS_SUFFIX if mode == "thread" else "")
+    millions = measured.millions.get(MEASURED_AS.get(program, program), {}).get(kind)
     by_tasks = dict(zip(measured.tasks, millions or (), strict=bool(millions)))
     tasks = sorted(own.keys() & by_tasks.keys() if by_tasks else own)
     if not tasks:
@@ -132,7 +137,7 @@ def panels(machine: str, found: Sequence[Beside]) -> list[Panel]:
         for one in (one for one in found if one.program == program):
             lines[one.mode] = list(zip(one.tasks, one.curve, strict=True))
             if one.measured:
-                dashed.append(f"{one.mode}{MEASURED}")
+                dashed.append(f"{one.mode}{MEASURED_SUFFIX}")
                 lines[dashed[-1]] = list(zip(one.tasks, one.measured_curve, strict=True))
         title = f"{program}, {name}"
         drawn.append(plot.curves(lines, title, "tasks", "throughput over one task's", dashed))

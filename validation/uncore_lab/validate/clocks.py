@@ -1,4 +1,5 @@
-"""Which clock a number follows: nanoseconds, core cycles, or cycles of the part's own clock.
+"""Finds the clock that a number follows: nanoseconds, core cycles, or cycles of the part's own
+clock.
 
     run(request) -> Section
 
@@ -12,7 +13,7 @@ from uncore.topology.lineage import lineage
 from uncore_lab.figures import hardware as figures
 from uncore_lab.fitting.numbers import UNITS, clocks
 from uncore_lab.predict.observe import Observation, observations
-from uncore_lab.predict.relatives import BETTER, spreads
+from uncore_lab.predict.relatives import BETTER_UNIT_SPREAD_RATIO, spreads
 from uncore_lab.results.table import Table
 from uncore_lab.validate.section import Lacking, Request, Section
 
@@ -77,5 +78,7 @@ def _follows(row: Row) -> str:
     deviations = {unit: row[unit] for unit in UNITS if row[unit] is not None}
     least = min(deviations.values(), default=0.0)
     return (
-        " or ".join(u for u, v in deviations.items() if v <= least / BETTER) if deviations else "-"
+        " or ".join(u for u, v in deviations.items() if v <= least / BETTER_UNIT_SPREAD_RATIO)
+        if deviations
+        else "-"
     )

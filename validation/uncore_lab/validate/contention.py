@@ -1,6 +1,6 @@
 """One contended line: throughput against the number of threads, simulated against measured.
 
-    run(request) -> Section      curves(machine) -> [Point]
+    run(request) -> Section      curves(machine) -> [ContentionPoint]
 
 The measured loops are counter/contended: `add`, `cas` and, with a bar of their own, two locks
 around a plain count (`pure spin` and `ticket spin` of travisdowns/concurrency-hierarchy-bench: no
@@ -35,13 +35,14 @@ from uncore_lab.validate.section import Request, Section
 MEDIAN = Bar("predicted points: median error", 15, 15, "%")
 WORST = Bar("predicted points: worst error", 35, 35, "%")
 LOCKS_MEDIAN = Bar("spin and ticket locks: median error", 11, 25, "%")
-GENTLE = 0.5, 0.9  # the 8176's rate with every thread over that of one socket
-LASTS_US = {32: 50, 128: 100, 1024: 400}  # up to so many threads, at each slice
-LOCK_LASTS = 4  # times as long: who loses at a lock waits for many turns of others
-SLICES = 4  # that may own the line
+RATE_RANGE_8176 = 0.5, 0.9  # bounds of the 8176's rate with every thread over that of one socket
+# largest count of threads -> time of a run at each slice
+RUN_TIME_BY_THREADS_US = {32: 50, 128: 100, 1024: 400}
+LOCK_RUN_TIME_FACTOR = 4  # a thread that loses at a lock waits for many turns of others
+MAX_OWNER_SLICES = 4  # slices tried as the line's owner
 
-# What a row of figures is, as a workload: name, parameters, whether it is a lock (none of whose
-# points was used in a fit, and whose bar is their own).
+# The workload of a row of figures: name, parameters, and True for a lock. No point of a lock was
+# used in a fit, and locks have a bar of their own.
 KINDS: dict[str, tuple[str, dict[str, str], bool]] = {
     "add": ("counter/contended", {"by": "add"}, False),
     "cas": ("counter/contended", {"by": "cas"}, False),
@@ -71,7 +72,7 @@ PROSE = (
 )
 
 
-class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ContentionFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One machine's file; the keys are explained in uncore_lab/figures/README.md."""
 
     quality: str
@@ -81,18 +82,16 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     threads: list[int]
     millions: dict[str, list[float]]
     placement: str = "compact"
-    sets: list[
-        int
-    ] = []  # where it is not known which cores took part: the first ones of those tried
+    sets: list[int] = []  # first of the cores to try, where it is not known which cores took part
 
     def places(self, threads: int) -> list[str]:
-        """Where the threads may have been."""
+        """Sets of cores on which the threads may have been measured."""
         lists = [",".join(map(str, range(first, first + threads))) for first in self.sets]
         return lists or [self.placement]
 
 
 @dataclass(frozen=True)
-class Point:
+class ContentionPoint:
     """One number of threads of one curve."""
 
     machine: str
@@ -157,13 +156,13 @@ def run(request: Request) -> Section:
     )
 
 
-def table(points: Sequence[Point]) -> Table:
+def table(points: Sequence[ContentionPoint]) -> Table:
     return Table(
         "contention", ("machine", "operation", "threads"), [point.row() for point in points]
     )
 
 
-def _values(points: Sequence[Point]) -> list[Value]:
+def _values(points: Sequence[ContentionPoint]) -> list[Value]:
     judged = [abs(point.error) for point in points if point.judged]
     locks = [abs(point.error) for point in points if point.lock]
     values = [(LOCKS_MEDIAN, statistics.median(locks))] if locks else []
@@ -172,7 +171,7 @@ def _values(points: Sequence[Point]) -> list[Value]:
     return values
 
 
-def curves(machine: str, cores: int = 1) -> list[Point]:
+def curves(machine: str, cores: int = 1) -> list[ContentionPoint]:
     """All points of one machine."""
     measured = read(machine)
     spots = [(kind, threads) for kind in measured.millions for threads in measured.threads]
@@ -185,17 +184,17 @@ def curves(machine: str, cores: int = 1) -> list[Point]:
     ]
 
 
-def point(machine: str, measured: Measured, kind: str, threads: int) -> Point:
+def point(machine: str, measured: ContentionFigures, kind: str, threads: int) -> ContentionPoint:
     """One point alone."""
     return _point(
         machine, measured, kind, threads, [*execute(_jobs(machine, measured, kind, threads))]
     )
 
 
-def _jobs(machine: str, measured: Measured, kind: str, threads: int) -> list[Job]:
+def _jobs(machine: str, measured: ContentionFigures, kind: str, threads: int) -> list[Job]:
     workload, parameters, lock = KINDS[kind]
-    lasts = next(us for most, us in LASTS_US.items() if threads <= most)
-    duration = f"{lasts * (LOCK_LASTS if lock else 1)}us"
+    lasts = next(us for most, us in RUN_TIME_BY_THREADS_US.items() if threads <= most)
+    duration = f"{lasts * (LOCK_RUN_TIME_FACTOR if lock else 1)}us"
     return [
         make_job(machine, workload, [threads], parameters={"duration": duration} | parameters,
                  placement=place, slices=slice)
@@ -207,26 +206,37 @@ def _jobs(machine: str, measured: Measured, kind: str, threads: int) -> list[Job
 def _slices(machine: str) -> list[str]:
     """Some, evenly spread, of those that may own the line."""
     most = max(len(resolver.slices) for resolver in topology.load(machine).resolvers)
-    return [str((2 * part + 1) * most // (2 * SLICES)) for part in range(SLICES)]
+    return [
+        str((2 * part + 1) * most // (2 * MAX_OWNER_SLICES)) for part in range(MAX_OWNER_SLICES)
+    ]
 
 
 def _point(
-    machine: str, measured: Measured, kind: str, threads: int, results: Sequence[result.Result]
-) -> Point:
+    machine: str,
+    measured: ContentionFigures,
+    kind: str,
+    threads: int,
+    results: Sequence[result.Result],
+) -> ContentionPoint:
     points = [run.points[0] for run in results]
-    return Point(
+    return ContentionPoint(
         machine,
         kind,
         threads,
         measured.millions[kind][measured.threads.index(threads)],
         statistics.mean((point.throughput or 0) / 1e6 for point in points),
-        min(_fairness(points[at : at + SLICES]) for at in range(0, len(points), SLICES)),
+        min(
+            _fairness(points[at : at + MAX_OWNER_SLICES])
+            for at in range(0, len(points), MAX_OWNER_SLICES)
+        ),
         threads in measured.fitted and not KINDS[kind][2],
     )
 
 
 def _fairness(points: Sequence[result.Point]) -> float:
-    """Of one placement: the fewest operations of a thread over the most, all slices together."""
+    """Fairness of one placement: the fewest operations of a thread over the most, all slices
+    together.
+    """
     threads: list[int] = [
         sum(ops) for ops in zip(*(point.thread_ops for point in points), strict=True)
     ]
@@ -237,27 +247,27 @@ def carried() -> list[str]:
     return sorted(path.stem for path in CONTENTION.glob("*.toml"))
 
 
-def read(machine: str) -> Measured:
+def read(machine: str) -> ContentionFigures:
     path: Path = CONTENTION / f"{machine}.toml"
     try:
-        return msgspec.convert(tomllib.loads(path.read_text()), Measured)
+        return msgspec.convert(tomllib.loads(path.read_text()), ContentionFigures)
     except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise UserError(f"{path}: no figures of contention: {error}") from None
 
 
-def _too_steep(points: Sequence[Point]) -> list[str]:
+def _too_steep(points: Sequence[ContentionPoint]) -> list[str]:
     """Beyond the socket the 8176's rate falls, but gently: measured, to 0.63."""
     rates = {p.threads: p.simulated for p in points if p.machine == "x8176x8" and p.kind == "add"}
     if not rates:
         return []
     ratio = rates[420] / rates[28]
-    if GENTLE[0] <= ratio <= GENTLE[1]:
+    if RATE_RANGE_8176[0] <= ratio <= RATE_RANGE_8176[1]:
         return []
-    least, most = GENTLE
+    least, most = RATE_RANGE_8176
     return [f"x8176x8: 420 threads add at {ratio:.2f} of a socket's rate, not {least} to {most}"]
 
 
-def _by_curve(points: Sequence[Point]) -> list[str]:
+def _by_curve(points: Sequence[ContentionPoint]) -> list[str]:
     lines = []
     for curve in dict.fromkeys((p.machine, p.kind) for p in points):
         own = [abs(p.error) for p in points if (p.machine, p.kind) == curve and not p.fitted]

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from uncore.drawing import plot
-from uncore.drawing.plot import MEASURED, Panel
+from uncore.drawing.plot import MEASURED_SUFFIX, Panel
 from uncore.drawing.table import Row
-from uncore_lab.validate.section import Picture
+from uncore_lab.validate.section import ReportPicture
 
 
 class Drawing(NamedTuple):
-    """Which column of a table is what in its pictures."""
+    """Roles of a table's columns in its pictures."""
 
     pictures: Sequence[str]  # a picture for each combination of these
     panel: str  # a panel of it for each
@@ -28,9 +28,9 @@ class Drawing(NamedTuple):
     heads: tuple[str, str]  # of the axes
 
 
-def pictures(name: str, rows: Iterable[Row], drawing: Drawing) -> list[Picture]:
+def pictures(name: str, rows: Iterable[Row], drawing: Drawing) -> list[ReportPicture]:
     return [
-        Picture(
+        ReportPicture(
             "-".join([name, *key]),
             " ".join([name, *_settings(drawing.pictures, key)])
             + ": simulated and, dashed, measured",
@@ -48,8 +48,8 @@ def _panel(title: str, rows: Sequence[Row], drawing: Drawing) -> Panel:
     lines: dict[str, list[tuple[float, float]]] = {}
     for (label,), own in _groups(rows, [drawing.line]):
         lines[label] = [_point(row, drawing.x, drawing.simulated) for row in own]
-        lines[label + MEASURED] = [_point(row, drawing.x, drawing.measured) for row in own]
-    dashed = [label for label in lines if label.endswith(MEASURED)]
+        lines[label + MEASURED_SUFFIX] = [_point(row, drawing.x, drawing.measured) for row in own]
+    dashed = [label for label in lines if label.endswith(MEASURED_SUFFIX)]
     return plot.curves(lines, title, *drawing.heads, dashed)
 
 

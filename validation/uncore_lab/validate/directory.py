@@ -33,7 +33,7 @@ WORKLOAD = "latency/chase"
 NO_PROBES: Probes = frozenset()
 MEDIAN = Bar("median error", 12, 12, "%")
 WORST = Bar("worst error", 30, 30, "%")
-APART = 20.0  # ns from one home to the other, or it makes no difference
+MIN_HOME_DIFFERENCE_NS = 20.0  # homes that differ by less make no difference
 
 PROSE = (
     "Dependent loads, one line after the other, as Intel's Memory Latency Checker does. `clean`"
@@ -49,7 +49,9 @@ PROSE = (
 
 
 class Case(NamedTuple):
-    """What the holder did, whether it sits in the reader's socket, and the home's node."""
+    """One measured case: the holder's state, whether it is in the reader's socket, and the home's
+    node.
+    """
 
     state: str
     near: bool
@@ -82,7 +84,7 @@ class Figures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {name: ns for name in CASES if (ns := getattr(self, name)) is not None}
 
 
-class Row(msgspec.Struct, frozen=True):
+class DirectoryRow(msgspec.Struct, frozen=True):
     machine: str
     case: str
     measured_ns: float
@@ -97,7 +99,9 @@ def run(request: Request) -> Section:
         name="directory",
         title="Reading a line that another core holds, by the place of its home",
         prose=PROSE,
-        columns=[Column(f, f, left=f in ("machine", "case")) for f in Row.__struct_fields__],
+        columns=[
+            Column(f, f, left=f in ("machine", "case")) for f in DirectoryRow.__struct_fields__
+        ],
         rows=[msgspec.to_builtins(row) for row in rows],
         bars=values(rows),
         broken=[what for name in names for what in homes_broken(name, rows)],
@@ -106,22 +110,22 @@ def run(request: Request) -> Section:
     )
 
 
-def table(rows: list[Row]) -> Table:
+def table(rows: list[DirectoryRow]) -> Table:
     return Table("directory", ("machine", "case"), [msgspec.to_builtins(row) for row in rows])
 
 
-def values(rows: list[Row]) -> list[Value]:
+def values(rows: list[DirectoryRow]) -> list[Value]:
     """Each bar with its value."""
     off = [abs(row.err_pct) for row in rows]
     return [(MEDIAN, statistics.median(off)), (WORST, max(off))]
 
 
-def rows_of(name: str) -> list[Row]:
+def rows_of(name: str) -> list[DirectoryRow]:
     machine, rows = topology.load(name), []
     for case, measured in figures.part(name, "directory", Figures).known().items():
         ns = simulated(machine, CASES[case])
         off = round(100 * (ns / measured - 1), 1)
-        rows.append(Row(name, case, measured, round(ns, 1), off))
+        rows.append(DirectoryRow(name, case, measured, round(ns, 1), off))
     return rows
 
 
@@ -142,13 +146,13 @@ def simulated(machine: Machine, case: Case) -> float:
     return float(point["tables"]["load"][0][1]) / 1000
 
 
-def homes_broken(name: str, rows: list[Row]) -> list[str]:
+def homes_broken(name: str, rows: list[DirectoryRow]) -> list[str]:
     """Do the two homes differ where they were measured to, and only there?"""
     own = {row.case: row for row in rows if row.machine == name}
     reader, holder = own["dirty_with_reader"], own["dirty_with_holder"]
     measured = reader.measured_ns - holder.measured_ns
     ours = reader.simulated_ns - holder.simulated_ns
-    if (measured > APART) == (ours > APART):
+    if (measured > MIN_HOME_DIFFERENCE_NS) == (ours > MIN_HOME_DIFFERENCE_NS):
         return []
     return [
         f"{name}: a line homed with its reader comes {ours:.0f} ns later, measured"

@@ -1,6 +1,7 @@
-"""What a family's machines share, tried: matrices, loads of held lines and bare locks together.
+"""Tries the numbers that a family's machines share: matrices, loads of held lines and locks
+together.
 
-    read(name) -> Family                 a table of figures/families.toml
+    read(name) -> MachineFamily          a table of figures/families.toml
     standing(family) -> Overrides        the numbers that loads and locks choose, as they are
     tried(family, chosen) -> Trial       with other values of these: how far each kind is off
 
@@ -28,20 +29,22 @@ from uncore.topology.follow import followers
 from uncore.topology.machine import Number
 from uncore_lab.figures import FAMILIES
 from uncore_lab.figures.hardware import part
-from uncore_lab.figures.simulate import SEEDS
+from uncore_lab.figures.simulate import MATRIX_SEEDS
 from uncore_lab.fitting.numbers import scaled
 from uncore_lab.validate import directory, joint, lockhammer
-from uncore_lab.validate.lock_curves import Point, measure
+from uncore_lab.validate.lock_curves import LockPoint, measure
 from uncore_lab.validate.lockhammer import PRIMITIVES, Spot
 
 Overrides = dict[str, str]
 
-WEIGHTS = {"handoffs": 1.0, "loads": 1.0, "locks": 3.0}  # as there are points, about
-MOST = 0.5  # of a logarithm: what one point may add; two siblings alone are met by no numbers
-FARTHEST = log(1 + directory.WORST.bound / 100)  # of a load: a trial beyond is none
+# relative weights, about as the numbers of points
+KIND_WEIGHTS = {"handoffs": 1.0, "loads": 1.0, "locks": 3.0}
+MAX_POINT_ERROR_LOG = 0.5  # limit of one point's share: two siblings alone are met by no numbers
+# error of a load, as a logarithm, beyond which a trial is rejected
+MAX_LOAD_ERROR_LOG = log(1 + directory.WORST.bound / 100)
 
 
-class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class MachineFamily(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A table of families.toml, which explains the keys."""
 
     numbers: list[str]
@@ -58,13 +61,13 @@ class Trial:
     determined: Overrides  # by matrices
     off: Mapping[str, float]  # mean of logarithms
     loads: Sequence[float]  # their logarithms
-    points: Sequence[Point]
+    points: Sequence[LockPoint]
 
     @property
     def sum(self) -> float:
-        if any(abs(load) > FARTHEST for load in self.loads):
+        if any(abs(load) > MAX_LOAD_ERROR_LOG for load in self.loads):
             return inf
-        return sum(WEIGHTS[kind] * off for kind, off in self.off.items())
+        return sum(KIND_WEIGHTS[kind] * off for kind, off in self.off.items())
 
     @property
     def overrides(self) -> Overrides:
@@ -72,11 +75,11 @@ class Trial:
 
 
 @cache
-def families() -> dict[str, Family]:
-    return msgspec.convert(tomllib.loads(FAMILIES.read_text()), dict[str, Family])
+def families() -> dict[str, MachineFamily]:
+    return msgspec.convert(tomllib.loads(FAMILIES.read_text()), dict[str, MachineFamily])
 
 
-def read(name: str) -> Family:
+def read(name: str) -> MachineFamily:
     if name not in families():
         raise UncoreError(f"{name}: expected one of {', '.join(families())}")
     return families()[name]
@@ -87,13 +90,13 @@ def numbers_of(machine: str) -> dict[str, Number]:
     return {number.key: number for number in topology.load(machine, measured=True).numbers}
 
 
-def standing(family: Family) -> Overrides:
+def standing(family: MachineFamily) -> Overrides:
     own = numbers_of(family.machines[0])
     return {key: own[key].text for key in family.numbers}
 
 
 def tried(
-    family: Family, chosen: Overrides, cores: int = 1, seeds: tuple[int, ...] = SEEDS
+    family: MachineFamily, chosen: Overrides, cores: int = 1, seeds: tuple[int, ...] = MATRIX_SEEDS
 ) -> Trial:
     words = tuple(f"{key}={value}" for key, value in chosen.items())
     fits = [replace(joint.prepare(name, None), overrides=words) for name in family.machines]
@@ -111,11 +114,11 @@ def tried(
 
 
 def _mean(logarithms: Sequence[float]) -> float:
-    return statistics.fmean(min(abs(one), MOST) for one in logarithms)
+    return statistics.fmean(min(abs(one), MAX_POINT_ERROR_LOG) for one in logarithms)
 
 
 def _shared(fit: joint.Fit, found: Mapping[joint.Place, float]) -> Iterator[tuple[str, str]]:
-    """What the matrices determine of the family's files, and what follows it."""
+    """The numbers of the family's files that matrices determine, and their followers."""
     numbers, steps = fit.numbers, fit.own(found)
     for key, place, step in zip(fit.frees, fit.places, steps, strict=True):
         if Path(place[0]).parent.name == "families":
@@ -126,7 +129,7 @@ def _shared(fit: joint.Fit, found: Mapping[joint.Place, float]) -> Iterator[tupl
 
 
 def _medians(fit: joint.Fit, steps: Sequence[float]) -> Iterator[float]:
-    """Of each class, simulated over measured."""
+    """The ratio of simulated to measured for each class."""
     for measured, simulated in joint.scored_with(fit, steps).medians.values():
         yield simulated / measured
 
@@ -137,7 +140,9 @@ def _loads(name: str, overrides: Overrides) -> Iterator[float]:
         yield directory.simulated(machine, directory.CASES[case]) / measured
 
 
-def _locks(name: str, overrides: Overrides, cores: int, seeds: tuple[int, ...]) -> Sequence[Point]:
+def _locks(
+    name: str, overrides: Overrides, cores: int, seeds: tuple[int, ...]
+) -> Sequence[LockPoint]:
     counts = [count for count in lockhammer.read(name).doubling() if count > 1]
     spots = [Spot(name, primitive, 0, 0, count) for primitive in PRIMITIVES for count in counts]
     return measure(spots, cores, overrides, seeds=seeds)

@@ -1,7 +1,7 @@
 """Core to core: what handing a line over costs, simulated against measured.
 
     run(request) -> Section
-    compared(name, request) -> Compared     one machine
+    compared(name, request) -> ComparedMachine  one machine
 
 Without matrices the pairs are compared with the figures the project carries (class medians, and
 each core's part inside an L3 where known): good for the classes, too kind to the pairs.  So
@@ -39,12 +39,12 @@ from uncore_lab.validate.score import (
     CLASS_MEAN,
     CLASS_WORST,
     MATRIX,
-    Score,
+    HandoffScore,
     broken,
     no_better,
     score,
 )
-from uncore_lab.validate.section import Picture, Request, Section
+from uncore_lab.validate.section import ReportPicture, Request, Section
 
 MEAN = Bar("class medians: mean error of the worst machine", CLASS_MEAN, CLASS_MEAN, "%")
 WORST = Bar("class medians: worst error", CLASS_WORST, CLASS_WORST, "%")
@@ -65,14 +65,14 @@ PROSE = (
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedMachine:
     """One machine, simulated and compared."""
 
     machine: Machine
     hardware: Hardware
     measured: Matrix
-    each: Sequence[Matrix]  # of the seeds, simulated
-    score: Score
+    each: Sequence[Matrix]  # simulated matrices, one for each seed
+    score: HandoffScore
 
     @property
     def simulated(self) -> Matrix:
@@ -81,8 +81,10 @@ class Compared:
 
     @property
     def nulls(self) -> Nulls | None:
-        """What models without a model get; of a user's own matrix nothing is known."""
-        return None if self.hardware.quality == figures.OWN else null_errors(self.machine.id)
+        """Errors of the baselines without a model. None for a user's own matrix, of which nothing
+        is known.
+        """
+        return None if self.hardware.quality == figures.OWN_MATRIX else null_errors(self.machine.id)
 
     @property
     def row(self) -> dict[str, Any]:
@@ -163,15 +165,15 @@ def run(request: Request) -> Section:
     )
 
 
-def tables(machines: Sequence[Compared]) -> list[Table]:
-    """Of a user's own machine there are none."""
+def tables(machines: Sequence[ComparedMachine]) -> list[Table]:
+    """Tables to put on file; a user's own machine has none."""
     filed = [Table("handoffs", ("machine", "class"), [row for m in machines for row in m.classes])]
     if all(machine.score.pairs_from == MATRIX for machine in machines):
         filed.append(Table("pairs", ("machine",), [machine.pairs for machine in machines]))
     return filed
 
 
-def _values(scores: Sequence[Score]) -> list[Value]:
+def _values(scores: Sequence[HandoffScore]) -> list[Value]:
     """The worst of the machines that were measured well enough."""
     bound = [score for score in scores if score.quality in BOUND_QUALITIES]
     if not bound:
@@ -182,7 +184,7 @@ def _values(scores: Sequence[Score]) -> list[Value]:
     ]
 
 
-def compared(name: str, request: Request) -> Compared:
+def compared(name: str, request: Request) -> ComparedMachine:
     machine = topology.load(name, measured=True)
     if name in figures.carried() and not (request.matrix and request.home):
         hardware = figures.read(name)
@@ -192,7 +194,7 @@ def compared(name: str, request: Request) -> Compared:
     return compare(machine, hardware, path)
 
 
-def compare(machine: Machine, hardware: Hardware, matrix: Path | None) -> Compared:
+def compare(machine: Machine, hardware: Hardware, matrix: Path | None) -> ComparedMachine:
     if matrix:
         measured = figures.measured_matrix(matrix, machine)
     else:
@@ -200,7 +202,7 @@ def compare(machine: Machine, hardware: Hardware, matrix: Path | None) -> Compar
     each = by_seed(machine, hardware)
     source = MATRIX if matrix else CARRIED
     scored = score(machine, hardware, measured, np.mean(each, axis=0), source)
-    return Compared(machine, hardware, measured, each, scored)
+    return ComparedMachine(machine, hardware, measured, each, scored)
 
 
 def _chosen(request: Request) -> list[str]:
@@ -221,7 +223,7 @@ def _chosen(request: Request) -> list[str]:
     return named if request.machines else with_matrix
 
 
-def picture(compared: Compared) -> Picture:
+def picture(compared: ComparedMachine) -> ReportPicture:
     """Simulated, measured, and how far off, on one scale."""
     machine, measured = compared.machine, compared.measured[~np.isnan(compared.measured)]
     span = (float(measured.min()), float(np.quantile(measured, 0.995)))
@@ -230,9 +232,16 @@ def picture(compared: Compared) -> Picture:
     panels = [
         plot.heat_map(_whole(compared.simulated), lines, "simulated", "ns", span),
         plot.heat_map(_whole(compared.measured), lines, "measured", "ns", span),
-        plot.heat_map(_whole(off), lines, "simulated over measured", "%", (-OFF, OFF), signed=True),
+        plot.heat_map(
+            _whole(off),
+            lines,
+            "simulated over measured",
+            "%",
+            (-SCALE_ENDS_PCT, SCALE_ENDS_PCT),
+            signed=True,
+        ),
     ]
-    return Picture(machine.id, f"{machine.name}, {len(harts)} harts", panels)
+    return ReportPicture(machine.id, f"{machine.name}, {len(harts)} harts", panels)
 
 
 def _whole(lower: Matrix) -> list[list[float]]:
@@ -241,19 +250,19 @@ def _whole(lower: Matrix) -> list[list[float]]:
     return both
 
 
-def _unmatched(compared: Compared) -> str:
+def _unmatched(compared: ComparedMachine) -> str:
     what, why = no_better(compared.score), compared.hardware.unmatched
     return f"{compared.machine.id}, not matched: {f'{what}: {why}' if what else why}"
 
 
-def _order(score: Score) -> str:
+def _order(score: HandoffScore) -> str:
     stops = " ".join(map(str, score.order))
     return f"{score.machine}: cores assigned to the stops of an L3: {stops}"
 
 
-OFF = 15.0  # per cent, at the ends of the scale of errors
-LEFT = ("machine", "quality", "structured", "home", "slice")
-HEADS = {  # of a score: head, and what it is; errors are relative to the measured figure
+SCALE_ENDS_PCT = 15.0  # error at either end of the colour scale
+LEFT_COLUMNS = ("machine", "quality", "structured", "home", "slice")
+HEADS = {  # columns of a score: head and description; errors are relative to the measured figure
     "machine": ("machine", "as `uncore list` names it"),
     "quality": ("quality", "of the measurement: A is best"),
     "classes": ("classes", "distance classes compared"),
@@ -273,21 +282,21 @@ HEADS = {  # of a score: head, and what it is; errors are relative to the measur
     "same_cycles_err_pct": ("same cycles %", "error if they kept their cycles"),
     "relative_err_pct": ("relative %", "error if the nearest relative were taken as it is"),
 }
-PAIRS = (  # of a score, on file
+PAIRS = (  # columns of a score on file
     *("machine", "quality", "free_numbers", "class_mean_err_pct", "class_worst_err_pct"),
     *("pair_mean_err_pct", "pair_err_const_pct", "structured", "structured_err_pct"),
     *("structured_const_pct", "slice_r2", "home", "slice"),
 )
 NULLS = ("same_ns_err_pct", "same_cycles_err_pct", "relative_err_pct")
-BESIDE = "class mean % of models without a model"
+NULLS_HEAD = "class mean % of models without a model"
 COLUMNS = [
     Column(
         head,
         field,
-        left=field in LEFT,
+        left=field in LEFT_COLUMNS,
         about=about,
         key=field == "machine",
-        group=BESIDE if field in NULLS else "",
+        group=NULLS_HEAD if field in NULLS else "",
     )
     for field, (head, about) in HEADS.items()
 ]

@@ -18,8 +18,8 @@ from uncore.drawing.table import Column, Row
 from uncore_lab.fitting.numbers import Free, clocks, free, scaled
 from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Bar
-from uncore_lab.validate.families import Family, Overrides, families, standing, tried
-from uncore_lab.validate.lock_curves import NEAR, Point
+from uncore_lab.validate.families import MachineFamily, Overrides, families, standing, tried
+from uncore_lab.validate.lock_curves import NEAR_ERROR_PCT, LockPoint
 from uncore_lab.validate.section import Request, Section
 
 MEDIAN = Bar("each host from the others: median error", 20, 20, "%")
@@ -43,7 +43,10 @@ def run(request: Request) -> Section:
         columns=COLUMNS,
         rows=rows,
         bars=[(MEDIAN, statistics.median(off))],
-        notes=[f"{sum(error <= NEAR for error in off)} of {len(off)} points within {NEAR:g} %"],
+        notes=[
+            f"{sum(error <= NEAR_ERROR_PCT for error in off)} of {len(off)} points"
+            f" within {NEAR_ERROR_PCT:g} %"
+        ],
         tables=[Table("hosts", ("machine", "primitive", "threads"), rows)],
     )
 
@@ -56,7 +59,7 @@ def _rows(host: str, family: str, cores: int) -> Iterator[Row]:
             yield _row(point)
 
 
-def _row(point: Point) -> Row:
+def _row(point: LockPoint) -> Row:
     return {
         "machine": point.spot.machine,
         "primitive": point.spot.primitive,
@@ -67,7 +70,7 @@ def _row(point: Point) -> Row:
     }
 
 
-def lent(family: Family, others: Sequence[Family]) -> Overrides:
+def lent(family: MachineFamily, others: Sequence[MachineFamily]) -> Overrides:
     """The family's chosen numbers: in its own unit, the middle of the others'."""
     return {
         key: _lent(key, text, family, [other for other in others if key in other.numbers])
@@ -75,8 +78,8 @@ def lent(family: Family, others: Sequence[Family]) -> Overrides:
     }
 
 
-def _lent(key: str, text: str, family: Family, others: Sequence[Family]) -> str:
-    """As it is, where no other family has such a number."""
+def _lent(key: str, text: str, family: MachineFamily, others: Sequence[MachineFamily]) -> str:
+    """The number lent by the other families; unchanged where none has it."""
     if not others:
         return text
     unit = _free(family, key).unit
@@ -84,12 +87,12 @@ def _lent(key: str, text: str, family: Family, others: Sequence[Family]) -> str:
     return scaled(text, exp(middle) / _amount(family, key, unit))
 
 
-def _amount(family: Family, key: str, unit: str) -> float:
+def _amount(family: MachineFamily, key: str, unit: str) -> float:
     """In nanoseconds, or in cycles of the family's own machine."""
     return _free(family, key).value / clocks(family.machines[0])[unit]
 
 
-def _free(family: Family, key: str) -> Free:
+def _free(family: MachineFamily, key: str) -> Free:
     return free(family.machines[0], [key])[key]
 
 

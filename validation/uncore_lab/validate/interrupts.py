@@ -32,11 +32,12 @@ from uncore_lab.figures import INTERRUPTS
 from uncore_lab.results.table import Table
 from uncore_lab.validate.section import Request, Section
 
-PROBES = 1.0, 2.0  # scales of the two runs that find the third
-WORKS = 2_000, 40_000  # instructions, likewise
-CALLS = 30  # of each hart in a storm
+PROBE_SCALES = 1.0, 2.0  # the two runs from which the third scale follows
+PROBE_INSTRUCTIONS = 2_000, 40_000  # likewise for instructions
+STORM_CALLS_PER_HART = 30
 GRID, HARTS = "mesh:8x8", (4, 8, 16, 32, 64)  # of broadcasts
-ALIKE, RATIO, LINEAR, SUBLINEAR = 10, 40, 0.99, 0.7  # bounds: %, %, R2, exponent
+# bounds: %, %, R2, exponent
+MAX_SAME_CHIP_DIFFERENCE_PCT, RATIO, LINEAR, SUBLINEAR = 10, 40, 0.99, 0.7
 
 PROSE = (
     "One measured figure of a machine fits its interrupts (all four numbers of `[interrupt]` by"
@@ -51,7 +52,7 @@ PROSE = (
 Cell = tuple[str, int, int]
 
 
-class Figure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class InterruptFigure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A latency, and the run that should show it."""
 
     what: str
@@ -74,20 +75,20 @@ class Storm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     chip: int  # threads of a chip
 
 
-class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class InterruptFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One machine's file; the keys are explained in uncore_lab/figures/README.md."""
 
     name: str
     quality: str
     source: str
     clock: str = ""
-    figures: list[Figure] = []
+    figures: list[InterruptFigure] = []
     storm: Storm | None = None
 
 
-def carried() -> dict[str, Measured]:
+def carried() -> dict[str, InterruptFigures]:
     return {
-        path.stem: msgspec.convert(tomllib.loads(path.read_text()), Measured)
+        path.stem: msgspec.convert(tomllib.loads(path.read_text()), InterruptFigures)
         for path in sorted(INTERRUPTS.glob("*.toml"))
     }
 
@@ -147,7 +148,7 @@ def scaled(machine: Machine, factor: float) -> Mapping[str, str]:
     return {f"interrupt.{key}": f"{factor * ps / 1000:.3f}ns" for key, ps in costs.items()}
 
 
-def simulated(name: str, figure: Figure, factor: float) -> float:
+def simulated(name: str, figure: InterruptFigure, factor: float) -> float:
     """The figure in ns, with interrupts that cost so many times what the machine's file says."""
     job = make_job(
         name,
@@ -161,10 +162,12 @@ def simulated(name: str, figure: Figure, factor: float) -> float:
     return statistics.mean(_number(tables[name][row][col]) for name, row, col in figure.cells) / 1e3
 
 
-def latencies(name: str, measured: Measured) -> list[Row]:
+def latencies(name: str, measured: InterruptFigures) -> list[Row]:
     (fitted,) = (figure for figure in measured.figures if figure.fitted)
-    low, high = (simulated(name, fitted, factor) for factor in PROBES)
-    factor = PROBES[0] + (fitted.ns - low) * (PROBES[1] - PROBES[0]) / (high - low)
+    low, high = (simulated(name, fitted, factor) for factor in PROBE_SCALES)
+    factor = PROBE_SCALES[0] + (fitted.ns - low) * (PROBE_SCALES[1] - PROBE_SCALES[0]) / (
+        high - low
+    )
     return [
         _row(
             name,
@@ -185,7 +188,7 @@ def rates(
     machine: str | Machine, descriptor: str, work: int, counts: Sequence[int], cores: int
 ) -> list[float]:
     """Millions of interrupts a second at each number of threads."""
-    values = {"descriptor": descriptor, "work": str(work), "ops": str(CALLS)}
+    values = {"descriptor": descriptor, "work": str(work), "ops": str(STORM_CALLS_PER_HART)}
     job = make_job(machine, "ipi/storm", counts, parameters=values, placement="siblings")
     points = execute([job], cores)[0].points
     return [_number(point.ops) / _number(point.elapsed_ps) * 1e6 for point in points]
@@ -199,9 +202,9 @@ def private_work(name: str, measured: Storm, cores: int) -> int:
     def time(work: int) -> float:
         return threads / rates(name, "one", work, [threads], cores)[0]
 
-    low, high = (time(work) for work in WORKS)
-    slope = (WORKS[1] - WORKS[0]) / (high - low)
-    work = round(WORKS[0] + (goal - low) * slope)
+    low, high = (time(work) for work in PROBE_INSTRUCTIONS)
+    slope = (PROBE_INSTRUCTIONS[1] - PROBE_INSTRUCTIONS[0]) / (high - low)
+    work = round(PROBE_INSTRUCTIONS[0] + (goal - low) * slope)
     return round(work + (goal - time(work)) * slope)
 
 
@@ -227,10 +230,10 @@ def storm(name: str, measured: Storm, cores: int) -> tuple[list[Row], list[str]]
 def _past(name: str, measured: Storm, ratios: Sequence[float], real: float) -> list[str]:
     past = []
     for threads, ratio in zip(measured.threads, ratios, strict=True):
-        if threads <= measured.chip and abs(ratio - 1) > ALIKE / 100:
+        if threads <= measured.chip and abs(ratio - 1) > MAX_SAME_CHIP_DIFFERENCE_PCT / 100:
             past.append(f"{name}: {threads} threads of one chip: ratio {ratio:.2f}, not 1")
     beyond = [r for n, r in zip(measured.threads, ratios, strict=True) if n > measured.chip]
-    if min(beyond) <= 1 + ALIKE / 100:
+    if min(beyond) <= 1 + MAX_SAME_CHIP_DIFFERENCE_PCT / 100:
         past.append(f"{name}: no break at the second chip: ratio {min(beyond):.2f}")
     if abs(ratios[-1] / real - 1) > RATIO / 100:
         past.append(f"{name}: ratio at full size {ratios[-1]:.2f}, measured {real:.2f}")
@@ -268,7 +271,7 @@ def broadcasts(cores: int) -> tuple[list[Row], list[str]]:
 
 
 def _number(value: Any) -> float:
-    """Of a run of the native engine, which knows them all."""
+    """A value of a run of the native engine, which provides all of them."""
     assert value is not None
     return float(value)
 

@@ -1,4 +1,4 @@
-"""How often the answer that comes by itself holds, against runs 50 times as long.
+"""Counts how often a stated interval holds, against runs 50 times as long.
 
     python -m uncore_lab.validate.intervals [--renew] [--only WORD] [--times N]
 

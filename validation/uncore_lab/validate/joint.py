@@ -24,12 +24,12 @@ from uncore_lab.figures.hardware import Hardware, Mask, Matrix
 from uncore_lab.figures.simulate import handoffs
 from uncore_lab.fitting import solve as least
 from uncore_lab.fitting.numbers import Free, free, highest, scaled, settings, stepped
-from uncore_lab.validate.score import Score, free_numbers, score
+from uncore_lab.validate.score import HandoffScore, free_numbers, score
 
 Place = tuple[str, int]  # file and line of a number: what machines share
 
-ROUNDS = 25  # of a pair: enough, because a handoff repeats itself
-TURNS = 10  # evaluations, derivatives not counted
+FIT_ROUNDS = 25  # rounds of a pair: few suffice, because a handoff repeats itself
+FIT_EVALUATIONS = 10  # evaluations for derivatives are not counted
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Fit:
     hardware: Hardware
     measured: Matrix
     frees: dict[str, Free]
-    masks: Mapping[str, Mask]  # what is looked at
+    masks: Mapping[str, Mask]  # the pairs that are compared, by class
     overrides: tuple[str, ...] = ()  # KEY=VALUE of numbers that others choose
 
     @property
@@ -60,15 +60,15 @@ class Fit:
         return topology.load(self.name, [*self.overrides, *moved], measured=True)
 
     def simulated(self, steps: Iterable[float]) -> Matrix:
-        return handoffs(self.moved(steps), self.hardware, rounds=ROUNDS)
+        return handoffs(self.moved(steps), self.hardware, rounds=FIT_ROUNDS)
 
-    def part(self) -> least.Part:
-        target = least.Target(self.measured, self.masks)
+    def part(self) -> least.FitPart:
+        target = least.ClassTarget(self.measured, self.masks)
 
         def off(steps: least.Vector) -> least.Vector:
             return target.off(self.simulated(steps))
 
-        return least.Part(self.places, off, highest(self.frees))
+        return least.FitPart(self.places, off, highest(self.frees))
 
     def own(self, found: Mapping[Place, float]) -> list[float]:
         return [found[place] for place in self.places]
@@ -76,7 +76,7 @@ class Fit:
 
 def solve(fits: Sequence[Fit]) -> dict[Place, float]:
     """Logarithms of factors of all numbers of these machines together."""
-    found = least.solve([fit.part() for fit in fits], most=TURNS)
+    found = least.solve([fit.part() for fit in fits], most=FIT_EVALUATIONS)
     steps = dict(zip(found.keys, found.steps.tolist(), strict=True))
     return {place: steps[place] for fit in fits for place in fit.places}
 
@@ -91,7 +91,7 @@ def prepare(name: str, matrices: Path | None) -> Fit:
     return Fit(machine, hardware, measured, free(name, free_numbers(machine)), masks)
 
 
-def scored_with(fit: Fit, steps: Sequence[float]) -> Score:
+def scored_with(fit: Fit, steps: Sequence[float]) -> HandoffScore:
     simulated = fit.simulated(steps)
     return score(fit.moved(steps), fit.hardware, fit.measured, simulated, "fit")
 

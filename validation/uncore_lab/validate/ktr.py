@@ -1,6 +1,6 @@
 """DragonFly's kernel traces (KTR) as ktrdump prints them, and the simulated events beside them.
 
-    read(path) -> [Record]                    UserError with file and line
+    read(path) -> [KtrRecord]                    UserError with file and line
     compare(records, machine, ...) -> rows    a row for each event on each CPU
 
 A record is a line: its number, the CPU, the time since that CPU's record before (none where a new
@@ -28,7 +28,7 @@ _EXAMPLE = "653 1 1.008 uS PING"
 
 
 @dataclass(frozen=True)
-class Record:
+class KtrRecord:
     number: int
     cpu: int
     ns: float | None  # since the record before; none: a sequence begins
@@ -36,30 +36,30 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Source:
+class EventSource:
     """The workload of two harts that shows an event, and the cell of its table by CPU."""
 
     workload: str
     values: Mapping[str, str]
     table: str
-    cells: tuple[tuple[int, int], tuple[int, int]]  # of CPU 0 and CPU 1
+    cells: tuple[tuple[int, int], tuple[int, int]]  # cells of CPU 0 and of CPU 1
 
 
 _MESSAGE = ((1, 0), (0, 1))  # arrives at CPU 0 from 1, and at 1 from 0
 _THERE = {"distance": "1", "by": "message", "crossbar": "2005"}
 EVENTS = {
-    "PING": Source("ipi/ipiq", {"burst": "1", "crossbar": "2005"}, "one_way", _MESSAGE),
-    "PONG": Source("ipi/ipiq", {"burst": "1", "crossbar": "2005"}, "one_way", _MESSAGE),
-    "PIPELINE": Source("ipi/ipiq", {"burst": "5", "crossbar": "2005"}, "one_way", _MESSAGE),
-    "PIPELINE+": Source("ipi/ipiq", {"burst": "5", "crossbar": "2005"}, "pipelined", _MESSAGE),
-    "WAKEUP_END": Source("sched/wakeup", {"distance": "0"}, "wakeup", ((0, 0), (0, 0))),
-    "TSLEEP_END": Source("sched/wakeup", {"distance": "0"}, "woken", ((0, 0), (0, 0))),
-    "WAKEUP_END, other": Source("sched/wakeup", _THERE, "wakeup", ((0, 0), (0, 0))),
-    "TSLEEP_END, other": Source("sched/wakeup", _THERE, "woken", ((0, 0), (0, 0))),
+    "PING": EventSource("ipi/ipiq", {"burst": "1", "crossbar": "2005"}, "one_way", _MESSAGE),
+    "PONG": EventSource("ipi/ipiq", {"burst": "1", "crossbar": "2005"}, "one_way", _MESSAGE),
+    "PIPELINE": EventSource("ipi/ipiq", {"burst": "5", "crossbar": "2005"}, "one_way", _MESSAGE),
+    "PIPELINE+": EventSource("ipi/ipiq", {"burst": "5", "crossbar": "2005"}, "pipelined", _MESSAGE),
+    "WAKEUP_END": EventSource("sched/wakeup", {"distance": "0"}, "wakeup", ((0, 0), (0, 0))),
+    "TSLEEP_END": EventSource("sched/wakeup", {"distance": "0"}, "woken", ((0, 0), (0, 0))),
+    "WAKEUP_END, other": EventSource("sched/wakeup", _THERE, "wakeup", ((0, 0), (0, 0))),
+    "TSLEEP_END, other": EventSource("sched/wakeup", _THERE, "woken", ((0, 0), (0, 0))),
 }
 
 
-def read(path: Path) -> list[Record]:
+def read(path: Path) -> list[KtrRecord]:
     try:
         lines = path.read_text().splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -71,7 +71,7 @@ def read(path: Path) -> list[Record]:
     return records
 
 
-def _record(place: str, line: str) -> Record:
+def _record(place: str, line: str) -> KtrRecord:
     match = _LINE.match(line)
     if not match:
         raise UserError(
@@ -80,11 +80,13 @@ def _record(place: str, line: str) -> Record:
         )
     number, cpu, interval, event = match.groups()
     ns = None if interval is None else 1000 * float(interval)
-    return Record(int(number), int(cpu), ns, re.sub(r"\s+", "_", event.upper()))
+    return KtrRecord(int(number), int(cpu), ns, re.sub(r"\s+", "_", event.upper()))
 
 
-def named(records: Sequence[Record]) -> list[tuple[str, Record]]:
-    """Which event each record is: behind the first of a pipeline, or woken from another CPU."""
+def named(records: Sequence[KtrRecord]) -> list[tuple[str, KtrRecord]]:
+    """The name of each record's event. A "+" marks the events of a pipeline behind its first;
+    ", other" marks those of a CPU that another CPU woke.
+    """
     found = []
     for event, run in groupby(records, key=lambda record: record.event):
         found += [(f"{event}{'+' * (event == 'PIPELINE' and n > 0)}", r) for n, r in enumerate(run)]
@@ -100,7 +102,7 @@ def named(records: Sequence[Record]) -> list[tuple[str, Record]]:
 
 
 def compare(
-    records: Sequence[Record], machine: str, overrides: Mapping[str, str], trace_ns: float
+    records: Sequence[KtrRecord], machine: str, overrides: Mapping[str, str], trace_ns: float
 ) -> list[Row]:
     """`trace_ns`: what a record itself cost, which each measured interval holds once."""
     intervals: dict[tuple[str, int], list[float]] = {}

@@ -1,6 +1,6 @@
-"""What n threads get from one lock: simulated against lockhammer's curves.
+"""Simulates throughput of n threads on one lock, against lockhammer's curves.
 
-    run(request) -> Section      measure(machine, threads, cores) -> [Point]
+    run(request) -> Section      measure(machine, threads, cores) -> [LockPoint]
 
 Errors are of an operation's time: at hold 0 and think 0 without the harness, at think 0 without the
 hold, elsewhere as it stands.  Points of one thread are drawn and not judged: they share nothing.
@@ -19,22 +19,24 @@ import numpy as np
 
 from uncore.drawing.table import Column, Row
 from uncore.execution.execute import execute
-from uncore_lab.figures.simulate import SEEDS
+from uncore_lab.figures.simulate import MATRIX_SEEDS
 from uncore_lab.results.table import Table
 from uncore_lab.validate import lockhammer
 from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.curves import Drawing, pictures
-from uncore_lab.validate.lockhammer import BARE_SEEDS, NOTHING, SLEEPING, Ns, Spot
+from uncore_lab.validate.lockhammer import BARE_SEEDS, NO_PARAMETERS, SLEEPING, Ns, Spot
 from uncore_lab.validate.section import Request, Section
 
-NEAR = 35.0  # per cent: what counts as near
-KNEE, STEP = 0.9, 2.0  # of the best throughput; how far a knee may be off, a factor
-KNEES = (200, 1000)  # the setting whose knees are compared
-LAW = "ticket_spinlock", ("skylake24", "broadwell10x2")  # on one socket of these
-SIBLINGS = 2  # threads of a core: they share one copy of the line
+NEAR_ERROR_PCT = 35.0  # largest error of a point that counts as near
+# the knee is at this share of the best throughput; a knee may be off by this factor
+# share of the best throughput at the knee, and largest factor between two knees
+KNEE_SHARE, MAX_KNEE_FACTOR = 0.9, 2.0
+KNEE_SETTING_NS = (200, 1000)  # hold and think whose knees are compared
+LAW_CURVES = "ticket_spinlock", ("skylake24", "broadwell10x2")  # on one socket of these
+THREADS_OF_A_CORE = 2  # siblings share one copy of the line
 
 BARE_MEDIAN = Bar("hold 0, think 0: median error", 14, 15, "%")
-BARE_NEAR = Bar(f"hold 0, think 0: points within {NEAR:g} %", 85, 90, "%", least=True)
+BARE_NEAR = Bar(f"hold 0, think 0: points within {NEAR_ERROR_PCT:g} %", 85, 90, "%", least=True)
 BUSY_MEDIAN = Bar("with hold or think: median error", 10, 15, "%")
 KNEES_NEAR = Bar("knees within one doubling", 83, 80, "%", least=True)
 LAW_OFF = Bar("ticket law: worst of base and price", 12.5, 15, "%")
@@ -52,18 +54,18 @@ PROSE = (
     "Threads meet at a barrier; each takes the lock, holds it, lets it go, stays away, again and"
     " again, and stops. A point is the elapsed time over the operations of all, in ns. Threads are"
     " placed in the order in which lockhammer pinned them. Measured: medians of nine runs;"
-    f" simulated: medians of {len(SEEDS)} seeds, of bare locks {len(BARE_SEEDS)}. At hold 0"
+    f" simulated: medians of {len(MATRIX_SEEDS)} seeds, of bare locks {len(BARE_SEEDS)}. At hold 0"
     " and think 0 both are less the harness (the primitive `empty`); elsewhere the loops that"
     " stand for hold and think last as long as `empty` shows that they did. Errors at"
-    " think 0 are of what is left without the hold, if"
-    f" holding excludes others. `near`: points within {NEAR:g} %; `knee`: the least number of"
-    f" threads with nine tenths of the best throughput, simulated / measured. {SLEEPING} is a"
+    " think 0 are of what is left without the hold, if holding excludes others."
+    f" `near`: points within {NEAR_ERROR_PCT:g} %; `knee`: the least number of threads with"
+    f" nine tenths of the best throughput, simulated / measured. {SLEEPING} is a"
     " program of Linux (workloads/programs), for its waiters sleep; no bar counts it."
 )
 
 
 @dataclass(frozen=True)
-class Point:
+class LockPoint:
     """A spot, measured and simulated."""
 
     spot: Spot
@@ -84,16 +86,16 @@ class Point:
 def measure(
     spots: Sequence[Spot],
     cores: int = 1,
-    overrides: Mapping[str, str] = NOTHING,
+    overrides: Mapping[str, str] = NO_PARAMETERS,
     ops: int = 0,
     seeds: tuple[int, ...] = (),
-) -> list[Point]:
+) -> list[LockPoint]:
     """These spots simulated, in their order, less the harness where it is subtracted."""
     runs = list(dict.fromkeys([*spots, *(spot.harness for spot in spots if spot.bare)]))
     results = execute([spot.job(overrides, ops, seeds) for spot in runs], cores)
     times = {spot: lockhammer.simulated(result) for spot, result in zip(runs, results, strict=True)}
     return [
-        Point(spot, times[spot].less(times[spot.harness].median) if spot.bare else times[spot])
+        LockPoint(spot, times[spot].less(times[spot.harness].median) if spot.bare else times[spot])
         for spot in spots
     ]
 
@@ -116,7 +118,7 @@ def run(request: Request) -> Section:
     )
 
 
-def table(points: Sequence[Point]) -> Table:
+def table(points: Sequence[LockPoint]) -> Table:
     return Table(
         "locks",
         ("machine", "primitive", "hold_ns", "think_ns", "threads"),
@@ -124,7 +126,7 @@ def table(points: Sequence[Point]) -> Table:
     )
 
 
-def _figures(point: Point) -> Row:
+def _figures(point: LockPoint) -> Row:
     spot, measured, simulated = point.spot, point.spot.measured, point.simulated
     return {
         "machine": spot.machine,
@@ -148,17 +150,21 @@ def _threads(machine: str, request: Request) -> Sequence[int]:
     return range(1, measured.most + 1) if request.every else measured.doubling()
 
 
-# ---- How near it is ------------------------------------------------------------------------------
+# ---- Distances from the measured curves ----------------------------------------------------------
 
 
-def _values(points: Sequence[Point]) -> Iterator[Value]:
+def _values(points: Sequence[LockPoint]) -> Iterator[Value]:
     """Each bar with its value."""
     bare = [abs(p.error) for p in points if p.judged and p.spot.bare]
     busy = [abs(p.error) for p in points if p.judged and not p.spot.bare]
     yield BARE_MEDIAN, statistics.median(bare)
     yield BARE_NEAR, 100 * _near(bare)
     yield BUSY_MEDIAN, statistics.median(busy)
-    knees = [_off(*_knees(own)) <= STEP for own in _curves(points) if _setting(own) == KNEES]
+    knees = [
+        _off(*_knees(own)) <= MAX_KNEE_FACTOR
+        for own in _curves(points)
+        if _setting(own) == KNEE_SETTING_NS
+    ]
     yield KNEES_NEAR, 100 * statistics.fmean(knees)
     laws = [_law_off(own) for own in _curves(points) if _has_law(own)]
     if laws:
@@ -166,48 +172,48 @@ def _values(points: Sequence[Point]) -> Iterator[Value]:
 
 
 def _near(errors: Sequence[float]) -> float:
-    return sum(error <= NEAR for error in errors) / len(errors)
+    return sum(error <= NEAR_ERROR_PCT for error in errors) / len(errors)
 
 
 def _off(value: float, other: float) -> float:
     return max(value / other, other / value)
 
 
-def _curves(points: Iterable[Point]) -> list[list[Point]]:
+def _curves(points: Iterable[LockPoint]) -> list[list[LockPoint]]:
     """Points of one machine, primitive and setting, by threads."""
-    curves: dict[tuple[str, str, int, int], list[Point]] = {}
+    curves: dict[tuple[str, str, int, int], list[LockPoint]] = {}
     for point in points:
         spot = point.spot
         curves.setdefault((spot.machine, spot.primitive, spot.hold, spot.think), []).append(point)
     return list(curves.values())
 
 
-def _setting(curve: Sequence[Point]) -> tuple[int, int]:
+def _setting(curve: Sequence[LockPoint]) -> tuple[int, int]:
     return curve[0].spot.hold, curve[0].spot.think
 
 
-def _knees(curve: Sequence[Point]) -> tuple[int, int]:
+def _knees(curve: Sequence[LockPoint]) -> tuple[int, int]:
     return _knee(curve, lambda p: p.simulated), _knee(curve, lambda p: p.spot.measured)
 
 
-def _knee(curve: Sequence[Point], of: Callable[[Point], Ns]) -> int:
-    most = min(of(point).median for point in curve) / KNEE
+def _knee(curve: Sequence[LockPoint], of: Callable[[LockPoint], Ns]) -> int:
+    most = min(of(point).median for point in curve) / KNEE_SHARE
     return next(point.spot.threads for point in curve if of(point).median <= most)
 
 
 # ---- The law of the ticket lock ------------------------------------------------------------------
 
 
-def _has_law(curve: Sequence[Point]) -> bool:
+def _has_law(curve: Sequence[LockPoint]) -> bool:
     spot = curve[0].spot
-    return spot.bare and spot.primitive == LAW[0] and spot.machine in LAW[1]
+    return spot.bare and spot.primitive == LAW_CURVES[0] and spot.machine in LAW_CURVES[1]
 
 
-def _laws(curve: Sequence[Point]) -> tuple[tuple[float, float], tuple[float, float]]:
+def _laws(curve: Sequence[LockPoint]) -> tuple[tuple[float, float], tuple[float, float]]:
     """(base, price of a core), simulated and measured: a line through the points of one socket."""
     socket = lockhammer.read(curve[0].spot.machine).socket
-    own = [point for point in curve if SIBLINGS < point.spot.threads <= socket]
-    cores = [point.spot.threads / SIBLINGS for point in own]
+    own = [point for point in curve if THREADS_OF_A_CORE < point.spot.threads <= socket]
+    cores = [point.spot.threads / THREADS_OF_A_CORE for point in own]
     lines = [
         np.polynomial.Polynomial.fit(cores, ns, 1).convert().coef
         for ns in ([p.simulated.median for p in own], [p.spot.measured.median for p in own])
@@ -216,14 +222,14 @@ def _laws(curve: Sequence[Point]) -> tuple[tuple[float, float], tuple[float, flo
     return (float(base), float(price)), (float(real_base), float(real_price))
 
 
-def _law_off(curve: Sequence[Point]) -> float:
+def _law_off(curve: Sequence[LockPoint]) -> float:
     return max(abs(100 * (ours / real - 1)) for ours, real in zip(*_laws(curve), strict=True))
 
 
 # ---- What is shown -------------------------------------------------------------------------------
 
 
-def _row(curve: Sequence[Point]) -> Row:
+def _row(curve: Sequence[LockPoint]) -> Row:
     spot, judged = curve[0].spot, [abs(p.error) for p in curve if p.judged]
     worst = max((p for p in curve if p.judged), key=lambda p: abs(p.error))
     return {
@@ -240,7 +246,7 @@ def _row(curve: Sequence[Point]) -> Row:
         "most": [round(p.simulated.high, 1) for p in curve],
         "spread": round(statistics.median(p.simulated.spread for p in curve), 1),
         "median_error": _percent(statistics.median(judged)),
-        "near": [sum(error <= NEAR for error in judged), len(judged)],
+        "near": [sum(error <= NEAR_ERROR_PCT for error in judged), len(judged)],
         "worst": _percent(worst.error),
         "worst_at": worst.spot.threads,
         "knee": list(_knees(curve)),
@@ -276,14 +282,16 @@ def _hosts(names: Sequence[str]) -> Iterator[str]:
         yield f"{name}: {lockhammer.read(name).host}, with the numbers of its family"
 
 
-def _misses(points: Sequence[Point]) -> Iterator[str]:
-    """By machine and primitive: how many points are near, and at which settings the others are."""
-    primitives: dict[tuple[str, str], list[Point]] = {}
+def _misses(points: Sequence[LockPoint]) -> Iterator[str]:
+    """Sentences by machine and primitive: the number of points that are near, and the settings of
+    the others.
+    """
+    primitives: dict[tuple[str, str], list[LockPoint]] = {}
     for point in points:
         if point.judged:
             primitives.setdefault((point.spot.machine, point.spot.primitive), []).append(point)
     for name, own in primitives.items():
-        far = Counter(f"{p.spot.hold}/{p.spot.think}" for p in own if abs(p.error) > NEAR)
+        far = Counter(f"{p.spot.hold}/{p.spot.think}" for p in own if abs(p.error) > NEAR_ERROR_PCT)
         median = statistics.median(abs(point.error) for point in own)
         misses = ", ".join(f"{count} at {setting}" for setting, count in far.items())
         yield (

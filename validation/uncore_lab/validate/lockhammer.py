@@ -1,7 +1,7 @@
 """Measured curves of lockhammer, and the jobs that simulate them.
 
     carried() -> [machine]            the machines that have curves
-    read(machine) -> Measured         a machine's figures
+    read(machine) -> LockFigures      a machine's figures
     spot.measured -> Ns               at so many threads of a curve: median, p20 and p80
     spot.job() -> Job                 the run that stands for it
     simulated(result) -> Ns           what came of it
@@ -33,43 +33,44 @@ from uncore.program import Program
 from uncore.result import Result
 from uncore.support import paths
 from uncore_lab.figures import LOCKS
-from uncore_lab.figures.simulate import SEEDS
+from uncore_lab.figures.simulate import MATRIX_SEEDS
 
 HARNESS = "empty"
-NOTHING: Mapping[str, str] = {}
+NO_PARAMETERS: Mapping[str, str] = {}
 
-ALONE = {"guarded": "0"}  # the lock's own line is all that is shared
+BARE_LOCK = {"guarded": "0"}  # the lock's own line is all that is shared
 
-# As lockhammer's sources have it: delays of up to 30,000 pauses, so that a thread which has failed
+# Values of lockhammer's sources: delays of up to 30,000 pauses, so that a thread which has failed
 # once sleeps for as long as hundreds of operations take, and only a whole run has the tail.
-EVENT = {"attempt": "swap", "delay": "600", "ops": "5000"}
+EVENT_PARAMETERS = {"attempt": "swap", "delay": "600", "ops": "5000"}
 
-# What stands for a primitive: a workload, its parameters, and whether `hold` excludes others.
+# Stand-ins for primitives: workload, parameters, and True if `hold` excludes others.
 PRIMITIVES: dict[str, tuple[str, Mapping[str, str], bool]] = {
-    "incdec_refcount": ("refcount/incdec", NOTHING, False),
-    "cas_lockref": ("refcount/lockref", NOTHING, False),
-    "ticket_spinlock": ("lock/ticket_packed", ALONE, True),
-    "swap_mutex": ("lock/swap", ALONE, True),
-    "queued_spinlock": ("lock/qspinlock", ALONE, True),
-    "event_mutex": ("lock/event_mutex", ALONE | EVENT, True),
+    "incdec_refcount": ("refcount/incdec", NO_PARAMETERS, False),
+    "cas_lockref": ("refcount/lockref", NO_PARAMETERS, False),
+    "ticket_spinlock": ("lock/ticket_packed", BARE_LOCK, True),
+    "swap_mutex": ("lock/swap", BARE_LOCK, True),
+    "queued_spinlock": ("lock/qspinlock", BARE_LOCK, True),
+    "event_mutex": ("lock/event_mutex", BARE_LOCK | EVENT_PARAMETERS, True),
 }
-WORKLOADS = PRIMITIVES | {HARNESS: ("lock/empty", NOTHING, False)}
-# A program of Linux, for its waiters sleep; no bar counts its points.  Whole runs as of EVENT where
-# threads do nothing else, which is all that is shown, for others take minutes; a tenth there.
+WORKLOADS = PRIMITIVES | {HARNESS: ("lock/empty", NO_PARAMETERS, False)}
+# This program runs on Linux, because its waiters sleep; no bar counts its points.  Runs are as long
+# as with EVENT_PARAMETERS where threads do nothing else; other settings, which are not shown, would
+# take minutes and get a tenth of the operations.
 SLEEPING, MONITOR = "jvm_objectmonitor", paths.WORKLOADS / "programs/lock/objectmonitor.c"
 SLEEPING_OPS, SLEEPING_FEW = 5000, 500
-BARE = "0-0"
+BARE_SETTING = "0-0"
 SETTINGS = ((0, 0), (200, 1000), (1000, 0), (1000, 5000))  # hold and think, ns
 
-# Operations of a thread: of all together about OPS, of each at least FEW (measured: 5000 of each).
+# Operations of all threads together, about, and of each thread at least (measured: 5000 of each).
 # Twice as many change no conclusion (tests/bars/test_locks.py).
-OPS, FEW = 3000, 60
+RUN_OPS, MIN_THREAD_OPS = 3000, 60
 # A bare lock's points depend most on where its line lies, which each of the nine measured runs drew
 # anew (V10).
 BARE_SEEDS = usual_seeds("native", 9)
 # Threads that spin at a barrier leave it as fast as they read its line, not as an operating system
 # wakes them.
-BARRIER = {"chance.start": "20ns"}
+BARRIER_OVERRIDES = {"chance.start": "20ns"}
 
 
 class Ns(NamedTuple):
@@ -88,7 +89,7 @@ class Ns(NamedTuple):
         return Ns(*(ns - amount for ns in self))
 
 
-class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LockCurve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """ns an operation with 1, 2, 3 ... threads."""
 
     median: list[float]
@@ -99,22 +100,22 @@ class Curve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Ns(*(ns[threads - 1] for ns in (self.median, self.p20, self.p80)))
 
 
-class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LockFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One machine's file; the keys are explained in uncore_lab/figures/README.md."""
 
     quality: str
     source: str
-    host: str  # as the source calls it
+    host: str  # name of the host in the source
     placement: str
     socket: int  # threads that the pin order puts on one socket
-    ns: dict[str, dict[str, Curve]]
+    ns: dict[str, dict[str, LockCurve]]
 
     def harness(self, setting: str, threads: int) -> float:
         return self.ns[HARNESS][setting].at(threads).median
 
     @property
     def most(self) -> int:
-        return len(self.ns[HARNESS][BARE].median)
+        return len(self.ns[HARNESS][BARE_SETTING].median)
 
     def doubling(self) -> list[int]:
         """1, 2, 4 ... and all threads."""
@@ -156,14 +157,14 @@ class Spot:
     def measured(self) -> Ns:
         found = read(self.machine)
         ns = found.ns[self.primitive][self.setting].at(self.threads)
-        return ns.less(found.harness(BARE, self.threads)) if self.bare else ns
+        return ns.less(found.harness(BARE_SETTING, self.threads)) if self.bare else ns
 
     @property
     def times(self) -> dict[str, str]:
         """Think, and a hold that excludes nobody, last as long as `empty` shows, whose threads do
         nothing else.  While a lock is held the sibling mostly waits, and leaves the core alone."""
         found, asked = read(self.machine), self.hold + self.think
-        took = found.harness(self.setting, self.threads) - found.harness(BARE, self.threads)
+        took = found.harness(self.setting, self.threads) - found.harness(BARE_SETTING, self.threads)
         longer = self.threads * took / asked if asked else 1
         hold = self.hold if self.excludes else longer * self.hold
         return {"hold": f"{hold:.0f}ns", "think": f"{longer * self.think:.0f}ns", "spin": "time"}
@@ -177,24 +178,24 @@ class Spot:
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        return BARE_SEEDS if self.bare and not self.sleeping else SEEDS
+        return BARE_SEEDS if self.bare and not self.sleeping else MATRIX_SEEDS
 
     def job(
         self,
-        overrides: Mapping[str, str] = NOTHING,
+        overrides: Mapping[str, str] = NO_PARAMETERS,
         ops: int = 0,
         seeds: tuple[int, ...] = (),
     ) -> Job:
         """`seeds`: others than the usual ones."""
         common: Any = {"placement": read(self.machine).placement, "seeds": seeds or self.seeds}
-        common["overrides"] = BARRIER | dict(overrides)
+        common["overrides"] = BARRIER_OVERRIDES | dict(overrides)
         if self.sleeping:
             each = ops or (SLEEPING_OPS if self.bare else SLEEPING_FEW)
             times = (self.times[name].removesuffix("ns") for name in ("hold", "think"))
             common["arguments"] = ("{threads}", str(each), *times)
             return make_job(self.machine, _monitor(), [self.threads], **common)
         workload, parameters, _ = WORKLOADS[self.primitive]
-        each = ops or max(FEW, OPS // self.threads)
+        each = ops or max(MIN_THREAD_OPS, RUN_OPS // self.threads)
         common["parameters"] = {"ops": str(each), **self.times, **parameters}
         return make_job(self.machine, workload, [self.threads], **common)
 
@@ -206,7 +207,7 @@ def _monitor() -> Program:
 
 
 def simulated(result: Result) -> Ns:
-    """Of one spot, over its seeds."""
+    """Time of an operation on one spot: median, least and largest over its seeds."""
     times = sorted(point.elapsed_ps / 1000 / point.ops for point in result.points)
     return Ns(statistics.median(times), times[0], times[-1])
 
@@ -225,9 +226,9 @@ def spots(machine: str, threads: Sequence[int]) -> list[Spot]:
 
 
 @cache
-def read(machine: str) -> Measured:
+def read(machine: str) -> LockFigures:
     path = LOCKS / f"{machine}.toml"
     try:
-        return msgspec.convert(tomllib.loads(path.read_text()), Measured)
+        return msgspec.convert(tomllib.loads(path.read_text()), LockFigures)
     except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise UserError(f"{path}: no figures of locks: {error}") from None

@@ -1,6 +1,6 @@
-"""What others published, simulated: locks, counts, queues and barriers on the machines they had.
+"""Simulates published figures: locks, counts, queues and barriers on the machines of their authors.
 
-    run(request) -> Section      compared(name) -> [Compared]     the figures of one set
+    run(request) -> Section      compared(name) -> [ComparedFigure]     the figures of one set
     figures_of(machine, curve) -> [(label, measured, simulated, what it is good for)]
 
 Each set is a paper's table, a commit's or a post's (figures/bench): nothing of the model was chosen
@@ -19,15 +19,16 @@ from uncore.drawing.table import Column, Row
 from uncore.execution.execute import execute
 from uncore.result import Point
 from uncore_lab.figures import published_sets as sets
-from uncore_lab.figures.published_sets import Curve
+from uncore_lab.figures.published_sets import PublishedCurve
 from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Bar, Value
-from uncore_lab.validate.section import Lacking, Picture, Request, Section
+from uncore_lab.validate.section import Lacking, ReportPicture, Request, Section
 
 MEDIAN = Bar("open sets: median absolute error", 25, 15, "%")
 JUDGES = Bar("opened judges: median absolute error", 34, 20, "%")
-PROBES = 100, 1000  # ns of the parameter that is fitted: with 0 no clock is read
-LEAST_SPAN = 5.0  # of the picture: factors above and below 1
+# values of the fitted parameter; not 0, because then no clock is read
+PROBE_PARAMETERS_NS = 100, 1000
+MIN_SPAN_FACTOR = 5.0  # least span of the picture: factors above and below 1
 
 PROSE = (
     "Figures of papers, commits and posts, each simulated by a small workload on the machine that"
@@ -41,7 +42,7 @@ PROSE = (
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedFigure:
     """One figure, published and simulated."""
 
     set: str
@@ -97,12 +98,12 @@ def run(request: Request) -> Section:
     )
 
 
-def table(figures: Sequence[Compared]) -> Table:
+def table(figures: Sequence[ComparedFigure]) -> Table:
     return Table("bench", ("set", "curve", "at"), [figure.row() for figure in figures])
 
 
 def _chosen(request: Request) -> list[str]:
-    """Those of the machines named, or all, that may be simulated."""
+    """Names of the sets to simulate, of the machines named or of all; sealed sets are left out."""
     shown = {name: sets.read(name).machine for name in sets.shown(sets.sealed())}
     machines = sorted(set(shown.values()))
     wanted = request.chosen(machines, "nothing that may be simulated was published of")
@@ -112,7 +113,7 @@ def _chosen(request: Request) -> list[str]:
 # ---- What is simulated ---------------------------------------------------------------------------
 
 
-def compared(name: str, cores: int = 1) -> list[Compared]:
+def compared(name: str, cores: int = 1) -> list[ComparedFigure]:
     """The figures of a set that may be simulated."""
     seal = sets.sealed()
     if name not in sets.shown(seal):
@@ -121,14 +122,16 @@ def compared(name: str, cores: int = 1) -> list[Compared]:
         )
     published = sets.read(name)
     return [
-        Compared(name, published.machine, curve.name, *figure, name in seal.judges)
+        ComparedFigure(name, published.machine, curve.name, *figure, name in seal.judges)
         for curve in published.curves
         for figure in figures_of(published.simulated, curve, cores)
     ]
 
 
-def figures_of(machine: str, curve: Curve, cores: int = 1) -> list[tuple[str, float, float, str]]:
-    """Of each: what it is called, measured, simulated, and what it is good for."""
+def figures_of(
+    machine: str, curve: PublishedCurve, cores: int = 1
+) -> list[tuple[str, float, float, str]]:
+    """Label, measured and simulated value, and kind of each figure of the curve."""
     more = {curve.fit: f"{_fitted(machine, curve)}ns"} if curve.fit else {}
     ours = [_shown(curve, result.points) for result in execute(curve.jobs(machine, more), cores)]
     if curve.relative:
@@ -137,34 +140,34 @@ def figures_of(machine: str, curve: Curve, cores: int = 1) -> list[tuple[str, fl
     return list(zip(curve.labels, curve.measured, ours, kinds, strict=True))
 
 
-def _fitted(machine: str, curve: Curve) -> int:
+def _fitted(machine: str, curve: PublishedCurve) -> int:
     """ns for which the first figure is met; an operation's time is linear in them."""
-    jobs = [curve.job(machine, 0, {curve.fit: f"{ns}ns"}) for ns in PROBES]
+    jobs = [curve.job(machine, 0, {curve.fit: f"{ns}ns"}) for ns in PROBE_PARAMETERS_NS]
     bare, more = (1000 / _shown(curve, result.points) for result in execute(jobs))
-    slope = (PROBES[1] - PROBES[0]) / (more - bare)
-    return max(0, round(PROBES[0] + (1000 / curve.measured[0] - bare) * slope))
+    slope = (PROBE_PARAMETERS_NS[1] - PROBE_PARAMETERS_NS[0]) / (more - bare)
+    return max(0, round(PROBE_PARAMETERS_NS[0] + (1000 / curve.measured[0] - bare) * slope))
 
 
-def _shown(curve: Curve, points: Sequence[Point]) -> float:
+def _shown(curve: PublishedCurve, points: Sequence[Point]) -> float:
     """The median of the seeds."""
     return statistics.median(QUANTITIES[curve.show](point, curve) for point in points)
 
 
-def _rate(point: Point, _: Curve) -> float:
+def _rate(point: Point, _: PublishedCurve) -> float:
     return point.ops / point.elapsed_ps * 1e6
 
 
-def _of_hart(point: Point, curve: Curve) -> float:
+def _of_hart(point: Point, curve: PublishedCurve) -> float:
     return point.thread_ops[curve.hart] / point.elapsed_ps * 1e6
 
 
-def _apart(point: Point, _: Curve) -> float:
+def _apart(point: Point, _: PublishedCurve) -> float:
     assert point.thread_ps  # kept by every run of today
     times = [left - entered for entered, left in point.thread_ps]
     return max(times) / min(times)
 
 
-QUANTITIES: dict[str, Callable[[Point, Curve], float]] = {
+QUANTITIES: dict[str, Callable[[Point, PublishedCurve], float]] = {
     "rate": _rate,
     "each": lambda point, curve: _rate(point, curve) / point.threads,
     "hart": _of_hart,
@@ -177,7 +180,7 @@ QUANTITIES: dict[str, Callable[[Point, Curve], float]] = {
 # ---- What is shown -------------------------------------------------------------------------------
 
 
-def _values(figures: Sequence[Compared]) -> list[Value]:
+def _values(figures: Sequence[ComparedFigure]) -> list[Value]:
     errors: dict[bool, list[float]] = {}
     for figure in figures:
         if figure.counts:
@@ -186,7 +189,7 @@ def _values(figures: Sequence[Compared]) -> list[Value]:
     return [(bars[judge], statistics.median(own)) for judge, own in sorted(errors.items())]
 
 
-def _note(name: str, figures: Sequence[Compared]) -> str:
+def _note(name: str, figures: Sequence[ComparedFigure]) -> str:
     errors = [abs(figure.error) for figure in figures if figure.counts]
     published = sets.read(name)
     return (
@@ -195,14 +198,14 @@ def _note(name: str, figures: Sequence[Compared]) -> str:
     )
 
 
-def picture(figures: Sequence[Compared]) -> Picture:
+def picture(figures: Sequence[ComparedFigure]) -> ReportPicture:
     """Simulated over measured, a line for each set."""
     series: dict[str, list[tuple[float, float]]] = {}
     for figure in figures:
         if figure.counts:
             own = series.setdefault(figure.set, [])
             own.append((len(own), figure.ratio))
-    most = max([LEAST_SPAN, *(max(r, 1 / r) for own in series.values() for _, r in own)])
+    most = max([MIN_SPAN_FACTOR, *(max(r, 1 / r) for own in series.values() for _, r in own)])
     panel = curves(
         series,
         "What others published",
@@ -211,7 +214,7 @@ def picture(figures: Sequence[Compared]) -> Picture:
         words=[str(number + 1) for number in range(max(map(len, series.values())))],
         span=(1 / most, most),
     )
-    return Picture("bench", "bench: simulated over measured, figure by figure", [panel])
+    return ReportPicture("bench", "bench: simulated over measured, figure by figure", [panel])
 
 
 def _number(value: float) -> str:

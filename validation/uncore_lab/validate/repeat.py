@@ -1,4 +1,4 @@
-"""Which differences between the pairs of a matrix repeat, so that a model could show them.
+"""Finds the differences between pairs of a matrix that repeat, so that a model could show them.
 
     levels(machine, measured) -> {level: Repeat}
     by_level(machine, measured) -> every pair the median of its level: the guess to beat
@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from uncore.topology.machine import Machine
 from uncore_lab.figures.hardware import Mask, Matrix, level_of_pairs
 
-CLEARLY = 0.1  # of the error that guessing the median makes; pure noise gains nothing, or loses
+# least gain over guessing the median, as a share of its error; pure noise gains nothing, or loses
+MIN_GAIN_SHARE = 0.1
 
 Vector = NDArray[np.float64]
 Cores = NDArray[np.int64]  # two a reading
@@ -37,7 +38,7 @@ class Repeat(NamedTuple):
 
     @property
     def has_structure(self) -> bool:
-        return self.from_others < (1 - CLEARLY) * self.from_median
+        return self.from_others < (1 - MIN_GAIN_SHARE) * self.from_median
 
 
 def levels(machine: Machine, measured: Matrix) -> dict[str, Repeat]:

@@ -1,4 +1,4 @@
-"""What was compared as one HTML page to send: every experiment's table, notes and pictures.
+"""Writes one HTML page to send: every experiment's table, notes and pictures.
 
 write(path, sections, command)      `command` are the words that write it again
 """
@@ -15,10 +15,10 @@ from uncore_lab.validate.section import Section
 
 def write(path: Path, sections: Sequence[Section], command: str) -> None:
     shown = [
-        document.Section(s.title, document.table(s.rows, s.columns) + _beneath(s), s.prose)
+        document.ReportSection(s.title, document.table(s.rows, s.columns) + _beneath(s), s.prose)
         for s in sections
     ]
-    again = document.Section("How to repeat it", f"<pre>{escape(command)}</pre>")
+    again = document.ReportSection("How to repeat it", f"<pre>{escape(command)}</pre>")
     document.write(path, "Validation", "Simulated against measured.", [*shown, again])
 
 

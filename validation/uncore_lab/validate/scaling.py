@@ -1,6 +1,6 @@
 """will-it-scale on two servers: the curve of a skeleton of each kernel path over the measured one.
 
-    run(request) -> Section      curves(series, cores) -> [Curve], simulated beside measured
+    run(request) -> Section      curves(series, cores) -> [ScalingCurve], simulated beside measured
 
 Curves are normalised at one task.  The private instructions of a call (`work`) are fitted to the
 rate of a single task.  What happens with more tasks follows from the locks and lines of the
@@ -29,10 +29,11 @@ from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Bar
 from uncore_lab.validate.curves import Drawing, pictures
 from uncore_lab.validate.section import Request, Section
-from uncore_lab.validate.series import CONTENDED, Series, carried, series
+from uncore_lab.validate.series import CONTENDED_BELOW_GAIN, Series, carried, series
 
-PROBES = 200, 2200  # instructions of the two runs that find `work`: enough to loop at all
-KNEE = 0.9
+# instructions of the two runs that find `work`: enough to loop at all
+PROBE_WORK_INSTRUCTIONS = 200, 2200
+KNEE_GAIN = 0.9
 SHAPE = Bar("curves: median shape error, a factor", 1.25, 1.1, "")
 DRAWING = Drawing(
     pictures=("benchmark",),
@@ -60,12 +61,12 @@ def shape_error(simulated: Sequence[float], measured: Sequence[float]) -> float:
 
 
 def knee(tasks: Sequence[int], curve: Sequence[float]) -> int:
-    enough = KNEE * max(curve)
+    enough = KNEE_GAIN * max(curve)
     return next(n for n, v in zip(tasks, curve, strict=True) if v >= enough)
 
 
 @dataclass(frozen=True)
-class Curve:
+class ScalingCurve:
     """Simulated over measured, each normalised at one task."""
 
     series: Series
@@ -88,13 +89,16 @@ class Curve:
         return curve[-1] / curve[self.series.measured.tasks.index(self.series.measured.cores)]
 
     def contended(self, curve: list[float]) -> bool:
-        return curve[self.series.measured.tasks.index(self.series.measured.cores)] < CONTENDED
+        return (
+            curve[self.series.measured.tasks.index(self.series.measured.cores)]
+            < CONTENDED_BELOW_GAIN
+        )
 
 
 # ---- What is simulated ---------------------------------------------------------------------------
 
 
-def curves(chosen: Sequence[Series], cores: int = 1) -> list[Curve]:
+def curves(chosen: Sequence[Series], cores: int = 1) -> list[ScalingCurve]:
     """Each series simulated, in their order."""
     works = _fit_work(chosen, cores)
     jobs = [curve.jobs(work) for curve, work in zip(chosen, works, strict=True)]
@@ -103,7 +107,7 @@ def curves(chosen: Sequence[Series], cores: int = 1) -> list[Curve]:
     for curve, work, own in zip(chosen, works, jobs, strict=True):
         rates = _rates([next(results) for _ in own])
         simulated.append(
-            Curve(
+            ScalingCurve(
                 curve,
                 work,
                 [rates[n] / rates[1] for n in curve.measured.tasks],
@@ -122,13 +126,13 @@ def _fit_work(chosen: Sequence[Series], cores: int) -> list[int]:
 
     Time is linear in them, so two runs tell; 0 where the skeleton alone takes longer.
     """
-    jobs = [curve.job([1], work) for curve in chosen for work in PROBES]
+    jobs = [curve.job([1], work) for curve in chosen for work in PROBE_WORK_INSTRUCTIONS]
     times = [1e9 / _rates([result])[1] for result in execute(jobs, cores)]
     works = []
     for curve, bare, more in zip(chosen, times[::2], times[1::2], strict=True):
         target = 1e9 * curve.skeleton.counted / curve.rates[0]
-        slope = (PROBES[1] - PROBES[0]) / (more - bare)
-        works.append(max(0, round(PROBES[0] + (target - bare) * slope)))
+        slope = (PROBE_WORK_INSTRUCTIONS[1] - PROBE_WORK_INSTRUCTIONS[0]) / (more - bare)
+        works.append(max(0, round(PROBE_WORK_INSTRUCTIONS[0] + (target - bare) * slope)))
     return works
 
 
@@ -151,7 +155,7 @@ def run(request: Request) -> Section:
     )
 
 
-def table(curves: Sequence[Curve]) -> Table:
+def table(curves: Sequence[ScalingCurve]) -> Table:
     return Table(
         "scaling",
         ("machine", "benchmark", "system", "tasks"),
@@ -159,7 +163,7 @@ def table(curves: Sequence[Curve]) -> Table:
     )
 
 
-def _points(curve: Curve) -> list[Row]:
+def _points(curve: ScalingCurve) -> list[Row]:
     """Throughput over one task's."""
     series = curve.series
     points = zip(series.measured.tasks, curve.measured, curve.simulated, strict=True)
@@ -177,7 +181,7 @@ def _points(curve: Curve) -> list[Row]:
     ]
 
 
-def _row(curve: Curve) -> Row:
+def _row(curve: ScalingCurve) -> Row:
     ours, theirs, series = curve.simulated, curve.measured, curve.series
     return {
         "machine": series.machine,
@@ -195,7 +199,7 @@ def _row(curve: Curve) -> Row:
     }
 
 
-def signature(curves: Sequence[Curve]) -> list[tuple[float, float]]:
+def signature(curves: Sequence[ScalingCurve]) -> list[tuple[float, float]]:
     """From one number of tasks to the next: the median ratio of throughput over the contended
     series that have a skeleton, simulated and measured."""
     contended = [curve for curve in curves if curve.contended(curve.measured)]
@@ -209,7 +213,7 @@ def _step(at: tuple[int, int], each: Sequence[list[float]]) -> float:
     return statistics.median(curve[at[1]] / curve[at[0]] for curve in each)
 
 
-def _signature(machine: str, curves: Sequence[Curve]) -> str:
+def _signature(machine: str, curves: Sequence[ScalingCurve]) -> str:
     own = [curve for curve in curves if curve.series.machine == machine]
     measured = own[0].series.measured
     steps = [

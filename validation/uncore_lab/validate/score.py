@@ -1,6 +1,6 @@
 """Simulated against measured: the errors of one machine, and the bounds they must keep.
 
-    score(machine, hardware, measured, simulated) -> Score
+    score(machine, hardware, measured, simulated) -> HandoffScore
     broken(score, hardware) -> what is past its bound, in words
 
 Errors are relative to the measured figure.  A class's error compares medians.  `pair_err_const_pct`
@@ -23,11 +23,11 @@ from uncore_lab.validate import repeat
 from uncore_lab.validate.repeat import mean_error
 
 CLASS_MEAN, CLASS_WORST = 4.0, 10.0  # per cent, on machines of quality A and B
-CARRIED, MATRIX = "carried figures", "matrix"  # what the pairs are from
-SAME = 1e-6  # ns squared: figures that differ by less are one figure
+CARRIED, MATRIX = "carried figures", "matrix"  # sources of the pairs
+SAME_FIGURE_NS2 = 1e-6  # ns squared: figures that differ by less are one figure
 
 
-class Score(msgspec.Struct, frozen=True):
+class HandoffScore(msgspec.Struct, frozen=True):
     machine: str
     quality: str
     classes: int
@@ -50,7 +50,7 @@ class Score(msgspec.Struct, frozen=True):
 
 def score(
     machine: Machine, hardware: Hardware, measured: Matrix, simulated: Matrix, pairs_from: str
-) -> Score:
+) -> HandoffScore:
     masks = {
         name: mask & ~np.isnan(measured) for name, mask in hardware.masks(machine).items()
     }  # fmt: skip
@@ -64,7 +64,7 @@ def score(
     pair, const = (mean_error(guess, measured, known) for guess in (simulated, median))
     with_structure = _with_structure(machine, measured) if pairs_from == MATRIX else {}
     places = np.any(list(with_structure.values()), axis=0) if with_structure else None
-    return Score(
+    return HandoffScore(
         machine=machine.id,
         quality=hardware.quality,
         classes=len(medians),
@@ -115,7 +115,9 @@ def _slice_r2(machine: Machine, measured: Matrix, simulated: Matrix) -> float | 
     truth = measured[pairs]
     unexplained = np.sum((truth - simulated[pairs]) ** 2)
     spread = np.sum((truth - truth.mean()) ** 2)
-    return round(1 - float(unexplained / spread), 2) if spread > SAME * len(truth) else None
+    return (
+        round(1 - float(unexplained / spread), 2) if spread > SAME_FIGURE_NS2 * len(truth) else None
+    )
 
 
 def _order(machine: Machine) -> list[int]:
@@ -126,7 +128,7 @@ def _order(machine: Machine) -> list[int]:
     return sorted(cores, key=lambda core: beyond[machine.core_stops[core]])
 
 
-def broken(score: Score, hardware: Hardware) -> list[str]:
+def broken(score: HandoffScore, hardware: Hardware) -> list[str]:
     """Bounds hold on machines measured well enough."""
     if score.quality not in BOUND_QUALITIES:
         return []
@@ -144,7 +146,7 @@ def broken(score: Score, hardware: Hardware) -> list[str]:
     return [message for holds, message in checks if not holds]
 
 
-def no_better(score: Score) -> str:
+def no_better(score: HandoffScore) -> str:
     """Than the median of the level, where the matrix has structure; empty where it is."""
     ours, constant = score.structured_err_pct, score.structured_const_pct
     if ours is None or constant is None or ours < constant:

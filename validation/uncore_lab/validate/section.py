@@ -1,4 +1,4 @@
-"""What every experiment of `uncore validate` is asked, and what it answers.
+"""Input and output of every experiment of `uncore validate`.
 
     run(request: Request) -> Section         one such function a module (`EXPERIMENTS` in __init__)
 
@@ -28,13 +28,13 @@ class Lacking(UserError):
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asks of all experiments."""
+    """Arguments that the user gives to all experiments."""
 
     machines: tuple[str, ...] = ()  # none: every machine that the experiment has figures of
     matrices: Path | None = None  # a directory of measured matrices, MACHINE.csv
     matrix: Path | None = None  # or one, of the one machine named
-    home: str = ""  # where that matrix's line was homed, if the user knows
-    cores: int = 1  # of the host, that may work
+    home: str = ""  # home of that matrix's line, if the user knows
+    cores: int = 1  # cores of the host to use
     pictures: bool = False  # are shown: a report is being written
     every: bool = False  # point that was measured, where some would do
 
@@ -63,10 +63,10 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Picture:
+class ReportPicture:
     """A figure of a report, with its caption."""
 
-    name: str  # of a file, without an ending
+    name: str  # name of the file, without an ending
     caption: str
     panels: Sequence[Panel]
 
@@ -81,9 +81,9 @@ class Section:
     columns: Sequence[Column]
     rows: Sequence[Row]
     bars: Sequence[Value] = ()
-    broken: Sequence[str] = ()  # what else does not hold, in words
+    broken: Sequence[str] = ()  # sentences on anything else that does not hold
     notes: Sequence[str] = ()  # beneath the table, a line each
-    pictures: Sequence[Picture] = ()
+    pictures: Sequence[ReportPicture] = ()
     tables: Sequence[Table] = ()  # files of validation/results
 
     @property

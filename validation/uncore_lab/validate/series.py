@@ -1,7 +1,7 @@
 """Measured curves of will-it-scale, and the jobs that simulate them.
 
     carried() -> [name]                  the machines that have curves
-    curves_of(machine) -> Measured       all that was measured on it
+    curves_of(machine) -> ScalingFigures  all that was measured on it
     series(machines) -> [Series]         each curve, with the skeleton that stands for its benchmark
     series.jobs(work) -> [Job]           the whole curve, a call doing `work` private instructions
 
@@ -28,18 +28,18 @@ from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.topology.machine import Machine
 from uncore_lab.figures import SCALING
-from uncore_lab.figures.simulate import SEEDS
+from uncore_lab.figures.simulate import MATRIX_SEEDS
 
 SKELETONS = "skeletons"
-THREADS = "-threads"  # of a key: the tasks are threads of one process
-LASTS = 20e-6  # seconds of a single task: long against the barrier that starts all
-LEAST = 20  # calls of each task
-# Of tasks that meet at locks: who waits stays away, the longer the longer it waits, and meanwhile
-# others call often.  So a run is as long as many calls and many of the longest absences.
-MEET, ABSENCES = 1000, 20
-LONGEST = 100e-6  # seconds of an absence
-PAUSES = 32678  # of FreeBSD's longest absence, on 64 processors and more
-CONTENDED = 3  # a series is contended that gains less than this from all cores
+THREADS_SUFFIX = "-threads"  # suffix of a key: the tasks are threads of one process
+MIN_SINGLE_TASK_S = 20e-6  # long against the barrier that starts all tasks
+MIN_CALLS_PER_TASK = 20
+# Tasks that meet at locks: a waiting task backs off, the longer the longer it waits, and meanwhile
+# others call often. So a run lasts at least so many calls and so many of the longest absences.
+MIN_CALLS_AT_LOCKS, MIN_BACK_OFFS = 1000, 20
+MAX_BACK_OFF_S = 100e-6  # longest back-off of a waiting task
+MAX_BACK_OFF_PAUSES = 32678  # FreeBSD's longest back-off on 64 processors and more
+CONTENDED_BELOW_GAIN = 3  # a series is contended if all cores together gain less than this factor
 
 Values = Mapping[str, str | int]
 
@@ -49,7 +49,7 @@ class Steps(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ratios: list[float]
 
 
-class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ScalingFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One machine's file; the keys are explained in uncore_lab/figures/README.md."""
 
     name: str
@@ -73,7 +73,8 @@ class Skeleton:
     workload: str
     counted: float  # operations the benchmark counts where the skeleton does one
     values: Values
-    fitted: Sequence[str]  # of the values, or defaults, that were chosen with its curves in sight
+    # names of the values, or defaults, that were chosen with its curves in sight
+    fitted: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -83,12 +84,12 @@ class Series:
     machine: str
     benchmark: str
     kind: str  # "fbsd11", "fbsd11-threads"
-    measured: Measured
+    measured: ScalingFigures
     skeleton: Skeleton
 
     @property
     def system(self) -> str:
-        return self.kind.removesuffix(THREADS)
+        return self.kind.removesuffix(THREADS_SUFFIX)
 
     @property
     def rates(self) -> list[float]:
@@ -98,22 +99,25 @@ class Series:
     @property
     def calls(self) -> int:
         """Of each task."""
-        return max(LEAST, math.ceil(LASTS * self.rates[0] / self.skeleton.counted))
+        return max(
+            MIN_CALLS_PER_TASK, math.ceil(MIN_SINGLE_TASK_S * self.rates[0] / self.skeleton.counted)
+        )
 
     @property
     def contended(self) -> bool:
         return (
-            self.rates[self.measured.tasks.index(self.measured.cores)] < CONTENDED * self.rates[0]
+            self.rates[self.measured.tasks.index(self.measured.cores)]
+            < CONTENDED_BELOW_GAIN * self.rates[0]
         )
 
     def length(self, pause: float) -> dict[str, str]:
-        """Of a run, as parameters; a pause takes so many seconds."""
+        """Parameters that set the length of a run. `pause`: seconds that a pause takes."""
         alone = self.skeleton.counted / self.rates[0]  # a call of a single task
         if not self.contended:
-            absence = max(LASTS, LEAST * alone) / ABSENCES
+            absence = max(MIN_SINGLE_TASK_S, MIN_CALLS_PER_TASK * alone) / MIN_BACK_OFFS
             return {"ops": str(self.calls), "lock_delay": str(round(absence / pause))}
-        pauses = min(PAUSES, round(LONGEST / pause))
-        lasts = max(MEET * alone, ABSENCES * pauses * pause)
+        pauses = min(MAX_BACK_OFF_PAUSES, round(MAX_BACK_OFF_S / pause))
+        lasts = max(MIN_CALLS_AT_LOCKS * alone, MIN_BACK_OFFS * pauses * pause)
         return {"duration": f"{round(1e9 * lasts)}ns", "lock_delay": str(pauses)}
 
     def job(self, tasks: Sequence[int], work: int) -> Job:
@@ -128,7 +132,7 @@ class Series:
             | {"work": str(work)}
             | {name: str(value) for name, value in self.skeleton.values.items()},
             overrides=clock,
-            seeds=SEEDS if self.contended else (),
+            seeds=MATRIX_SEEDS if self.contended else (),
         )
 
     def jobs(self, work: int) -> list[Job]:
@@ -173,10 +177,10 @@ def _stands_for(
         ) from None
 
 
-def curves_of(machine: str) -> Measured:
+def curves_of(machine: str) -> ScalingFigures:
     path = SCALING / f"{machine}.toml"
     try:
-        return msgspec.convert(tomllib.loads(path.read_text()), Measured)
+        return msgspec.convert(tomllib.loads(path.read_text()), ScalingFigures)
     except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise UserError(f"{path}: no curves of a machine: {error}") from None
 

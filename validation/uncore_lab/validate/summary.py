@@ -14,7 +14,7 @@ from uncore_lab.validate import bar
 from uncore_lab.validate.section import Section
 
 RENEW = "uncore validate --all --renew"
-MOST = 20  # figures that moved; of more only the number is told
+MAX_MOVED_SHOWN = 20  # further moved figures are only counted
 
 
 def show(sections: Sequence[Section]) -> None:
@@ -36,5 +36,9 @@ def _moved(sections: Sequence[Section]) -> list[str]:
     words = [line for table in tables for line in moved(table, whole=True)]
     if not words:
         return ["Every figure is as it is in validation/results."]
-    more = [f"... and {len(words) - MOST} more"] if len(words) > MOST else []
-    return [*words[:MOST], *more, f"{len(words)} figures moved; {RENEW} writes them anew"]
+    more = [f"... and {len(words) - MAX_MOVED_SHOWN} more"] if len(words) > MAX_MOVED_SHOWN else []
+    return [
+        *words[:MAX_MOVED_SHOWN],
+        *more,
+        f"{len(words)} figures moved; {RENEW} writes them anew",
+    ]

@@ -49,7 +49,7 @@ Fresh = Annotated[
     ),
 ]
 PANIC = "Kernel panic"
-PATIENCE = 5  # seconds between two notes on progress
+NOTE_INTERVAL_S = 5  # between two notes on progress
 GOODBYE = "echo uncore: status $?; poweroff -f\n"
 UP = re.compile(r"smp: Brought up \d+ nodes?, (\d+) CPUs?")
 STATUS = re.compile(r"^uncore: status (\d+)\s*$", re.MULTILINE)
@@ -165,7 +165,7 @@ def _watched(
     while session.goes_on(until if until and until > session.run.now else None):
         if len(session.console) > printed:
             printed, noted = _show(session, printed, shown), time.monotonic()
-        elif time.monotonic() - noted > PATIENCE:
+        elif time.monotonic() - noted > NOTE_INTERVAL_S:
             noted = time.monotonic()
             note(_far(session))
         if most and session.instructions > most * 10**6:

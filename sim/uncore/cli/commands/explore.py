@@ -1,4 +1,4 @@
-"""Which machine is best for some workloads, and at what price: explore."""
+"""The command `explore`: finds the best machine for some workloads, and its price."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from uncore.report import document
 from uncore.report import explore as shown
 from uncore.result import save
 from uncore.study.explore import explore as look
-from uncore.study.explore.plan import Plan
+from uncore.study.explore.plan import ExplorationPlan
 
 
 def explore(
@@ -37,7 +37,7 @@ def explore(
     json: Json = False,
 ) -> int:
     check_outputs({"--output": output, "--plot": plot, "--report": report})
-    plan = Plan.read(file)
+    plan = ExplorationPlan.read(file)
     with crew.at_work() as workers, progress(plan.designs, "exploring", "designs") as more:
         exploration = look(plan, workers, store=Store(), resume=resume, done=more)
     if json:

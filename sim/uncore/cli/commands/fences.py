@@ -1,4 +1,4 @@
-"""Which memory orders of a program are needed: fences."""
+"""The command `fences`: finds the memory orders that a program needs."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def fences(
     return OK
 
 
-def _source(workload: str) -> variants.Source:
+def _source(workload: str) -> variants.ProgramSource:
     guest = find_program(workload)
     if guest.linux:
         raise UserError(
@@ -78,7 +78,7 @@ def _source(workload: str) -> variants.Source:
 
 
 def _ask(
-    source: variants.Source, questions: list[Question], trials: Trials, cores: int
+    source: variants.ProgramSource, questions: list[Question], trials: Trials, cores: int
 ) -> dict[int, list[Answer]]:
     """The answers by the question's number; interrupted, those that have come."""
     answers_by_number: dict[int, list[Answer]] = {}
@@ -88,5 +88,5 @@ def _ask(
                 answers_by_number[number] = answers
                 advance(1)
     except KeyboardInterrupt:
-        pass  # what is finished is the answer
+        pass  # the finished questions are the answer
     return answers_by_number

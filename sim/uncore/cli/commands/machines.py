@@ -88,7 +88,7 @@ def _show_numbers(rows: list[dict[str, Any]], json: bool) -> None:
 
 
 def _show_protocol(tables: Tables, plot: Path | None, json: bool) -> int:
-    """What changes a state, as rows and as a diagram."""
+    """Prints the changes of a state as rows and as a diagram."""
     check_outputs({"--plot": plot}, {"--plot": DIAGRAM})
     heads = ("state", "event", "textbook", "does", "next")
     rows = [move._asdict() for move in diagram.moves(tables)]

@@ -42,7 +42,7 @@ from uncore.execution.pool import Workers
 from uncore.execution.rerun import job_again
 from uncore.execution.saved_run import save as save_run
 from uncore.execution.saved_run import take_up
-from uncore.execution.uncertainty import SAMPLES, spread
+from uncore.execution.uncertainty import DEFAULT_SAMPLES, spread
 from uncore.host import pinned
 from uncore.host.program import measure
 from uncore.job import Job
@@ -74,7 +74,7 @@ def run(
     what_if: WhatIf = WHAT_IF,
     host: Host = False,
     resume: Resume = False,
-    samples: Samples = SAMPLES,
+    samples: Samples = DEFAULT_SAMPLES,
     whole: Whole = WHOLE,
     on_linux: OnLinux = ON_LINUX,
 ) -> int:

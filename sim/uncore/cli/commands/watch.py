@@ -25,7 +25,7 @@ from uncore.job.option_values import check_outputs, machines_and_workloads
 from uncore.support.output_kinds import PAGE
 from uncore.trace import MEASURED, record, stepper
 
-MOST = 60_000  # messages of a page
+MAX_PAGE_MESSAGES = 60_000
 
 
 def watch(
@@ -52,9 +52,10 @@ def watch(
         window = replace(window, around=MEASURED)
     engine_options = engine_words.engine_options()
     traces = [record(next(job.points()), window, engine_options) for job in jobs]
-    if (many := sum(len(trace.tables["messages"]) for trace in traces)) > MOST:
+    if (many := sum(len(trace.tables["messages"]) for trace in traces)) > MAX_PAGE_MESSAGES:
         raise UserError(
-            f"{many} messages are too many for a page, which holds {MOST}: write --set ops=5,"
+            f"{many} messages are too many for a page, which holds {MAX_PAGE_MESSAGES}:"
+            " write --set ops=5,"
             " --line NAME, --window 10us..20us or --around slowest"
         )
     stepper.write(output, traces, command())

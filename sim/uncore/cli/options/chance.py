@@ -43,7 +43,7 @@ class Chance(Protocol):
         """The seeds of a job on this engine."""
 
     def fields(self, engine: str) -> dict[str, Any]:
-        """Those of a job on this engine."""
+        """Fields of a job on this engine."""
 
     def complete(self, job: Job) -> Job:
         """The job as it is run, once all else of it is known."""

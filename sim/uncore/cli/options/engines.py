@@ -39,7 +39,7 @@ _Declared: Any = make_dataclass("_Declared", [*_LIMITS, *_OUTSIDE], frozen=True,
 
 @Parameter(name="*")
 class EngineWords(_Declared):  # type: ignore[misc]
-    """How engines are run, as each declares it (`uncore.engine.OPTIONS`), and limits."""
+    """Options of engines, as each declares them (`uncore.engine.OPTIONS`), and limits."""
 
     def engine_options(self) -> EngineOptions:
         """The options that the user has given."""

@@ -71,7 +71,7 @@ def dataclass_of(name: str, declared: Iterable[tuple[str, Any, Any]]) -> Any:
 
 
 def untouched(words: Any) -> bool:
-    """Whether the user has said none of a group's options."""
+    """True if the user has given none of a group's options."""
     return bool(vars(words) == vars(type(words)()))
 
 

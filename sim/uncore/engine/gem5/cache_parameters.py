@@ -1,6 +1,6 @@
 """A machine's numbers in the units of gem5's caches, for any protocol.
 
-    parts = Parts(job, levels, period, busy)
+    parts = Gem5Parts(job, levels, period, busy)
     parts.leave(ps)                 cycles that a message waits before it leaves
     parts.hit, .miss, .answer       what private caches take
     parts.private_cache(), .bank_cache(bank), ...       RubyCache, addresses
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from uncore.engine.gem5.document import Value, new, region
 from uncore.engine.gem5.fabric import cycles
-from uncore.engine.gem5.levels import Bank, Levels
+from uncore.engine.gem5.levels import Bank, Gem5Levels
 from uncore.engine.outside import homes
 from uncore.errors import UserError
 
@@ -39,8 +39,8 @@ def core_in_use(job: Job) -> Core:
     return machine.each_core[used[0]]
 
 
-class Parts:
-    def __init__(self, job: Job, levels: Levels, period: int, busy: int) -> None:
+class Gem5Parts:
+    def __init__(self, job: Job, levels: Gem5Levels, period: int, busy: int) -> None:
         self.job, self.levels, self.period, self.busy = job, levels, period, busy
         self.core, self.line = core_in_use(job), job.machine.line
         self.line_bits = self.line.bit_length() - 1

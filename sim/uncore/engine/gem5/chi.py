@@ -16,26 +16,26 @@ from uncore.engine.gem5.fabric import cycles
 from uncore.topology.protocols import Protocol
 
 if TYPE_CHECKING:
-    from uncore.engine.gem5.cache_parameters import Parts
+    from uncore.engine.gem5.cache_parameters import Gem5Parts
 
-MANY = 256  # transactions under way: more than cores that wait for one each
+MAX_TRANSACTIONS = 256  # more than cores that wait for one each
 SENT = 2  # cycles: one of the buffer it leaves by, one of the endpoint's link
 # A line whose SC failed stays until the loop can have been done again; RISC-V promises success to
 # one of so many instructions.  gem5's own figures are cycles of a clock that is slower than ours,
 # and they grow: from too short for a loop to far too long.
 PROMISED = 16
-KEPT = "readshared readunique readonce writeback seq_acc seq_line_write atomic".split()
+KEPT_KINDS = "readshared readunique readonce writeback seq_acc seq_line_write atomic".split()
 LET_GO = "dealloc_on_unique dealloc_on_shared dealloc_backinv_unique dealloc_backinv_shared".split()
-# Which of the data that pass it a level keeps, and when it gives up them or the copies above.  A
-# victim that lets go when somebody above will write sends dirty data home first, and the writer
-# waits: it keeps them, of no use, instead.
-DATA = {
+# Data that a level keeps of those that pass it, and the events at which it gives up them or the
+# copies above. A victim that lets go when somebody above will write sends dirty data home first,
+# and the writer waits: so it keeps them, to no use, instead.
+DATA_POLICIES = {
     "private": ("readshared readunique readonce writeback seq_acc", LET_GO[2:]),
     "inclusive": ("readshared readunique readonce writeback", LET_GO[2:]),
     "victim": ("readshared readonce writeback atomic", []),
     "none": ("", LET_GO[:2]),
 }
-# What arrives at a controller that is not busy with the line.
+# Messages that reach a controller which is not busy with the line.
 _READS = ("ReadShared", "ReadNotSharedDirty", "ReadUnique", "ReadUnique_PoC", "CleanUnique")
 _STATES = (
     "I SC UC SD UD UD_T RU RSC RSD RUSC RUSD SC_RSC SD_RSC SD_RSD UC_RSC UC_RU UD_RU UD_RSD UD_RSC"
@@ -46,7 +46,7 @@ _TAKES = ("SnpUnique", "SnpUniqueFwd", "SnpCleanInvalid")
 LOSSES = tuple(f"{state}.{event}" for state in "SC UC SD UD BUSY_INTR".split() for event in _TAKES)
 
 
-def private(parts: Parts, number: int) -> dict[str, Value]:
+def private(parts: Gem5Parts, number: int) -> dict[str, Value]:
     """A core's controller: its atomics are done here."""
     tags = parts.hit
     return (
@@ -66,7 +66,7 @@ def private(parts: Parts, number: int) -> dict[str, Value]:
     )
 
 
-def bank(parts: Parts, number: int) -> dict[str, Value]:
+def bank(parts: Gem5Parts, number: int) -> dict[str, Value]:
     """A resolver's controller; versions go on after the cores'."""
     this = parts.levels.banks[number]
     data, home = this.resolver.data, not this.below
@@ -86,7 +86,7 @@ def bank(parts: Parts, number: int) -> dict[str, Value]:
     )
 
 
-def memory(parts: Parts, number: int) -> dict[str, Value]:
+def memory(parts: Gem5Parts, number: int) -> dict[str, Value]:
     """A memory node's controller."""
     made = {
         "version": number,
@@ -96,7 +96,7 @@ def memory(parts: Parts, number: int) -> dict[str, Value]:
         "response_latency": 1,
         "data_latency": 1,
         "to_memory_controller_latency": 1,
-        "transitions_per_cycle": MANY,
+        "transitions_per_cycle": MAX_TRANSACTIONS,
     } | buffers(
         to="reqOut snpOut rspOut datOut",
         from_="reqIn snpIn rspIn datIn",
@@ -109,9 +109,9 @@ def memory(parts: Parts, number: int) -> dict[str, Value]:
     }
 
 
-def _controller(parts: Parts, version: int, data: str) -> dict[str, Value]:
-    """What all caches have; a table's later entries replace it."""
-    allocates, let_go = DATA[data]
+def _controller(parts: Gem5Parts, version: int, data: str) -> dict[str, Value]:
+    """Parameters of all caches; a table's later entries replace them."""
+    allocates, let_go = DATA_POLICIES[data]
     machine = parts.job.machine
     return (
         {
@@ -128,15 +128,15 @@ def _controller(parts: Parts, version: int, data: str) -> dict[str, Value]:
             "allow_SD": Protocol(machine.protocol, machine.tables).keeps_dirty,
             "policy_type": 0,  # atomics are near
             "data_channel_size": parts.line,
-            "number_of_TBEs": MANY,
-            "number_of_repl_TBEs": MANY,
-            "number_of_snoop_TBEs": MANY,
+            "number_of_TBEs": MAX_TRANSACTIONS,
+            "number_of_repl_TBEs": MAX_TRANSACTIONS,
+            "number_of_snoop_TBEs": MAX_TRANSACTIONS,
             "number_of_DVM_TBEs": 1,
             "number_of_DVM_snoop_TBEs": 1,
             "unify_repl_TBEs": False,
-            "transitions_per_cycle": MANY,
+            "transitions_per_cycle": MAX_TRANSACTIONS,
         }
-        | {f"alloc_on_{what}": what in allocates.split() for what in KEPT}
+        | {f"alloc_on_{what}": what in allocates.split() for what in KEPT_KINDS}
         | {name: name in let_go for name in LET_GO}
         | buffers(
             to="reqOut snpOut rspOut datOut",

@@ -1,6 +1,6 @@
 """A simulation of gem5 as data: objects with their parameters, connected ports, calls.
 
-    document = Document("MESI_Two_Level", slice_=10**7)     ps between two reports of progress
+    document = Gem5Document("MESI_Two_Level", slice_=10**7)     ps between two reports of progress
     document.add("system", "System", mem_mode="timing", ruby=ref("ruby"))
     document.connect("cpu0.dcache_port", "sequencer0.in_ports")
     document.call("network.setup_buffers")
@@ -21,7 +21,7 @@ Value = Any
 PAGE_BITS = PAGE.bit_length() - 1
 
 
-class Document:
+class Gem5Document:
     def __init__(self, protocol: str, slice_: int) -> None:
         self.protocol, self.slice = protocol, slice_
         self._objects: dict[str, dict[str, Any]] = {}
@@ -43,7 +43,7 @@ class Document:
         self._calls.append([path, *arguments])
 
     def written(self) -> dict[str, Any]:
-        """What goes into system.json."""
+        """The contents of system.json."""
         return {
             "protocol": self.protocol,
             "slice": self.slice,

@@ -44,7 +44,7 @@ DIFFERS = (
     "an interrupt has no way: it is there when the CLINT is written",
 )
 PROBES: frozenset[str] = frozenset()
-CAN = frozenset({"chance"})  # of it the late starts (V3), for which the program waits
+CAN = frozenset({"chance"})  # only the late starts (V3), for which the program waits
 locate, missing = find.locate, find.missing
 CORES = False
 HARTS = 64
@@ -93,7 +93,7 @@ def export(job: Job, directory: Path, options: Options) -> None:
 
 
 def protocol_of(job: Job, options: Options) -> str:
-    """Of the installed gem5's, or of all."""
+    """The protocol for the job, chosen among those of the installed gem5, or of all."""
     return choose(job, locate(options))
 
 

@@ -1,7 +1,7 @@
 """A machine's fabric as routers and links of Ruby's SimpleNetwork.
 
     period(machine, stops) -> ps              of the clock in which latencies are written
-    fabric(machine, stops, period) -> Fabric  what lies on the routes between the stops
+    fabric(machine, stops, period) -> Gem5Fabric  what lies on the routes between the stops
 
 Every stop on a route becomes a router, every link a one-directional link with its latency in cycles
 of the period; gem5 looks for the shortest routes itself, with latencies for weights, so of equally
@@ -22,14 +22,14 @@ from dataclasses import dataclass, field
 from uncore.topology.machine import Link, Machine
 from uncore.topology.route import Routes
 
-CONTROL, DATA = 16, 80  # bytes of a message without and with a line (rule F2)
+CONTROL_BYTES, DATA_BYTES = 16, 80  # sizes of messages without and with a line (rule F2)
 PERIODS = range(20, 51)  # ps: fine beside any link, coarse enough that a busy link costs few cycles
 MILLI = 1000  # widths are written in thousandths of a byte a cycle
-NO_LIMIT = 1000 * DATA * MILLI
+NO_LIMIT = 1000 * DATA_BYTES * MILLI
 
 
 @dataclass(frozen=True)
-class Wire:
+class RouterLink:
     """From router to router."""
 
     source: int
@@ -39,11 +39,11 @@ class Wire:
 
 
 @dataclass
-class Fabric:
+class Gem5Fabric:
     router: dict[int, int]  # at each stop; those of media follow
     routers: int
     busy: int  # ps that a message with a line keeps the narrowest link
-    wires: list[Wire] = field(default_factory=list)
+    wires: list[RouterLink] = field(default_factory=list)
 
 
 def used(machine: Machine, stops: Collection[int]) -> list[Link]:
@@ -65,12 +65,12 @@ def cycles(duration: int, ps: int) -> int:
     return max(1, round(duration / ps))
 
 
-def fabric(machine: Machine, stops: Collection[int], ps: int) -> Fabric:
+def fabric(machine: Machine, stops: Collection[int], ps: int) -> Gem5Fabric:
     """Routers and links between stops."""
     links = used(machine, stops)
     places = sorted({*stops, *(stop for link in links for stop in (link.source, link.target))})
     busy = max((link.data_busy for link in links), default=0)
-    made = Fabric({stop: n for n, stop in enumerate(places)}, len(places), busy)
+    made = Gem5Fabric({stop: n for n, stop in enumerate(places)}, len(places), busy)
     channels: dict[int, list[Link]] = {}
     for number, link in enumerate(links):
         channels.setdefault(link.channel if link.channel >= 0 else -1 - number, []).append(link)
@@ -82,22 +82,22 @@ def fabric(machine: Machine, stops: Collection[int], ps: int) -> Fabric:
     return made
 
 
-def _wire(made: Fabric, link: Link, ps: int) -> Wire:
+def _wire(made: Gem5Fabric, link: Link, ps: int) -> RouterLink:
     source, target = made.router[link.source], made.router[link.target]
-    return Wire(source, target, cycles(link.control, ps), _width(link, ps))
+    return RouterLink(source, target, cycles(link.control, ps), _width(link, ps))
 
 
-def _medium(made: Fabric, shared: Sequence[Link], ps: int) -> None:
+def _medium(made: Gem5Fabric, shared: Sequence[Link], ps: int) -> None:
     """Inputs that end at one stop, and the one that stands for them."""
     inlet, made.routers = made.routers, made.routers + 1
     for link in shared:
         latency = max(1, cycles(link.control, ps) - 1)
-        made.wires.append(Wire(made.router[link.source], inlet, latency, NO_LIMIT))
-    made.wires.append(Wire(inlet, made.router[shared[0].target], 1, _width(shared[0], ps)))
+        made.wires.append(RouterLink(made.router[link.source], inlet, latency, NO_LIMIT))
+    made.wires.append(RouterLink(inlet, made.router[shared[0].target], 1, _width(shared[0], ps)))
 
 
 def _width(link: Link, ps: int) -> int:
     """Bytes over time, of the size that keeps the link longest."""
     if link.channel < 0 or not link.data_busy:
         return NO_LIMIT
-    return min(NO_LIMIT, max(1, DATA * MILLI * ps // link.data_busy))
+    return min(NO_LIMIT, max(1, DATA_BYTES * MILLI * ps // link.data_busy))

@@ -1,4 +1,4 @@
-"""Where gem5 is, and what the one that is there can do.
+"""Finds gem5 and asks it for its abilities.
 
     locate(options) -> Gem5          or None: none where the options or PATH say
     missing(options) -> str         what must be built or renewed; "" when usable
@@ -40,14 +40,14 @@ WHERE = "https://www.gem5.org has it; then say where: --gem5 PATH, UNCORE_GEM5, 
 @dataclass(frozen=True)
 class Gem5:
     program: Path
-    version: str  # "24.0.0.1"; "" of a program that did not answer
+    version: str  # "24.0.0.1"; "" if the program did not answer
     riscv: bool
     protocols: tuple[str, ...]
     bits: int  # the most controllers of a kind
 
     @property
     def usable(self) -> list[str]:
-        """Those protocols that this engine knows."""
+        """The protocols that this engine knows."""
         return [name for name in PROTOCOLS if name in self.protocols]
 
     def __str__(self) -> str:
@@ -89,7 +89,7 @@ def _protocols(build: Mapping[str, Any]) -> list[str]:
 
 
 def missing(options: Options) -> str:
-    """What stands in the way, and what to do about it; "" if nothing does."""
+    """The obstacle to using gem5, and its remedy; "" if there is none."""
     gem5 = locate(options)
     if gem5 is None:
         return nowhere("gem5", options.gem5, HOME, WHERE)

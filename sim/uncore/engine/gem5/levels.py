@@ -1,6 +1,6 @@
-"""Which part of a machine is which level of a protocol of gem5, or why there is none.
+"""Maps parts of a machine to levels of a gem5 protocol, or says why that is impossible.
 
-    levels(job, several) -> Levels     or UserError, with the protocol that could
+    levels(job, several) -> Gem5Levels  or UserError, with the protocol that could
 
 Above the cores' private caches are *banks*, each of a resolver, behind the last of them memories.
 CHI gives each controller a list of those below it, so every resolver becomes banks (`several`).
@@ -33,15 +33,15 @@ class Bank:
     resolver: Resolver
     stop: int
     node: int | None  # only those of a memory node
-    turn: int  # of `shares` lines in a row
+    turn: int  # position in the round of `shares` lines
     shares: int
     below: tuple[int, ...]  # banks; (): the memories
 
 
 @dataclass(frozen=True)
-class Levels:
+class Gem5Levels:
     cores: tuple[int, ...]  # in order of the harts
-    asks: tuple[tuple[int, ...], ...]  # of each core, the banks
+    asks: tuple[tuple[int, ...], ...]  # banks that each core asks
     banks: tuple[Bank, ...]
     nodes: tuple[int, ...]  # memory nodes in use
 
@@ -51,7 +51,7 @@ class Levels:
         return len({bank.node for bank in self.banks if not bank.below}) > 1
 
 
-def levels(job: Job, several: bool) -> Levels:
+def levels(job: Job, several: bool) -> Gem5Levels:
     """For the harts of a job of one thread count."""
     machine, nodes = job.machine, tuple(homes.nodes(job))
     cores = tuple(machine.core_of(hart) for hart in job.harts[: job.threads[0]])
@@ -70,7 +70,7 @@ def levels(job: Job, several: bool) -> Levels:
     resolver = machine.resolvers[common]
     roots = [r for r in machine.resolvers if r.memory in nodes] if resolver.memory >= 0 else []
     banks = [bank for root in roots for bank in _banks(root, root.memory)] or _banks(resolver)
-    return Levels(cores, (tuple(range(len(banks))),) * len(cores), tuple(banks), nodes)
+    return Gem5Levels(cores, (tuple(range(len(banks))),) * len(cores), tuple(banks), nodes)
 
 
 def _users(machine: Machine, cores: Collection[int]) -> list[set[int]]:
@@ -84,7 +84,7 @@ def _users(machine: Machine, cores: Collection[int]) -> list[set[int]]:
 
 def _all(
     machine: Machine, cores: Sequence[int], nodes: Sequence[int], users: Sequence[set[int]]
-) -> Levels:
+) -> Gem5Levels:
     """Every resolver on the routes of the cores in use; those of memory first."""
     banks: list[Bank] = []
     own: dict[int, tuple[int, ...]] = {}  # banks by agent
@@ -104,7 +104,7 @@ def _all(
     for core in cores:
         above = [machine.cores + n for n, r in enumerate(machine.resolvers) if core in r.children]
         asks.append(tuple(bank for agent in above for bank in own.get(agent, ())))
-    return Levels(tuple(cores), tuple(asks), tuple(banks), tuple(nodes))
+    return Gem5Levels(tuple(cores), tuple(asks), tuple(banks), tuple(nodes))
 
 
 def _banks(resolver: Resolver, node: int | None = None, below: tuple[int, ...] = ()) -> list[Bank]:

@@ -1,4 +1,4 @@
-"""What the user says of how gem5 runs, which is no part of a job (engine/options.py)."""
+"""The user's options for a run of gem5, which are no part of a job (engine/options.py)."""
 
 from __future__ import annotations
 

@@ -17,20 +17,20 @@ from dataclasses import dataclass
 
 from uncore.engine.gem5 import chi
 from uncore.engine.gem5.buffers import buffers
-from uncore.engine.gem5.cache_parameters import Parts
+from uncore.engine.gem5.cache_parameters import Gem5Parts
 from uncore.engine.gem5.document import Value, new, newer, ref
 from uncore.engine.gem5.fabric import cycles
-from uncore.engine.gem5.levels import Levels
+from uncore.engine.gem5.levels import Gem5Levels
 
-Controller = Callable[[Parts, int], dict[str, Value]]  # its values
+Controller = Callable[[Gem5Parts, int], dict[str, Value]]  # its values
 
 
 @dataclass(frozen=True)
-class Protocol:
+class Gem5Protocol:
     private: Controller
     bank: Controller
     memory: Controller
-    kinds: tuple[str, str, str]  # of gem5's controllers, in this order
+    kinds: tuple[str, str, str]  # names of gem5's controllers, in this order
     data: str  # the private controller's cache
     networks: int  # virtual ones
     misses: tuple[str, ...]  # a core, or a level, asks for a line or a right
@@ -38,7 +38,7 @@ class Protocol:
     several: bool = False  # shared levels, one above the other
     by_node: bool = True  # can each memory node have banks of its own?
 
-    def controllers(self, levels: Levels) -> int:
+    def controllers(self, levels: Gem5Levels) -> int:
         """The number of controllers of the kind that there are most of."""
         numbers = (len(levels.cores), len(levels.banks), len(levels.nodes))
         together = dict.fromkeys(self.kinds, 0)
@@ -50,7 +50,7 @@ class Protocol:
 # ---- MESI_Two_Level: a bank blocks its line until the requester's unblock; owners answer directly
 
 
-def _mesi_private(parts: Parts, number: int) -> dict[str, Value]:
+def _mesi_private(parts: Gem5Parts, number: int) -> dict[str, Value]:
     return {
         "version": number,
         "ruby_system": ref("ruby"),
@@ -72,7 +72,7 @@ def _mesi_private(parts: Parts, number: int) -> dict[str, Value]:
     )
 
 
-def _mesi_bank(parts: Parts, number: int) -> dict[str, Value]:
+def _mesi_bank(parts: Gem5Parts, number: int) -> dict[str, Value]:
     bank = parts.levels.banks[number]
     return {
         "version": number,
@@ -87,7 +87,7 @@ def _mesi_bank(parts: Parts, number: int) -> dict[str, Value]:
     )
 
 
-def _mesi_directory(parts: Parts, number: int) -> dict[str, Value]:
+def _mesi_directory(parts: Gem5Parts, number: int) -> dict[str, Value]:
     return {
         "version": number,
         "ruby_system": ref("ruby"),
@@ -104,7 +104,7 @@ def _mesi_directory(parts: Parts, number: int) -> dict[str, Value]:
 # ---- MOESI_CMP_directory: the same, and a new owner keeps its line for a while (rule C4's hold)
 
 
-def _moesi_private(parts: Parts, number: int) -> dict[str, Value]:
+def _moesi_private(parts: Gem5Parts, number: int) -> dict[str, Value]:
     return {
         "version": number,
         "ruby_system": ref("ruby"),
@@ -123,7 +123,7 @@ def _moesi_private(parts: Parts, number: int) -> dict[str, Value]:
     )
 
 
-def _moesi_bank(parts: Parts, number: int) -> dict[str, Value]:
+def _moesi_bank(parts: Gem5Parts, number: int) -> dict[str, Value]:
     bank = parts.levels.banks[number]
     return {
         "version": number,
@@ -139,7 +139,7 @@ def _moesi_bank(parts: Parts, number: int) -> dict[str, Value]:
     )
 
 
-def _moesi_directory(parts: Parts, number: int) -> dict[str, Value]:
+def _moesi_directory(parts: Gem5Parts, number: int) -> dict[str, Value]:
     return {
         "version": number,
         "ruby_system": ref("ruby"),
@@ -157,8 +157,8 @@ def _moesi_directory(parts: Parts, number: int) -> dict[str, Value]:
 
 KINDS = ("L1Cache_Controller", "L2Cache_Controller", "Directory_Controller")
 
-PROTOCOLS: Mapping[str, Protocol] = {
-    "MESI_Two_Level": Protocol(
+PROTOCOLS: Mapping[str, Gem5Protocol] = {
+    "MESI_Two_Level": Gem5Protocol(
         _mesi_private,
         _mesi_bank,
         _mesi_directory,
@@ -169,7 +169,7 @@ PROTOCOLS: Mapping[str, Protocol] = {
         misses=("NP.Load", "NP.Store", "I.Load", "I.Store", "S.Store"),
         losses=("S.Inv", "E.Inv", "M.Inv", "SM.Inv", "E.Fwd_GETX", "M.Fwd_GETX"),
     ),
-    "MOESI_CMP_directory": Protocol(
+    "MOESI_CMP_directory": Gem5Protocol(
         _moesi_private,
         _moesi_bank,
         _moesi_directory,
@@ -182,7 +182,7 @@ PROTOCOLS: Mapping[str, Protocol] = {
             "MM.Fwd_GETS",  # a reader takes a written line with the right to write it
         ),
     ),
-    "CHI": Protocol(
+    "CHI": Gem5Protocol(
         chi.private,
         chi.bank,
         chi.memory,

@@ -1,4 +1,4 @@
-"""What a run of gem5 has left: its output and its statistics, as the fields of a Point.
+"""Reads the output and the statistics of a run of gem5 into the fields of a Point.
 
 Controllers of a kind count their transitions side by side, in one line.  Such a line is called
 `L1Cache_Controller.M.Fwd_GETX` in every gem5 that was read (24.0 and the multi-protocol ones since
@@ -48,7 +48,7 @@ def point(job: Job, output: str, folder: Path, protocol: str) -> dict[str, Any]:
     counted = (folder / STATISTICS).read_text()
     events = transitions(counted, described.kinds[0])
     instructions = _INSTRUCTIONS.search(counted)
-    cores = slice(job.threads[0])  # of a kind of controllers the first ones
+    cores = slice(job.threads[0])  # the first controllers of each kind
     return printed.fields(job, "gem5", output) | {
         "instructions": int(instructions[1]) if instructions else 0,
         "transactions": sum(sum(events.get(name, ())) for name in described.misses),
@@ -57,7 +57,7 @@ def point(job: Job, output: str, folder: Path, protocol: str) -> dict[str, Any]:
 
 
 def transitions(text: str, kind: str) -> dict[str, tuple[int, ...]]:
-    """Those of one kind of controllers, by state and event: how many each of them made."""
+    """Transitions of one kind of controllers, by state and event: the count of each controller."""
     return {
         event: tuple(int(column.split()[0]) for column in columns.strip("| ").split("|"))
         for name, event, columns in _TRANSITION.findall(text)

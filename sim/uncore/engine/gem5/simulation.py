@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 from uncore.engine import initial_memory as boot
 from uncore.engine.gem5 import fabric
-from uncore.engine.gem5.cache_parameters import Parts, core_in_use
-from uncore.engine.gem5.document import Document, addresses, at, file, new, ref, refs, region
-from uncore.engine.gem5.levels import Levels, levels
+from uncore.engine.gem5.cache_parameters import Gem5Parts, core_in_use
+from uncore.engine.gem5.document import Gem5Document, addresses, at, file, new, ref, refs, region
+from uncore.engine.gem5.levels import Gem5Levels, levels
 from uncore.engine.gem5.protocols import PROTOCOLS
 from uncore.engine.outside import homes
 from uncore.engine.outside.run_folder import PROGRAM
@@ -47,7 +47,7 @@ SLICE = 100_000_000  # ps of all harts together: half a second's work, told when
 def describe(job: Job, protocol: str) -> dict[str, Any]:
     """The simulation of a job of one thread count, or a UserError where the protocol cannot."""
     level = levels(job, PROTOCOLS[protocol].several)
-    return _System(job, level, protocol).document.written()
+    return _Gem5System(job, level, protocol).document.written()
 
 
 def hertz(job: Job) -> int:
@@ -55,16 +55,16 @@ def hertz(job: Job) -> int:
     return round(PS / core_in_use(job).instruction)
 
 
-class _System:
-    def __init__(self, job: Job, level: Levels, protocol: str) -> None:
+class _Gem5System:
+    def __init__(self, job: Job, level: Gem5Levels, protocol: str) -> None:
         self.job, self.machine, self.levels = job, job.machine, level
-        self.document = Document(protocol, SLICE // len(level.cores))
+        self.document = Gem5Document(protocol, SLICE // len(level.cores))
         self.protocol = PROTOCOLS[protocol]
         seats = [self.machine.core_stops[core] for core in level.cores]
         self.stops = [*seats, *(bank.stop for bank in level.banks), *self._memory_stops()]
         self.period = fabric.period(self.machine, self.stops)
         self.fabric = fabric.fabric(self.machine, self.stops, self.period)
-        self.parts = Parts(job, level, self.period, self.fabric.busy)
+        self.parts = Gem5Parts(job, level, self.period, self.fabric.busy)
         self.harts = range(len(level.cores))
         self._make_system()
         self._make_ruby()
@@ -76,7 +76,7 @@ class _System:
     def _memory_stops(self) -> list[int]:
         return [self.machine.memories[node].stop for node in self.levels.nodes]
 
-    # ---- what everything hangs on
+    # ---- common root of all objects
 
     def _make_system(self) -> None:
         add, nodes = self.document.add, range(len(self.levels.nodes))
@@ -175,7 +175,7 @@ class _System:
             ruby_system=ref("ruby"),
             topology="uncore",
             number_of_virtual_networks=self.protocol.networks,
-            control_msg_size=fabric.CONTROL,
+            control_msg_size=fabric.CONTROL_BYTES,
             endpoint_bandwidth=1,  # widths are in thousandths of a byte
             routers=refs(f"router{n}" for n in range(self.fabric.routers)),
             ext_links=refs(f"end{n}" for n in range(len(ends))),

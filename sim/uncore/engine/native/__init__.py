@@ -14,7 +14,7 @@ from uncore import _native
 from uncore._native import Run
 from uncore.engine import Probes, outcome, silent
 from uncore.engine import initial_memory as boot
-from uncore.engine.limits import Watch
+from uncore.engine.limits import OnProgress
 from uncore.engine.native import apart as elsewhere
 from uncore.engine.native import process, spec, trace
 from uncore.errors import GuestError, Unfinished
@@ -33,13 +33,13 @@ ABSENT: Mapping[str, str] = {}
 PROBES = frozenset({"log", "lines", "operations", "pace", "trace", "traffic", "calls", "files"})
 CAN = frozenset(
     {"far", "multicast", "tables", "chance", "weak", "whatif", "linux"}
-)  # of what a job may ask for (initial_memory.py)
+)  # features of jobs (initial_memory.py)
 CORES = True
 HARTS = NO_LIMIT = spec.NO_LIMIT
 MOST_FILE = 1 << 30  # bytes of a file that is kept
 NO_TRACE = spec.Trace(False, 0, NO_LIMIT, ())
-# Of cores that execute at once: fewer harts are not worth a thread of the host, and more threads
-# take longer to call than they save.
+# Cores that execute at once: fewer harts are not worth a host thread, and calling more threads
+# takes longer than they save.
 HARTS_OF_A_SHARE, MOST_SHARES = 4, 16
 
 
@@ -57,16 +57,16 @@ ALONE = Host()
 
 # Between two looks at the keyboard: events, and ps, because an event may be a core that runs alone.
 SLICE, SPAN = 200_000, 10**8
-LOOK_S = 0.2  # of this computer's time, because a program may make events dear
+LOOK_S = 0.2  # seconds of this computer's time, because a program may make events expensive
 
 
 def missing() -> str:
-    """What is needed to run here: nothing, it is part of the package."""
+    """Always empty: the engine is part of the package."""
     return ""
 
 
 def run(
-    job: Job, probes: Probes, tick: Watch = silent, cores: int = 1, **limits: Any
+    job: Job, probes: Probes, tick: OnProgress = silent, cores: int = 1, **limits: Any
 ) -> dict[str, Any]:
     """One point, on so many cores of this computer at most; `limits` as in `start`."""
     shares = min(cores, job.threads[0] // HARTS_OF_A_SHARE, MOST_SHARES)
@@ -85,7 +85,7 @@ def run(
     return fields | {"observed": _observed(job, engine, probes)}
 
 
-def to_its_end(engine: Run, tick: Watch) -> None:
+def to_its_end(engine: Run, tick: OnProgress) -> None:
     while engine.step(SLICE, SPAN, LOOK_S):
         tick(engine.operations, engine.now, engine.touched)
     tick(engine.operations, engine.now, engine.touched)
@@ -185,7 +185,7 @@ def _home(job: Job) -> spec.Home:
 
 
 def _observed(job: Job, engine: Run, probes: Probes) -> dict[str, Any]:
-    """What each probe saw."""
+    """The observations of each observer."""
     observed: dict[str, Any] = {}
     if "log" in probes:
         observed["log"] = log(job, engine)

@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from uncore.job import Job
 
 MOST_LINES = 64
-MOST_PARTS = 4096  # of an object whose places are kept
+MOST_PARTS = 4096  # parts of an object whose places are kept
 OUTSIDE = -2  # kind: outside the region of interest
-BITS = 64  # of a mask of a line's bytes, which has one for each 64th of the line
+BITS = 64  # bits of a mask of a line's bytes: one for each 64th of the line
 COUNTED = (
     *("reads", "writes", "misses", "needless", "failed_scs"),
     *("waited_ps", "needless_ps", "critical_ps"),
 )
 
 Row = dict[str, Any]
-Columns = dict[str, Any]  # of NumPy, by name
+Columns = dict[str, Any]  # NumPy columns, by name
 
 
 @contextmanager
@@ -110,7 +110,7 @@ def _objects(
     line: int,
     dearest_of: Callable[[Any, int], list[Site]],
 ) -> list[Object]:
-    """What was touched in the region of interest."""
+    """Objects that were touched in the region of interest."""
     addresses = sums["line"] + first(sums["firsts"]) * (line // BITS)
     order = np.argsort(addresses)
     runs_ = list(_alike(fields, stretches, _of(sums, order), addresses[order], line // BITS))
@@ -142,8 +142,9 @@ def _objects(
 
 
 class Stretches(NamedTuple):
-    """Where names may change, and of each stretch, before the first edge and behind each, whether
-    an object is there, whose fields have names of their own."""
+    """Addresses at which names may change, and flags of the stretches before the first of these
+    edges and behind each. A flag is set where an object is, whose fields have names of their own.
+    """
 
     edges: Any
     apart: Any
@@ -171,7 +172,7 @@ class Alike(NamedTuple):
     name: str
     times: int
     words: Sequence[int] = ()
-    part: tuple[int, int] | None = None  # of an object: start and size
+    part: tuple[int, int] | None = None  # part of an object: start and size
 
 
 def _parts(same: list[Alike]) -> list[tuple[int, int]]:
@@ -187,8 +188,9 @@ def _parts(same: list[Alike]) -> list[tuple[int, int]]:
 def _alike(
     fields: Fields, stretches: Stretches, sums: Columns, addresses: Any, part: int
 ) -> Iterator[Alike]:
-    """What the sums are of, by their addresses, which rise: field by field in objects; elsewhere a
-    name stands for all up to an edge."""
+    """Groups sums, whose addresses rise, by name: field by field in objects; elsewhere one name
+    stands for all addresses up to an edge.
+    """
     stretch, page = np.searchsorted(stretches.edges, addresses, "right"), addresses // PAGE
     begins = np.flatnonzero(np.diff(stretch, prepend=-1) | np.diff(page, prepend=-1))
     starts, bounds = _words(sums, part, begins)
@@ -227,12 +229,12 @@ def _distinct(values: Any) -> Any:
 
 
 def _among(values: Any, some: Any) -> Any:
-    """Whether each is one of some, which rise."""
+    """True for each value that is in `some`, which rises."""
     return np.searchsorted(some, values, "right") > np.searchsorted(some, values, "left")
 
 
 def _dearest(sites: Sites, waiting: Columns, object_of: Any, count: int) -> list[Site]:
-    """Of each object, the site that costs most."""
+    """The site of each object with the largest cost."""
     pcs, pc_of = np.unique(waiting["pc"], return_inverse=True)
     most = int(waiting["callers"].max(initial=0)) + 1
     ways, way_of = np.unique(
@@ -256,10 +258,11 @@ def _dearest(sites: Sites, waiting: Columns, object_of: Any, count: int) -> list
 
 
 def _summing(groups: Any, count: int) -> Callable[[Any], list[int]]:
-    """What sums values by their group, exactly."""
+    """Returns a function that sums values by their group, exactly."""
 
     def sums(values: Any) -> list[int]:
-        found = np.zeros(count, values.dtype)  # of another name of the type it is slow
+        # np.add.at is slow with another name of the same type
+        found = np.zeros(count, values.dtype)
         np.add.at(found, groups, values)
         each: list[int] = found.tolist()
         return each
@@ -343,7 +346,7 @@ def _taken(job: Job, passed: Iterable[Row]) -> list[tuple[int, int, int]]:
 
 
 def _uses(job: Job, sites: Sites, rows: Iterable[Row]) -> list[Row]:
-    """Of harts that used a line alike, one; `rows` as they are merged."""
+    """Uses of a line, harts with equal uses as one; `rows` as they are merged."""
     alike: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
     for row in rows:
         alike[row["pc"], row["kind"], row["read"], row["written"], row["site"]].append(row)
@@ -415,7 +418,7 @@ def runs(bits: int, part: int = 1) -> Iterator[tuple[int, int]]:
 def _fields(
     fields: Fields, line: int, size: int, rows: Iterable[Row]
 ) -> Iterator[tuple[int, int, str]]:
-    """What was touched, each field cut at the line's ends."""
+    """Fields that were touched, each cut at the line's ends."""
     touched = 0
     for row in rows:
         touched |= row["read"] | row["written"]

@@ -15,7 +15,7 @@ from uncore.topology.route import nearest_memories
 if TYPE_CHECKING:
     from uncore.job import Job
 
-# What programs ask of a core's own caches: how long a line is.
+# Files in which programs look up the line size of a core's caches.
 _CACHE = {"coherency_line_size": "{}\n", "level": "1\n", "type": "Data\n"}
 CPU, NODE = "/sys/devices/system/cpu", "/sys/devices/system/node"
 

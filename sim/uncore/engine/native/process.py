@@ -1,4 +1,4 @@
-"""What a program of Linux finds when it begins: its stack, its memory, its files.
+"""A Linux program's initial state: its stack, its memory, and its files.
 
 Interface: `process(job, strace)` and `image(job)`, for the engine; `words(job)`, its argv.
 Invariant: all of it follows from the job.
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from uncore.program.program import Image
 
 PAGE = 4096
-STACK_SIZE = 8 << 20  # as `ulimit -s` is usually
+STACK_SIZE = 8 << 20  # the usual value of `ulimit -s`
 STACK_TOP = USER_END - (1 << 20)
-RETURNS = USER_END - PAGE  # where handlers of signals return to: li a7, 139; ecall
+SIGNAL_RETURN = USER_END - PAGE  # return address of signal handlers: li a7, 139; ecall
 RETURN_CODE = struct.pack("<II", 0x08B00893, 0x00000073)
 ENVIRONMENT = ("PATH=/bin", "HOME=/files", "LANG=C")
-WHERE = "/files"  # --files DIR
+FILES_FOLDER = "/files"  # --files DIR
 STANDARD_INPUT = "/dev/stdin"  # open as descriptor 0 (sim/native/os/files.hh)
 
 _AUXILIARY = {
@@ -48,11 +48,11 @@ _ALLOCATORS = {
 
 
 def process(job: Job, probes: Probes) -> spec.Process:
-    """What the kernel is told of it."""
+    """The process as the native kernel reads it."""
     costs = System(quantum=job.machine.os.quantum) if job.system == "free" else job.machine.os
     harts = job.harts[: job.threads[0]]
-    files = {_name(job): job.program.data}  # as /proc/self/exe says
-    files |= {f"{WHERE}/{path}": data for path, data in job.files} | machine_files(job)
+    files = {_name(job): job.program.data}  # name in /proc/self/exe
+    files |= {f"{FILES_FOLDER}/{path}": data for path, data in job.files} | machine_files(job)
     if job.stdin:
         files[STANDARD_INPUT] = job.stdin
     return spec.Process(
@@ -63,7 +63,7 @@ def process(job: Job, probes: Probes) -> spec.Process:
         heap=_up(max(s.address + s.size for s in job.program.segments)) + PAGE,
         stack=_stack(job)[0],
         stack_size=STACK_SIZE,
-        returns=RETURNS,
+        returns=SIGNAL_RETURN,
         files=tuple(spec.File(path.encode(), data) for path, data in sorted(files.items())),
         name=_name(job).encode(),
         words=b"".join(word.encode() + b"\0" for word in words(job)),
@@ -76,7 +76,9 @@ def process(job: Job, probes: Probes) -> spec.Process:
 
 
 def _watches(job: Job, allocations: bool) -> Iterator[spec.Watch]:
-    """What the job names, and allocators, each once though it may have several names."""
+    """Functions to watch: those that the job names, and allocators, each once even if it has
+    several names.
+    """
     for what, name in job.functions.items():
         yield from (spec.Watch(at, what) for at in (job.program.functions(name) if name else ()))
     if allocations:
@@ -92,7 +94,9 @@ def image(job: Job) -> tuple[Image, Segment]:
     executable = [s for s in job.program.segments if s.rights & 4]
     begin = min(s.address for s in executable)
     size = max(s.address + s.size for s in executable) - begin
-    return [*loaded, _stack(job), (RETURNS, RETURN_CODE)], Segment(begin, size, 0, bytes(size))
+    return [*loaded, _stack(job), (SIGNAL_RETURN, RETURN_CODE)], Segment(
+        begin, size, 0, bytes(size)
+    )
 
 
 def _areas(job: Job) -> list[spec.Area]:
@@ -101,7 +105,7 @@ def _areas(job: Job) -> list[spec.Area]:
         for s in job.program.segments
     ]
     stack = spec.Area(STACK_TOP - STACK_SIZE, STACK_SIZE, 3)
-    return [*areas, stack, spec.Area(RETURNS, PAGE, 5)]
+    return [*areas, stack, spec.Area(SIGNAL_RETURN, PAGE, 5)]
 
 
 def _up(address: int) -> int:
@@ -113,7 +117,7 @@ def _down(address: int) -> int:
 
 
 def _name(job: Job) -> str:
-    return f"{WHERE}/{job.program.path.stem}"
+    return f"{FILES_FOLDER}/{job.program.path.stem}"
 
 
 def words(job: Job) -> list[str]:
@@ -123,7 +127,9 @@ def words(job: Job) -> list[str]:
 
 
 def _stack(job: Job) -> tuple[int, bytes]:
-    """Where it begins, and what is on it: argc, argv, envp, the auxiliary vector, the texts."""
+    """Address of the initial stack, and its contents: argc, argv, envp, the auxiliary vector, and
+    the texts.
+    """
     texts = [text.encode() + b"\0" for text in (*words(job), *ENVIRONMENT)]
     chance = bytes((job.seed or 0) * 0x9E3779B97F4A7C15 >> 8 * (i % 8) & 255 for i in range(16))
     address = STACK_TOP - PAGE - sum(map(len, texts)) - len(chance)

@@ -1,4 +1,4 @@
-"""What was seen out of order in a run on weakly ordered cores (H8), where another hart could tell.
+"""Finds a reordering that another hart observed, in a run on weakly ordered cores (H8).
 
     reordered(job) -> Reordered | None      the job's run again, with what its harts saw
 
@@ -23,14 +23,14 @@ from uncore.errors import GuestError
 from uncore.program.names import Names
 
 if TYPE_CHECKING:
-    from uncore.engine.limits import Watch
+    from uncore.engine.limits import OnProgress
     from uncore.job import Job
 
-WORD = 8  # bytes
+WORD_BYTES = 8
 WINDOW = 64  # accesses to shared places that lie between two that are seen out of order, at most
 LOOKED_AT = 50_000_000  # ps before a failure, or the end
-NEAR = 20_000_000  # ps between accesses of two harts
-NEVER = (1 << 64) - 1  # of a store that nobody has seen
+NEAR_PS = 20_000_000  # largest time between accesses of two harts that are compared
+NEVER_SEEN = (1 << 64) - 1  # time at which a store is seen that nobody has seen
 FAILED = "uc_failed"  # the runtime's function that notes a failed check
 
 
@@ -49,7 +49,7 @@ class Seen:
 
     @property
     def word(self) -> int:
-        return self.address // WORD
+        return self.address // WORD_BYTES
 
     def before(self, other: Seen) -> bool:
         """Conflicts with the other, and is seen first."""
@@ -75,7 +75,7 @@ class Reordered:
         return self.second.number if hart == self.first.hart else self.others[1].number
 
 
-def reordered(job: Job, tick: Watch = silent) -> str | None:
+def reordered(job: Job, tick: OnProgress = silent) -> str | None:
     """In words, with the source's lines; of a run that is given up, until then."""
     engine = native.start(job, frozenset({"accesses"}))
     with suppress(GuestError):
@@ -99,9 +99,11 @@ def _failure(job: Job, harts: Sequence[Sequence[Seen]]) -> Seen | None:
 
 
 def _recent(harts: Sequence[Sequence[Seen]], failure: Seen | None) -> list[list[Seen]]:
-    """What was seen shortly before; of a waiting loop's equal loads the last."""
-    ends = (access.seen for hart in harts for access in hart if access.seen != NEVER)
-    end = failure.seen if failure and failure.seen != NEVER else max(ends, default=0)
+    """Accesses seen shortly before the failure or the end; of a waiting loop's equal loads only the
+    last.
+    """
+    ends = (access.seen for hart in harts for access in hart if access.seen != NEVER_SEEN)
+    end = failure.seen if failure and failure.seen != NEVER_SEEN else max(ends, default=0)
     return [
         [
             access
@@ -153,7 +155,7 @@ def _shared(harts: Sequence[Sequence[Seen]]) -> set[int]:
 
 
 def _pairs(hart: Sequence[Seen]) -> Iterator[tuple[Seen, Seen]]:
-    """Those that are seen in the other order."""
+    """Pairs of accesses that are seen in the other order."""
     for position, second in enumerate(hart):
         for first in hart[max(0, position - WINDOW) : position]:
             if first.seen > second.seen and first.word != second.word:
@@ -165,12 +167,14 @@ def _between(
 ) -> tuple[Seen, Seen] | None:
     """The other hart's access to the second's place, behind it, and to the first's, before it."""
     before = [
-        access for access in here if abs(access.seen - first.seen) < NEAR and access.before(first)
+        access
+        for access in here
+        if abs(access.seen - first.seen) < NEAR_PS and access.before(first)
     ]
     behind = [
         access
         for access in there
-        if abs(access.seen - second.seen) < NEAR and second.before(access)
+        if abs(access.seen - second.seen) < NEAR_PS and second.before(access)
     ]
     for last in sorted(before, key=lambda access: -access.number):
         for access in sorted(behind, key=lambda access: -access.number):
@@ -188,7 +192,7 @@ def _said(job: Job, names: Names, cycle: Reordered) -> str:
 
     early = (
         ""
-        if cycle.first.seen == NEVER
+        if cycle.first.seen == NEVER_SEEN
         else f" {(cycle.first.seen - cycle.second.seen) / 1000:.1f} ns"
     )
     return (

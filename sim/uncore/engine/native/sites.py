@@ -1,4 +1,4 @@
-"""Where in the user's own source an access is that a library, or the kernel, makes for it.
+"""Finds the place in the user's own source from which a library or the kernel makes an access.
 
 sites = Sites(program, callers)     `callers` of run.lines(): a column for each depth
 sites.number(pc, number)            of Site("bank.cc:14", ("pthread_mutex_lock", ...)) in sites.all
@@ -39,7 +39,7 @@ Ways = tuple[Site | None, Site | None, Site | None]
 
 
 class Within(NamedTuple):
-    """What the program's tables say of one instruction."""
+    """Facts from the program's tables about one instruction."""
 
     frames: tuple[Frame, ...]
     words: tuple[str, ...]  # of each frame
@@ -77,7 +77,7 @@ class Sites:
         return Site("", words[:1])
 
     def _found_beyond(self, number: int) -> Ways:
-        """Where the calls are."""
+        """Places of the calls beyond the innermost one."""
         first = second = third = None
         passed: tuple[str, ...] = ()
         for _, words, (users, own_, known) in self._callers(number):
@@ -127,7 +127,7 @@ class Sites:
         return f"heap of {site.source.rpartition('/')[2]}"
 
     def _asked(self, number: int) -> Site | None:
-        """Who asked a runtime that allocates for itself."""
+        """The site that asked a runtime which allocates for itself."""
         frames = [frame for within in self._callers(number) for frame in within.frames]
         return self._ways([f for f in frames if f.path != frames[0].path])[2]
 

@@ -1,4 +1,4 @@
-"""What the native engine is told of a run beside the machine.
+"""Inputs of the native engine beside the machine.
 
 Like those of machine.py, these classes are declared here only: the engine's structs and the code
 that reads them are made from them (sim/native/spec).

@@ -21,7 +21,7 @@ from uncore.errors import UserError
 from uncore.program import abi
 
 if TYPE_CHECKING:
-    from uncore.engine.limits import Watch
+    from uncore.engine.limits import OnProgress
     from uncore.job import Job
 
 BEGIN = "begin"  # when the first hart begins what is measured
@@ -34,7 +34,7 @@ class State(NamedTuple):
 
 
 def saving(
-    job: Job, when: int | str, keep: Callable[[State], None], tick: Watch = silent
+    job: Job, when: int | str, keep: Callable[[State], None], tick: OnProgress = silent
 ) -> dict[str, Any]:
     """`when`: simulated time in ps, or BEGIN."""
     arena = _native.Arena.make()
@@ -51,7 +51,7 @@ def saving(
     return outcome.point(job, run)
 
 
-def taken_up(state: State, job: Job, tick: Watch = silent) -> dict[str, Any]:
+def taken_up(state: State, job: Job, tick: OnProgress = silent) -> dict[str, Any]:
     run = state.arena.run()
     for name, value in job.parameters:
         parameter = job.program.parameter(name)

@@ -34,9 +34,9 @@ else:
     from backports import zstd
 
 SCHEMA = "uncore.state/5"
-PIECE, WORD = 1 << 18, 8  # bytes
+PIECE_BYTES, WORD_BYTES = 1 << 18, 8
 LONGEST_HEAD = 1 << 30  # bytes: a program is in it
-FIRST = re.compile(rb"uncore\.state/5 ([0-9a-f]{64}) ([0-9]{1,12})\n")
+FIRST_LINE = re.compile(rb"uncore\.state/5 ([0-9a-f]{64}) ([0-9]{1,12})\n")
 LONGEST_FIRST = 128  # bytes
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -45,8 +45,8 @@ class Head(msgspec.Struct, frozen=True):
     made_by: list[str]  # engine.identity
     command: str  # that goes on with it: run, boot
     at: int  # ps
-    place: tuple[int, int]  # as the arena says
-    size: int  # of the memory, packed, bytes
+    place: tuple[int, int]  # place in the arena
+    size: int  # bytes of the packed memory
     about: msgspec.Raw
 
 
@@ -92,7 +92,7 @@ def read(path: Path, command: str, about: type[T]) -> tuple[T, State]:
 
 def _check_digest(file: BinaryIO) -> None:
     """Leaves the file after its first line."""
-    first = FIRST.fullmatch(file.readline(LONGEST_FIRST))
+    first = FIRST_LINE.fullmatch(file.readline(LONGEST_FIRST))
     rest = os.fstat(file.fileno()).st_size - (file.tell() if first else 0)
     if not first or rest != int(first[2]):
         raise Damaged
@@ -122,13 +122,13 @@ def _fill(arena: Any, file: BinaryIO, size: int) -> None:
     if not _native.Arena.LEAST <= size <= _native.Arena.MOST:
         raise Damaged
     unpacker, rest = zstd.ZstdDecompressor(), b""
-    while piece := file.read(PIECE):
+    while piece := file.read(PIECE_BYTES):
         if unpacker.eof:
             raise Damaged
         content = unpacker.decompress(piece, size + 1)
         size -= len(content)
         content = rest + content
-        whole = len(content) // WORD * WORD
+        whole = len(content) // WORD_BYTES * WORD_BYTES
         if size < 0 or not arena.put(content[:whole]):
             raise Damaged
         rest = content[whole:]

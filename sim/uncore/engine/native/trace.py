@@ -1,4 +1,4 @@
-"""What the probe `trace` saw, in words: tables of columns, by kind of event.
+"""Events of the observer `trace` with their names: tables of columns, by kind of event.
 
     columns(job, run) -> {"messages": {...}, ...}
     words(protocol)         which columns are words, and which

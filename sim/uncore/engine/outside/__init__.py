@@ -1,4 +1,4 @@
-"""What engines share that are other simulators: all of it but the simulator.
+"""Parts that engines share which are other simulators: everything except the simulator.
 
     find      where the simulator is; what is said where it is not
     run       a run: a folder, a process, what the process said, a Point; and what is refused

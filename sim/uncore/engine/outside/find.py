@@ -1,4 +1,4 @@
-"""Where another simulator is.
+"""Finds another simulator.
 
     program(stated, ["sst"], ["", "bin"]) -> Path             or None
     nowhere("SST", stated, ...) -> str                        what is said of None
@@ -15,11 +15,13 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-PATIENCE = 60  # seconds for a question
+QUESTION_TIMEOUT_S = 60
 
 
 def program(named: str | None, names: Sequence[str], folders: Sequence[str]) -> Path | None:
-    """Where the user says (the program, or a folder that has it in `folders`), else on PATH."""
+    """Path of the program: below the path that the user gives (the program, or a folder with it in
+    `folders`), else on PATH.
+    """
     if named:
         inside = [Path(named) / folder / name for folder in folders for name in names]
         places = [Path(named), *inside]
@@ -45,7 +47,7 @@ def version(text: str) -> tuple[int, ...]:
 def output(command: Sequence[str | Path]) -> str:
     """Its standard output."""
     try:
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=QUESTION_TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return ended.stdout

@@ -1,4 +1,4 @@
-"""Which addresses a memory node has (rule A4), for simulators that know only addresses.
+"""Addresses of each memory node (rule A4), for simulators that know only addresses.
 
 nodes(job)          the nodes that home anything
 region(job, node)   the addresses of one

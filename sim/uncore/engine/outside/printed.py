@@ -1,4 +1,4 @@
-"""What a program has printed under another simulator, as fields of a Point.
+"""Reads a program's printed results under another simulator into the fields of a Point.
 
 fields(job, "SST", output) -> dict      or OutsideError: not every hart reported
 refuse_failure(job, code, output)       a GuestError where the program went wrong
@@ -21,7 +21,7 @@ KILLED = re.compile(r"\b((panic|fatal|FATAL): |has encountered a segmentation fa
 
 
 def fields(job: Job, name: str, output: str) -> dict[str, Any]:
-    """What records and tables tell, on every simulator alike."""
+    """Fields from records and tables, alike on every simulator."""
     records = readback.records_from_text(output)
     if len(records) != job.threads[0]:
         raise OutsideError(f"{name} ended early: {len(records)} harts reported.\n{tail(output)}")

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 from uncore.engine import Probes, outcome, silent
 from uncore.engine import initial_memory as boot
-from uncore.engine.limits import Watch
+from uncore.engine.limits import OnProgress
 
 if TYPE_CHECKING:
     from uncore.job import Job
@@ -45,18 +45,18 @@ PROBES = frozenset({"log", "traffic", "pace"})
 
 CAN = frozenset(
     {"far", "multicast", "tables", "chance", "weak"}
-)  # of what a job may ask for (initial_memory.py)
+)  # features of jobs (initial_memory.py)
 CORES = False
 HARTS = 16  # more take minutes
 SLICE = 10_000  # events between two ticks
 
 
 def missing() -> str:
-    """What is needed to run here: nothing, SimPy comes with the package."""
+    """Always empty: SimPy comes with the package."""
     return ""
 
 
-def run(job: Job, probes: Probes, tick: Watch = silent) -> dict[str, Any]:
+def run(job: Job, probes: Probes, tick: OnProgress = silent) -> dict[str, Any]:
     """One point."""
     from uncore.engine.reference.system import System  # noqa: PLC0415 (slow to load)
     from uncore.engine.reference.view import View  # noqa: PLC0415 (slow to load)

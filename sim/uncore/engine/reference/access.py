@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from uncore.engine.reference.contents import Bytes
 
 Value = int | tuple[int, int]  # a pair: amocas.q
-Done = tuple[Value, int]  # what a hart is told, and what it cost beyond the instruction
-RELEASE, ACQUIRE = 1, 2  # of an atomic's order
-REGISTER = -1  # what a hart has asked for, beside far atomics by their number
+Done = tuple[Value, int]  # the result for the hart, and its cost beyond the instruction
+RELEASE, ACQUIRE = 1, 2  # bits of an atomic's order
+REGISTER = -1  # the number of a register access that a hart waits for, beside those of far atomics
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Access:
     value: Value = 0
     operation: str = ""  # of an amo
     expected: Value = 0
-    order: int = 0  # of an atomic, acquire and release; of a fence, its two sets
+    order: int = 0  # acquire and release of an atomic, or the two sets of a fence
     unwanted: bool = False  # an amo that orders nothing and whose value nobody wants (C8.5)
 
     @property
@@ -93,7 +93,7 @@ def _signed(value: int, size: int) -> int:
     return value - (1 << 8 * size) if value >> (8 * size - 1) else value
 
 
-# What an atomic leaves where `old` was: (old, operand, expected, size) -> new.  All unsigned.
+# New value of an atomic: (old, operand, expected, size) -> new. All are unsigned.
 AMO: dict[str, Callable[[int, int, int, int], int]] = {
     "swap": lambda old, operand, expected, size: operand,
     "add": lambda old, operand, expected, size: old + operand,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from uncore import _native
 from uncore.engine.reference.core import Core
 from uncore.engine.reference.hart import Hart
-from uncore.engine.reference.memory import Node
+from uncore.engine.reference.memory import MemoryNode
 from uncore.engine.reference.resolver import Resolver
 from uncore.job import home_nodes
 from uncore.program.abi import CONSTANTS
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 RAM = CONSTANTS["UC_RAM_BASE"]
 
-Agent = Core | Resolver | Node
+Agent = Core | Resolver | MemoryNode
 
 
 class Agents:
@@ -36,7 +36,7 @@ class Agents:
         number = count()
         self.cores = [Core(system, next(number), costs) for costs in self.machine.each_core]
         self.resolvers = [Resolver(system, next(number), spec) for spec in self.machine.resolvers]
-        self.memories = [Node(system, next(number), spec) for spec in self.machine.memories]
+        self.memories = [MemoryNode(system, next(number), spec) for spec in self.machine.memories]
         self.all: list[Agent] = [*self.cores, *self.resolvers, *self.memories]
         self.policy = "first-touch" if job.home == "pair" else job.home
         self.nodes = home_nodes(job.home, job.machine)

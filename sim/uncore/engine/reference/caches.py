@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import simpy
 
 from uncore.engine.reference import client, contended
-from uncore.engine.reference.cache import Cache, Line, may_go
+from uncore.engine.reference.cache import CachedLine, CoreCaches, may_go
 from uncore.engine.reference.message import PROBES, Message, ProtocolError
 from uncore.engine.reference.time import Bell
 from uncore.protocol.states import request_of
@@ -28,14 +28,14 @@ class Caches:
     def __init__(self, core: Core) -> None:
         self.core, self.system, self.clock = core, core.system, core.clock
         self.agent, self.costs = core.agent, core.costs
-        self.cache = Cache(core.costs)
+        self.cache = CoreCaches(core.costs)
         self.lines = self.cache.lines
         self.requests = 0
 
-    def find(self, number: int) -> Line:
+    def find(self, number: int) -> CachedLine:
         """A line, known or not: of an unknown one there is no copy."""
         line = self.lines.get(number)
-        return line or Line(self.core.system.protocol, number, changed=Bell(self.clock))
+        return line or CachedLine(self.core.system.protocol, number, changed=Bell(self.clock))
 
     def next_number(self) -> int:
         self.requests += 1
@@ -43,7 +43,7 @@ class Caches:
 
     # ---- accesses --------------------------------------------------------------------------------
 
-    def ready(self, number: int, wish: str, hart: int) -> tuple[Line, bool] | None:
+    def ready(self, number: int, wish: str, hart: int) -> tuple[CachedLine, bool] | None:
         """C1: the line, if its row lets the access be performed, and whether the first level has
         it; None: it has been asked for, or is in a state that must pass."""
         line = self.find(number)
@@ -58,7 +58,7 @@ class Caches:
         self.request(line, cell, self.clock.now + self.costs.l2_hit)
         return None
 
-    def request(self, line: Line, cell: Cell, leaves: int) -> None:
+    def request(self, line: CachedLine, cell: Cell, leaves: int) -> None:
         """C1: sends the request that a cell names."""
         line.request = self.next_number()
         message = Message(request_of(cell), line.line, self.agent, 0, line.request)
@@ -86,7 +86,7 @@ class Caches:
         else:
             self.granted(message, line)
 
-    def granted(self, message: Message, line: Line) -> None:
+    def granted(self, message: Message, line: CachedLine) -> None:
         """C1: data or a right have come; what waits for the line is performed (H5.1)."""
         now = self.clock.now
         cell = line.step(line.event(message))
@@ -127,7 +127,7 @@ class Caches:
         if holder is not None:
             contended.ask_in_turn(self.core, line.line, holder)
 
-    def leave(self, line: Line) -> None:
+    def leave(self, line: CachedLine) -> None:
         """After a probe: what is left of the line."""
         if line.holds_copy:
             return
@@ -137,7 +137,7 @@ class Caches:
         elif not line.probes:
             self.cache.forget(line)
 
-    def wait(self, probe: Message, line: Line) -> Generator[simpy.Event, None, None]:
+    def wait(self, probe: Message, line: CachedLine) -> Generator[simpy.Event, None, None]:
         """C3.1, C3.2: an early probe waits for the grant, and acts 1 ps after it at the earliest;
         any other is answered at once, but for hold and lock (C4)."""
         until = self.kept(probe, line)
@@ -153,30 +153,30 @@ class Caches:
             line.probes -= 1
             until = self.kept(probe, line)
 
-    def kept(self, probe: Message, line: Line) -> int | None:
+    def kept(self, probe: Message, line: CachedLine) -> int | None:
         """C3.1: until when the line is kept from the probe; None: until it changes."""
         early = "stall" in line.cell(line.event(probe)).actions
         return None if early else self.protected(probe, line)
 
-    def hold(self, line: Line, grant: Message) -> None:
+    def hold(self, line: CachedLine, grant: Message) -> None:
         """C4: the line has come in M, and stays for `hold`."""
         hold = self.system.chance.hold(self.agent, self.costs.hold, grant.number)
         line.held_until = self.clock.now + hold
         line.contended.begins(grant.contended or line.probes > 0)
 
-    def protected(self, probe: Message, line: Line) -> int:
+    def protected(self, probe: Message, line: CachedLine) -> int:
         """C4.1: when the hold is over, and the atomic that locks the line has ended."""
         if probe.kind == "Inv" or not line.protocol.may_store(line.state):
             return 0
         return max(line.held_until, line.locked_until)
 
-    def ask_again(self, probe: Message, line: Line) -> int:
+    def ask_again(self, probe: Message, line: CachedLine) -> int:
         """C4.2: after a grant, or the end of an LR's lock."""
         return max(self.clock.now + 1, self.protected(probe, line))
 
     # ---- evictions -------------------------------------------------------------------------------
 
-    def make_room(self, incoming: Line) -> None:
+    def make_room(self, incoming: CachedLine) -> None:
         """C5: what goes for another line goes silently, or is put."""
         now = self.clock.now
         while victim := self.cache.second.victim(incoming, lambda line: may_go(line, now)):
@@ -187,7 +187,7 @@ class Caches:
             else:
                 self.put(victim)
 
-    def put(self, line: Line) -> None:
+    def put(self, line: CachedLine) -> None:
         """C5: until the PutAck arrives, probes are answered, and nothing is asked for anew."""
         self.cache.displace(line)
         message = Message("Put", line.line, self.agent, 0, self.next_number())

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Waits = Generator[simpy.Event, None, None]
 
-PROBE = {"probeS": "ProbeS", "probeM": "ProbeM"}  # of an owner, by the table's action
+PROBE = {"probeS": "ProbeS", "probeM": "ProbeM"}  # action of the table -> probe to the owner
 
 
 def ask(

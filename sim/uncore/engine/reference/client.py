@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Client(Bytes):
-    """What one agent holds of a line, and what it waits for."""
+    """One agent's state of a line, and its pending accesses."""
 
     protocol: Protocol
     line: int
@@ -29,7 +29,7 @@ class Client(Bytes):
     request: int = 0  # the newest one's number
 
     def cell(self, event: str) -> Cell:
-        """What the table says of an event."""
+        """The table's cell for an event."""
         return self.protocol.client(self.state, event, self.line)
 
     def step(self, event: str) -> Cell:

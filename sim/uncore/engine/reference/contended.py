@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Contended:
-    """Whether one line of a core is contended, and whose it is then."""
+    """Contention for one line among the harts of a core, and its holder then."""
 
     def __init__(self) -> None:
         self.holder = 0  # among the harts of the core

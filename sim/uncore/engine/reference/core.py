@@ -15,7 +15,7 @@ from uncore.engine.reference.access import Access, Done, Value
 from uncore.engine.reference.caches import Caches
 
 if TYPE_CHECKING:
-    from uncore.engine.reference.cache import Line
+    from uncore.engine.reference.cache import CachedLine
     from uncore.engine.reference.hart import Hart
     from uncore.engine.reference.message import Message
     from uncore.engine.reference.system import System
@@ -83,11 +83,11 @@ class Core:
         loads_ahead.lost(self, number)
 
     def writes(self, hart: Hart, number: int) -> None:
-        """What a write does to the other harts of the core (C7, C10)."""
+        """Effects of a write on the other harts of the core (C7, C10)."""
         locks.lose_reservations(self, number, by=hart)
         loads_ahead.overtake(hart, number)
 
-    def apply(self, hart: Hart, access: Access, line: Line) -> Value:
+    def apply(self, hart: Hart, access: Access, line: CachedLine) -> Value:
         """An access on its line."""
         return hart.weak.apply(access, line) if hart.weak else access.apply(line)
 
@@ -134,7 +134,7 @@ class Core:
         return self.atomic(hart, access)
 
     def waits(self, hart: Hart, access: Access) -> bool:
-        """Whether an access waits for its hart's stores (H4, H8.3)."""
+        """True if an access waits for its hart's stores (H4, H8.3)."""
         return hart.weak.waits(access) if hart.weak else access.drains
 
     def load(self, hart: Hart, access: Access) -> Done | None:
@@ -182,7 +182,7 @@ class Core:
         return value, cost + (hart.weak.stalls() if hart.weak and access.writes else 0)
 
     def wish(self, access: Access) -> str:
-        """What an access needs of its line (C1, C8): a row's column."""
+        """Column of the table for an access: the right that it needs on its line (C1, C8)."""
         if access.kind == "load" or (access.kind == "lr" and not self.costs.lr_exclusive):
             return "Load"
         return "Amo" if access.is_amo and self.costs.far_atomics else "Store"

@@ -1,4 +1,4 @@
-"""What a run counts for its outcome."""
+"""Counters of a run, from which its outcome is made."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from uncore.engine.reference.message import Message
     from uncore.topology.machine import Machine
 
-KEPT_BITS = 6  # of a latency: buckets 3 % wide
+KEPT_BITS = 6  # bits of a latency that are kept: buckets are 3 % wide
 
 
 class Counts:
@@ -26,11 +26,11 @@ class Counts:
         self.latencies: Counter[int] = Counter()
         self.pace = Pace()
         self.by_line: Counter[int] = Counter()
-        self.between = [0] * (1 + len(machine.shape[0]))  # by depth of the common level
+        self.between = [0] * (1 + len(machine.shape[0]))  # index: depth of the common level
         self.stored = [0] * len(machine.resolvers)
         self.memory = 0
         self.failed_scs = 0
-        self.failed_lately: Counter[int] = Counter()  # by line, since an operation was done
+        self.failed_lately: Counter[int] = Counter()  # key: line; cleared when an operation is done
 
     def operated(self, batch: int, latency: int | None) -> None:
         """Operations done in a row, which took so long together, if that was measured."""

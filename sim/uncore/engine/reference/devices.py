@@ -1,4 +1,4 @@
-"""What a guest finds beside memory: its interrupt registers, the clock, the console, semihosting.
+"""Devices of a guest: interrupt registers, the clock, the console, semihosting.
 
 Registers are where QEMU's `virt` machine has them: mtime, and the transmitter of a UART.
 """
@@ -25,11 +25,13 @@ NO_SUCH_CALL = 2**64 - 1
 
 
 class Console:
-    """What harts have said; whole lines, so that those who write at one time do not mix theirs."""
+    """Output of the harts, collected by whole lines, so that harts that write at one time do not
+    mix theirs.
+    """
 
     def __init__(self) -> None:
         self.text = bytearray()
-        self.lines: dict[int, bytearray] = {}  # by hart, as far as they have come
+        self.lines: dict[int, bytearray] = {}  # unfinished line of each hart
 
     def say(self, hart: int, text: bytes) -> None:
         line = self.lines.setdefault(hart, bytearray())

@@ -23,7 +23,8 @@ class Ending:
     def __init__(self, system: System) -> None:
         self.system = system
         self.how, self.reason, self.code = "running", "", 0
-        self.claims: list[tuple[int, int, int, str, str, int]] = []  # of harts: when, and who
+        # claims of harts to end the run: time, and identity
+        self.claims: list[tuple[int, int, int, str, str, int]] = []
 
     def by(self, hart: Hart, how: str, reason: str, code: int = 0) -> None:
         """T4.1: what the hart does ends the run when it could have reached every core."""

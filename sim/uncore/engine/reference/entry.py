@@ -1,4 +1,5 @@
-"""What a resolver knows of one line, its entry: who below holds it, the right held above, its copy.
+"""A resolver's entry for one line: the children that hold it, the right held above, and its own
+copy.
 
 Invariant: dirty data are in a child, in this level's copy, or in the one message under way.
 """
@@ -14,7 +15,7 @@ from uncore.engine.reference.message import NOBODY, Message
 from uncore.engine.reference.time import Bell
 
 if TYPE_CHECKING:
-    from uncore.engine.reference.log import Record
+    from uncore.engine.reference.log import ServedRequest
     from uncore.engine.reference.resolver import Resolver
     from uncore.protocol.table_shapes import Cell
 
@@ -34,7 +35,7 @@ class Poll:
 
     waiting: int = 0
     asked_owner: bool = False
-    giver: int = NOBODY  # who has handed its data over, last
+    giver: int = NOBODY  # the last child that handed its data over
     says: set[str] = field(default_factory=set)
     data: Data | None = None
 
@@ -49,13 +50,14 @@ class Transaction:
     """A request being served (R2), or with no request a recall (R7, R8)."""
 
     request: Message | None
-    record: Record | None = None
+    record: ServedRequest | None = None
     data: Data | None = None  # in hand for the requester
-    says: set[str] = field(default_factory=set)  # what the children asked for it have said
+    # answers of the children that were asked for the line
+    says: set[str] = field(default_factory=set)
     direct: bool = False  # the owner was told to answer the requester (R4)
     holds: bool = False  # the requester has a copy to be upgraded
     right: str = ""  # what is granted
-    source: int = NOBODY  # who sent the bytes that the requester is given (L4)
+    source: int = NOBODY  # sender of the bytes that the requester is given (L4)
 
 
 class Entry:
@@ -71,18 +73,18 @@ class Entry:
         self.from_above: Message | None = None
         self.probe: Message | None = None  # from above, waiting
         self.served = 0  # children since it came
-        # What the children hold.
+        # ---- the children's state
         self.owner = NOBODY
         self.owner_request = 0  # the request that made it the owner
         self.sharers: dict[int, None] = {}  # a set in the order of arrival
         self.unnamed = False  # more share, or have shared, than the directory can name (R11)
         self.open = 0  # grants not yet completed; below 0: completed before they were granted
-        # What this level holds.
+        # ---- this level's own state
         self.copy: Data | None = None
         self.dirty = False  # and it differs from the level above
         self.used = 0  # stamp for the least recently used
         self.repeats = 0  # when this level's data may leave again
-        # What is under way.
+        # ---- work under way
         self.queue: deque[Message] = deque()
         self.transaction: Transaction | None = None
         self.poll: Poll | None = None
@@ -197,7 +199,7 @@ class Entry:
             self.modified()
 
     def learns(self, poll: Poll) -> None:
-        """What the children asked have said of their data."""
+        """Updates the entry by the answers of the children that were asked for the line."""
         if "pass" in poll.says:
             self.modified()
         elif poll.dirty:

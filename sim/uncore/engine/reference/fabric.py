@@ -60,8 +60,9 @@ class Fabric:
         return head + self.slowest(route, size)
 
     def least_latencies(self, target: int) -> list[int]:
-        """By stop, the least time from there to the target, by the fastest size; between slices of
-        one resolver it is none."""
+        """The least time from each stop to the target, by the fastest size. Between slices of one
+        resolver it is 0.
+        """
         weights = [min(x.control, x.data, x.snoop) for x in self.links]
         rings = [slices for slices in self.slices if len(slices) > 1]
         sources = [stop for slices in rings for stop in slices]

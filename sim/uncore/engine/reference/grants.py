@@ -97,7 +97,7 @@ def read_data(entry: Entry) -> int:
 
 
 def record_grant(entry: Entry, transaction: Transaction, request: Message) -> None:
-    """What this level knows after a grant; an exclusive dirty one moves the line (R7.3)."""
+    """Updates the entry after a grant. An exclusive grant of dirty data moves the line (R7.3)."""
     right, who, protocol = transaction.right, request.sender, entry.protocol
     if transaction.record:
         transaction.record.granted(right, transaction.source)

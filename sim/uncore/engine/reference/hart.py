@@ -20,7 +20,7 @@ from uncore.engine.reference.access import Access, Value
 from uncore.engine.reference.interrupts import NEVER, NS
 from uncore.engine.reference.port import Port
 from uncore.engine.reference.time import Bell, execution
-from uncore.engine.reference.versions import WORD
+from uncore.engine.reference.versions import WORD_BYTES
 from uncore.engine.reference.weak import Weak
 from uncore.program.abi import CONSTANTS
 
@@ -44,14 +44,15 @@ class Hart:
         self.port = Port(self)
         self.mode = "running"  # waiting: for memory; barred: for a lock; idle: in wfi; stopped
         self.buffer: deque[Access] = deque()  # stores not yet visible, oldest first
-        self.posted: dict[int, bool] = {}  # of the oldest: atomics under way; done?
-        self.pending: Access | None = None  # what it waits for
+        # number of an atomic under way, the oldest in the buffer -> True if it is done
+        self.posted: dict[int, bool] = {}
+        self.pending: Access | None = None  # the access that the hart waits for
         self.since = 0  # when that was issued
         self.asked = 0  # and has asked another for: its far atomic's number, or REGISTER
         self.reservation: int | None = None
         self.locked: int | None = None  # the line that its LR has locked
         self.tries = 0  # barred: when it tries again
-        self.met_lock = False  # of another hart of the core
+        self.met_lock = False  # True if it met a lock of another hart of the core
         self.loaded: int | None = None  # the line of its last load
         self.overtaken = False  # another hart of the core has written that since
         self.multicast: Counter[int] = Counter()  # words of the set it may send to (I5)
@@ -60,12 +61,13 @@ class Hart:
         self.delaying = False
         self.wake = Bell(self.clock)
         isa.set_stack(core.system.stacks + id * STACK + GUARD, STACK - GUARD)
-        self.began: int | None = None  # of the operation it measures
+        self.began: int | None = None  # start of the operation that is measured
         self.warms_up = False
         self.measures: list[int] = []  # when it stopped to be measured, began, stopped (W1.1)
-        self.weak = Weak(self) if core.costs.order == "weak" else None  # what it has seen (H8)
+        # memory as the hart has seen it (H8)
+        self.weak = Weak(self) if core.costs.order == "weak" else None
         isa.whole = self.whole
-        self.late = core.system.chance.start(id)  # where it begins what is measured (V3)
+        self.late = core.system.chance.start(id)  # start of the measured part (V3)
 
     # ---- instructions ----------------------------------------------------------------------------
 
@@ -120,7 +122,7 @@ class Hart:
     @property
     def whole(self) -> int:
         """H3.4: across the end of so many bytes an access is two, the lower one first."""
-        return WORD if self.weak else self.system.machine.line
+        return WORD_BYTES if self.weak else self.system.machine.line
 
     # ---- its share of the issue width ------------------------------------------------------------
 

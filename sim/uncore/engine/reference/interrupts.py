@@ -101,11 +101,11 @@ class Register(ABC):
 
     @abstractmethod
     def write(self, value: int) -> None:
-        """What a write does to the hart, now."""
+        """Effect of a write on the hart, now."""
 
 
 class Msip(Register):
-    """Whether an interprocessor interrupt is pending."""
+    """A flag: an interprocessor interrupt is pending."""
 
     def interrupts(self, value: int) -> bool:
         return bool(value & 1)

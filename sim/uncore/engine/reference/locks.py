@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from uncore.engine.reference.time import execution
 
 if TYPE_CHECKING:
-    from uncore.engine.reference.cache import Line
+    from uncore.engine.reference.cache import CachedLine
     from uncore.engine.reference.core import Core
     from uncore.engine.reference.hart import Hart
 
-LONGEST = 64  # instructions, beside the LR's cost and a misprediction
+MAX_LR_SC_INSTRUCTIONS = 64  # the LR's cost and a misprediction come on top
 
 
-def lock(hart: Hart, line: Line, duration: int) -> None:
+def lock(hart: Hart, line: CachedLine, duration: int) -> None:
     """C6.1: for so long the line is locked; whose lock was on it before has lost it."""
     line.locked_until = hart.clock.now + duration
     for other in hart.core.harts:
@@ -27,10 +27,10 @@ def lock(hart: Hart, line: Line, duration: int) -> None:
             other.locked = None
 
 
-def lock_for_sc(hart: Hart, line: Line, cost: int) -> None:
+def lock_for_sc(hart: Hart, line: CachedLine, cost: int) -> None:
     """C6.2: an LR's lock ends by its time at the latest."""
     costs = hart.core.costs
-    lock(hart, line, cost + LONGEST * costs.instruction + costs.mispredict)
+    lock(hart, line, cost + MAX_LR_SC_INSTRUCTIONS * costs.instruction + costs.mispredict)
     hart.locked = line.line
 
 
@@ -89,13 +89,13 @@ def ask_again(hart: Hart, then: int) -> None:
     hart.clock.call(then, execution(hart.core.agent, hart.index), again)
 
 
-def comes_after_others(hart: Hart, line: Line) -> bool:
+def comes_after_others(hart: Hart, line: CachedLine) -> bool:
     """C6.7: a probe whose wait is over asks first, then the hart that is next."""
     probe_first = line.probes > 0 and line.held_until < hart.clock.now
     return probe_first or is_behind(hart, line.line)
 
 
-def reserve(hart: Hart, line: Line, cost: int) -> None:
+def reserve(hart: Hart, line: CachedLine, cost: int) -> None:
     """C7: an LR reserves its line; where the core has it alone, it locks it, too (C6)."""
     hart.reservation = line.line
     if line.protocol.may_store(line.state):

@@ -1,6 +1,6 @@
-"""L. The transaction log: what engines are compared by.
+"""L. The transaction log, by which engines are compared.
 
-Its columns are the fields of `Record`; a reader of the log sorts and numbers its records (L8).
+Its columns are the fields of `ServedRequest`; a reader sorts and numbers the requests (L8).
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ class Log:
     def __init__(self, line: int) -> None:
         """`line`: bytes of one."""
         self.line = line
-        self.records: dict[tuple[int, int], Record] = {}
+        self.records: dict[tuple[int, int], ServedRequest] = {}
 
-    def closed(self) -> list[Record]:
+    def closed(self) -> list[ServedRequest]:
         """L1: what is in the log when the run has ended."""
         return [record for record in self.records.values() if record.close != NOBODY]
 
-    def opened(self, request: Message, owner: int, now: int) -> Record:
+    def opened(self, request: Message, owner: int, now: int) -> ServedRequest:
         """L2, L3, L7.1, L7.2: what is known when a resolver takes a request up."""
-        record = Record(
+        record = ServedRequest(
             requester=request.sender,
             number=request.number,
             resolver=request.receiver,
@@ -44,7 +44,7 @@ class Log:
 
 
 @dataclass(slots=True)
-class Record:
+class ServedRequest:
     """One request that a resolver served."""
 
     requester: int

@@ -31,7 +31,7 @@ class Image(defaultdict[int, bytes]):
                 self[at // size] = bytes(line)
 
 
-class Channel:
+class MemoryChannel:
     """A line at a time."""
 
     def __init__(self, busy: int) -> None:
@@ -44,12 +44,15 @@ class Channel:
         return start
 
 
-class Node:
+class MemoryNode:
     """One memory node: a channel, and what lies behind it; before it there may be a cache."""
 
     def __init__(self, system: System, agent: int, spec: Memory) -> None:
         self.system, self.agent, self.spec = system, agent, spec
-        self.channel, self.cache = Channel(spec.busy), Cache(spec) if spec.cache_sets else None
+        self.channel, self.cache = (
+            MemoryChannel(spec.busy),
+            MemorySideCache(spec) if spec.cache_sets else None,
+        )
 
     def stop(self, line: int) -> int:
         return self.spec.stop
@@ -68,7 +71,7 @@ class Node:
         if read:
             self.send(message, leave)
 
-    def through(self, cache: Cache, line: int, read: bool, now: int) -> int:
+    def through(self, cache: MemorySideCache, line: int, read: bool, now: int) -> int:
         """M2.2, M2.3: when the line is there, from the cache or from the memory behind it."""
         known = cache.channel.take(now) + self.spec.cache_hit
         hit, evicted = cache.use(line, written=not read)
@@ -84,14 +87,14 @@ class Node:
         self.system.send(data, leave)
 
 
-class Cache:
+class MemorySideCache:
     """M2. The memory-side cache of a node: which lines it has; their bytes are in the image."""
 
     def __init__(self, spec: Memory) -> None:
         self.sets, self.ways, self.channel = (
             spec.cache_sets,
             spec.cache_ways,
-            Channel(spec.cache_busy),
+            MemoryChannel(spec.cache_busy),
         )
         self.hits, self.misses = 0, 0
         # Line -> whether memory lacks what was written to it; the least recently used first.

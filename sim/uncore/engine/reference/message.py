@@ -1,4 +1,4 @@
-"""What agents say to each other about one line.
+"""Messages between agents about one line.
 
 A request is named by its requester and the requester's count (`number`); whatever is said in
 consequence carries that number on.  A probe also names, in `revokes`, the request whose grant it
@@ -32,22 +32,23 @@ class Message:
     line: int
     sender: int
     receiver: int
-    number: int = 0  # of the request it belongs to
+    number: int = 0  # number of the request that the message belongs to
     left: int = 0  # when it left its sender
     rank: tuple[int, ...] = ()  # among messages of equal time (T2)
-    requester: int = NOBODY  # of a probe: to whom the data go; NOBODY: back to the resolver
-    resolver: int = NOBODY  # of grants and probes: whose transaction this is
-    since: int = 0  # of a probe: when the request behind it left its requester; 0: none (J3)
+    requester: int = NOBODY  # probe: receiver of the data; NOBODY: back to the resolver
+    resolver: int = NOBODY  # grants and probes: resolver of the transaction
+    since: int = 0  # probe: time at which the request behind it left its requester; 0: none (J3)
     revokes: int = 0
-    right: str = ""  # of Data and Grant: what is granted; of a probe: what is to be handed over
-    to_complete: bool = False  # of grants and probes: the requester is to tell the resolver (R5)
-    contended: bool = False  # of grants and probes: others wait for the line (C9)
-    says: frozenset[str] = frozenset()  # of an Answer: gave, dirty, shared, own, pass
+    right: str = ""  # Data and Grant: the right granted; probe: the right to hand over
+    # grants and probes: the requester shall tell the resolver when it is done (R5)
+    to_complete: bool = False
+    contended: bool = False  # grants and probes: others wait for the line (C9)
+    says: frozenset[str] = frozenset()  # Answer: gave, dirty, shared, own, pass
     data: bytes | None = None
-    operation: Access | None = None  # of an Amo: what is to be done (C8)
-    value: Value = 0  # of a Value: what it read
+    operation: Access | None = None  # Amo: the operation to perform (C8)
+    value: Value = 0  # Value: the value read
     delayed: bool = False  # it has waited for a lookup (R9) or a turn (R5.3)
-    origin: int = NOBODY  # of data: the core, resolver or memory they were in
+    origin: int = NOBODY  # data: the core, resolver or memory that held them
 
     @property
     def size(self) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SET = CONSTANTS["UC_MULTICAST_BASE"]
 SEND = SET + CONSTANTS["UC_MULTICAST_SEND"]
-WORD = 64  # harts
+HARTS_PER_WORD = 64
 
 
 def find(system: System, address: int) -> Word | Send | None:
@@ -32,7 +32,7 @@ def find(system: System, address: int) -> Word | Send | None:
         return None
     if address == SEND:
         return Send()
-    words = -(-len(system.harts) // WORD)
+    words = -(-len(system.harts) // HARTS_PER_WORD)
     return Word((address - SET) // 8) if 0 <= address - SET < words * 8 else None
 
 
@@ -66,19 +66,23 @@ class Send:
         """I5: an IPI to all of the set, as I1 says, and the set is empty then."""
         system = user.system
         send = user.core.shared(system.machine.interrupt.send)
-        chosen = [h for h in system.harts if user.multicast[h.id // WORD] >> h.id % WORD & 1]
+        chosen = [
+            h
+            for h in system.harts
+            if user.multicast[h.id // HARTS_PER_WORD] >> h.id % HARTS_PER_WORD & 1
+        ]
         user.multicast.clear()
         if chosen:
             # One message, so that the sender counts one; each hart has a place of its own (T2).
             rank = system.clock.rank(0, "Interrupt", 0, user.core.agent)
             ranks = [(hart.core.agent, rank[1], hart.id, *rank[3:]) for hart in chosen]
-            targets = [Target(*each) for each in zip(chosen, ranks, strict=True)]
+            targets = [MulticastTarget(*each) for each in zip(chosen, ranks, strict=True)]
             fork(system, user.core.stop(0), targets, user.clock.now + send, 0)
         return 0, send
 
 
 @dataclass(frozen=True)
-class Target:
+class MulticastTarget:
     """One of those to whom a message goes."""
 
     hart: Hart
@@ -91,9 +95,11 @@ class Target:
         clock.call(time + accept, self.rank, lambda: register.write(1))
 
 
-def fork(system: System, stop: int, targets: Sequence[Target], head: int, busy: int) -> None:
+def fork(
+    system: System, stop: int, targets: Sequence[MulticastTarget], head: int, busy: int
+) -> None:
     """I5.1: who goes on by the same link with a channel goes on together, the lowest for all."""
-    together: dict[Link | int, list[Target]] = {}
+    together: dict[Link | int, list[MulticastTarget]] = {}
     for number, target in enumerate(targets):
         route = system.fabric.route(stop, target.hart.core.stop(0))
         met = next((link for link in route if link.channel >= 0), number)
@@ -109,7 +115,7 @@ def fork(system: System, stop: int, targets: Sequence[Target], head: int, busy: 
 
 
 def go_on(
-    system: System, link: Link, targets: Sequence[Target], head: int, busy: int
+    system: System, link: Link, targets: Sequence[MulticastTarget], head: int, busy: int
 ) -> Generator[simpy.Event, None, None]:
     """I5.1: the message takes each channel once."""
     yield system.clock.at(head, targets[0].rank)

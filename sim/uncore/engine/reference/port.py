@@ -13,7 +13,7 @@ from uncore.engine.reference.access import Access, Value
 if TYPE_CHECKING:
     from uncore.engine.reference.hart import Hart
 
-INPUT, OUTPUT, READS, WRITES = 8, 4, 2, 1  # of a fence's sets
+INPUT, OUTPUT, READS, WRITES = 8, 4, 2, 1  # bits of a fence's sets
 
 
 class Port:
@@ -86,7 +86,8 @@ class Port:
     def cycle(self) -> int:
         return int(self.hart.isa.clock) // max(1, self.hart.core.costs.instruction)
 
-    # ---- what has happened in the hart -----------------------------------------------------------
+    # ---- events in the hart
+    # --------------------------------------------------------------------------
 
     def marker(self, code: int, value: int) -> None:
         self.hart.marker(code, value)

@@ -73,7 +73,7 @@ class Clock(simpy.Environment):
         Moment(self, time, rank).callbacks.append(lambda _: action())
 
     def next_turn(self) -> Moment:
-        """What goes on at the present time, but after all that has been started already."""
+        """A moment at the present time, after everything that has been started already."""
         return self.at(self.now, AT_ONCE)
 
     def rank(self, receiver: int, kind: str, line: int, sender: int) -> Rank:

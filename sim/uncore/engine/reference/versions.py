@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from uncore.engine.reference.contents import Bytes
 
-WORD = 8  # bytes
+WORD_BYTES = 8
 
 
-class Change(NamedTuple):
+class WordChange(NamedTuple):
     """A change of one doubleword: its time, and the value before."""
 
     when: int
@@ -26,20 +26,20 @@ class Versions:
     """All changes of a run, by doubleword, oldest first."""
 
     def __init__(self) -> None:
-        self.of: defaultdict[int, list[Change]] = defaultdict(list)
+        self.of: defaultdict[int, list[WordChange]] = defaultdict(list)
 
     def change(self, address: int, size: int, line: Bytes, now: int) -> None:
         """A doubleword is about to be written."""
         for word in words(address, size):
-            self.of[word].append(Change(now, line.read(word * WORD, WORD)))
+            self.of[word].append(WordChange(now, line.read(word * WORD_BYTES, WORD_BYTES)))
 
     def last(self, word: int) -> int:
         """When it was written last; 0: never."""
         return self.of[word][-1].when if word in self.of else 0
 
     def at(self, word: int, line: Bytes, then: int) -> tuple[int, int]:
-        """What it was at a time, and since when."""
-        value = line.read(word * WORD, WORD)
+        """The value of a word at a time, and the time since which it had it."""
+        value = line.read(word * WORD_BYTES, WORD_BYTES)
         for change in reversed(self.of.get(word, ())):
             if change.when <= then:
                 return value, change.when
@@ -49,4 +49,4 @@ class Versions:
 
 def words(address: int, size: int) -> range:
     """The doublewords that an access touches."""
-    return range(address // WORD, (address + size - 1) // WORD + 1)
+    return range(address // WORD_BYTES, (address + size - 1) // WORD_BYTES + 1)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from uncore.engine.reference import contents
-from uncore.engine.reference.log import Record
+from uncore.engine.reference.log import ServedRequest
 from uncore.result.steady import Pace, steady
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class View:
         self.console = system.console.said()
 
     def harts(self) -> list[dict[str, Any]]:
-        """Where each one is."""
+        """State of each hart."""
         return [
             {
                 "pc": hart.isa.pc,
@@ -77,5 +77,5 @@ class View:
         closed = self.system.log.closed()
         return {
             field.name: [getattr(record, field.name) for record in closed]
-            for field in fields(Record)
+            for field in fields(ServedRequest)
         }

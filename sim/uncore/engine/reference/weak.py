@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from uncore.engine.reference import buffer
 from uncore.engine.reference.access import Access, Done, Value
 from uncore.engine.reference.time import CLASS
-from uncore.engine.reference.versions import WORD, words
+from uncore.engine.reference.versions import WORD_BYTES, words
 
 if TYPE_CHECKING:
-    from uncore.engine.reference.cache import Line
+    from uncore.engine.reference.cache import CachedLine
     from uncore.engine.reference.hart import Hart
 
-INPUT, OUTPUT, READS, WRITES = 8, 4, 2, 1  # of a fence's sets
+INPUT, OUTPUT, READS, WRITES = 8, 4, 2, 1  # bits of a fence's sets
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +28,12 @@ class Kept(Access):
     """A store in the buffer, or an AMO (H8.10)."""
 
     leaves: int = 0  # not before
-    group: int = 0  # of the stores between two fences
-    view: int = 0  # of its address and value
+    group: int = 0  # number of the group of stores between two fences
+    view: int = 0  # time at which its address and value are known
 
 
 class Weak:
-    """What one hart has seen; all numbers are times."""
+    """One hart's view of memory; all numbers are times."""
 
     def __init__(self, hart: Hart) -> None:
         self.hart, self.isa, self.system = hart, hart.isa, hart.system
@@ -115,7 +115,7 @@ class Weak:
 
     # ---- accesses --------------------------------------------------------------------------------
 
-    def apply(self, access: Access, line: Line) -> Value:
+    def apply(self, access: Access, line: CachedLine) -> Value:
         """H8.4: the access on its line; a write is seen when it is performed."""
         if access.kind == "load":
             return self.load(access, line)
@@ -137,10 +137,10 @@ class Weak:
         for word in words(access.address, access.size):
             self.words[word] = self.now
 
-    def load(self, access: Access, line: Line) -> int:
+    def load(self, access: Access, line: CachedLine) -> int:
         """H8.5: the bytes as they were at a time that is drawn where there is a choice."""
         self.declined = False
-        word, versions, furthest = access.address // WORD, self.system.versions, self.furthest
+        word, versions, furthest = access.address // WORD_BYTES, self.system.versions, self.furthest
         first, then = max(self.earliest, self.words[word]), self.now
         if versions.last(word) > max(first, self.now - furthest):
             self.choices += 1
@@ -149,7 +149,7 @@ class Weak:
         value, since = versions.at(word, line, then)
         self.words[word] = max(since, self.words[word])
         self.seen(max(self.earliest, since))
-        return value >> access.address % WORD * 8 & (1 << access.size * 8) - 1
+        return value >> access.address % WORD_BYTES * 8 & (1 << access.size * 8) - 1
 
     @property
     def furthest(self) -> int:
@@ -201,9 +201,9 @@ class Weak:
         self.seen(max(self.earliest, store.view))
         return True
 
-    def reserve(self, access: Access, line: Line) -> None:
+    def reserve(self, access: Access, line: CachedLine) -> None:
         """H8.8: an LR reads what is there."""
-        word = access.address // WORD
+        word = access.address // WORD_BYTES
         since = self.system.versions.at(word, line, self.now)[1]
         self.words[word] = max(since, self.words[word])
         view = max(self.earliest, since)

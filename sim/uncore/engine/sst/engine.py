@@ -17,7 +17,7 @@ from uncore.engine.outside import run_folder as folder
 from uncore.engine.sst import find, read
 from uncore.engine.sst import simulation as system
 from uncore.engine.sst.options import Options
-from uncore.engine.sst.parameters import Parts
+from uncore.engine.sst.parameters import SstParts
 from uncore.support import paths
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ DIFFERS = (
     "caches work in cycles of the core's clock, and take some for every step",
 )
 PROBES: frozenset[str] = frozenset()
-CAN = frozenset({"chance"})  # of it the late starts (V3), for which the program waits
+CAN = frozenset({"chance"})  # only the late starts (V3), for which the program waits
 locate, missing = find.locate, find.missing
 CORES = False
 HARTS = 256
@@ -77,11 +77,11 @@ def export(job: Job, directory: Path, options: Options) -> None:
 
 def protocol_of(job: Job, options: Options) -> str:
     """Of memHierarchy's."""
-    return Parts(job.machine).protocol
+    return SstParts(job.machine).protocol
 
 
 def _command(directory: Path, options: Options) -> list[str]:
-    """What runs a folder."""
+    """The command line that runs a folder."""
     sst, element = locate(options), find.our_element()
     assert sst and element, "asked for before `missing` was"
     words = [f"--add-lib-path={element}", f"--num-threads={options.sst_threads}"]

@@ -1,4 +1,4 @@
-"""Where SST is, and whether it can run what we describe.
+"""Finds SST and checks that it can run our descriptions.
 
     locate(options) -> Sst           or None: no `sst` where the options or PATH say
     missing(options) -> str         what must be installed, built or renewed; "" when usable
@@ -23,8 +23,9 @@ from uncore.engine.sst.options import MESHES, Options
 from uncore.support import paths
 
 ELEMENTS = ("memHierarchy", "merlin")
-MPIEXEC = "mpiexec"  # as the MPI standard calls it
-# What has Open MPI start processes as root (its manual page mpirun(1), "Running as root").
+MPIEXEC = "mpiexec"  # name by the MPI standard
+# Environment variables with which Open MPI starts processes as root (its manual page mpirun(1),
+# "Running as root").
 AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 OLDEST = (15, 0)  # handlers as the element uses them
 HOME = "UNCORE_SST, --sst"
@@ -36,7 +37,7 @@ WHERE = "https://sst-simulator.org has it; then say where: --sst PREFIX, UNCORE_
 class Sst:
     program: Path  # bin/sst
     version: str  # "15.1.0"; "development" of a checkout
-    elements: tuple[str, ...]  # of those we can use, the ones that are installed
+    elements: tuple[str, ...]  # installed elements that we can use
     mpi: bool  # built for several processes
 
     def __str__(self) -> str:
@@ -68,7 +69,7 @@ def our_element() -> Path | None:
 
 
 def missing(options: Options) -> str:
-    """What stands in the way, and what to do about it; "" if nothing does."""
+    """The obstacle to using SST, and its remedy; "" if there is none."""
     sst = locate(options)
     if sst is None:
         return nowhere("SST", options.sst, HOME, WHERE)

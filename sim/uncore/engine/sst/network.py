@@ -28,11 +28,11 @@ from itertools import combinations
 from uncore.topology.machine import Link, Machine
 from uncore.topology.route import Routes
 
-CONTROL, DATA = 16, 80  # bytes of a message without and with a line (rule F2)
+CONTROL_BYTES, DATA_BYTES = 16, 80  # sizes of messages without and with a line (rule F2)
 
 
 @dataclass(frozen=True)
-class Wire:
+class RouterWire:
     """Between two routers: the latency there and back."""
 
     source: int
@@ -57,11 +57,11 @@ class Cable:
 @dataclass(frozen=True)
 class Network:
     shape: str  # router, ring, mesh or full
-    size: str  # as merlin writes it: "16", "8x8"
+    size: str  # merlin's form: "16", "8x8"
     stops: tuple[int, ...]  # of each router
-    wires: tuple[Wire, ...]
+    wires: tuple[RouterWire, ...]
     cables: tuple[Cable, ...]
-    busy: int  # ps that CONTROL bytes keep a link: the narrowest of the machine's
+    busy: int  # ps that CONTROL_BYTES keep a link: the narrowest of the machine's
 
     @cached_property
     def local(self) -> int:
@@ -87,7 +87,7 @@ def network(machine: Machine, routes: Routes, endpoints: Mapping[str, int]) -> N
         cables.append(Cable(endpoint, stops.index(stop), taken[stop], up, down))
         taken[stop] += 1
     wires = _wires(shape, size, stops, routes)
-    busy = max((link.data_busy for link in reduced.links), default=0) * CONTROL // DATA
+    busy = max((link.data_busy for link in reduced.links), default=0) * CONTROL_BYTES // DATA_BYTES
     return Network(shape, size, stops, wires, tuple(cables), busy)
 
 
@@ -166,7 +166,7 @@ def _beside(position: int, width: int, places: int) -> list[int]:
     return sideways + [n for n in (position + width, position - width) if 0 <= n < places]
 
 
-def _wires(shape: str, size: str, stops: tuple[int, ...], routes: Routes) -> tuple[Wire, ...]:
+def _wires(shape: str, size: str, stops: tuple[int, ...], routes: Routes) -> tuple[RouterWire, ...]:
     """Ports as merlin numbers them: one dimension's upward port, its downward port, the next's."""
     count = len(stops)
     if shape == "router":
@@ -183,4 +183,4 @@ def _wires(shape: str, size: str, stops: tuple[int, ...], routes: Routes) -> tup
     def latency(a: int, b: int) -> int:
         return routes.distances(stops[b])[stops[a]]
 
-    return tuple(Wire(a, p, b, q, latency(a, b), latency(b, a)) for a, p, b, q in ends)
+    return tuple(RouterWire(a, p, b, q, latency(a, b), latency(b, a)) for a, p, b, q in ends)

@@ -1,4 +1,4 @@
-"""What the user says of how SST runs, which is no part of a job (engine/options.py).
+"""The user's options for a run of SST, which are no part of a job (engine/options.py).
 
 Threads and ranks change how long a run takes and nothing else.
 """
@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 MESHES = ("merlin", "kingsley")
-MOST = 1024
+MAX_SST_PARALLEL = 1024
 
 
 class Options(Struct, frozen=True):
@@ -21,18 +21,18 @@ class Options(Struct, frozen=True):
         int,
         Meta(
             ge=1,
-            le=MOST,
+            le=MAX_SST_PARALLEL,
             description="threads of one process of SST",
-            extra={"write": f"a number of threads, 1 to {MOST}"},
+            extra={"write": f"a number of threads, 1 to {MAX_SST_PARALLEL}"},
         ),
     ] = 1
     sst_ranks: Annotated[
         int,
         Meta(
             ge=1,
-            le=MOST,
+            le=MAX_SST_PARALLEL,
             description="processes of SST (MPI)",
-            extra={"write": f"a number of processes, 1 to {MOST}"},
+            extra={"write": f"a number of processes, 1 to {MAX_SST_PARALLEL}"},
         ),
     ] = 1
     sst_mesh: Annotated[

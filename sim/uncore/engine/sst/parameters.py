@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from uncore.engine.sst.network import CONTROL, Network
+from uncore.engine.sst.network import CONTROL_BYTES, Network
 from uncore.topology.machine import Core, Machine, Resolver
 
-PATIENCE = 16  # instructions of a loop whose SC must succeed some time (RISC-V, constrained LR/SC)
+# longest loop whose SC must succeed some time (RISC-V, constrained LR/SC)
+LR_SC_LOOP_INSTRUCTIONS = 16
 ROUTERS_PER_FLIT = 2  # a merlin crossbar runs so many times faster than its links
 FAST = 20  # ps of a flit where the machine's links have no limit
 FLIT = 4  # bytes; small, because every router takes the time of one
@@ -26,7 +27,7 @@ PROTOCOLS = {"msi": "MSI"}  # all others are MESI: memHierarchy has neither F no
 Params = dict[str, Any]
 
 
-class Parts:
+class SstParts:
     def __init__(self, machine: Machine, core: Core | None = None) -> None:
         self.machine = machine
         self.core = core or machine.core
@@ -61,7 +62,7 @@ class Parts:
 
     def l1(self) -> Params:
         core = self.core
-        cycles = core.atomic + core.mispredict + PATIENCE * self.period
+        cycles = core.atomic + core.mispredict + LR_SC_LOOP_INSTRUCTIONS * self.period
         return self._cache(core.l1_sets, core.l1_ways) | {
             "L1": True,
             "access_latency_cycles": self.cycles(core.l1_hit, 1),
@@ -126,7 +127,7 @@ class Parts:
             "group": group,
             "sources": list(above),
             "destinations": list(below),
-            "min_packet_size": f"{CONTROL}B",
+            "min_packet_size": f"{CONTROL_BYTES}B",
         }
 
     def merlin_link(self, net: Network) -> Params:
@@ -170,7 +171,7 @@ class Parts:
     @staticmethod
     def flit(net: Network) -> float:
         """ps that a flit keeps a link."""
-        return max(net.busy * FLIT / CONTROL, FAST)
+        return max(net.busy * FLIT / CONTROL_BYTES, FAST)
 
     def width(self, net: Network, times: int = 1) -> str:
         return f"{FLIT * 1000 * times / self.flit(net):.3f}GB/s"

@@ -1,4 +1,4 @@
-"""What a run of SST has left: its output and its statistics, as the fields of a Point."""
+"""Reads the output and the statistics of a run of SST into the fields of a Point."""
 
 from __future__ import annotations
 
@@ -95,5 +95,5 @@ def _counts(folder: Path) -> Counter[tuple[str, str]]:
 
 
 def _of_cores(counts: Counter[tuple[str, str]], names: tuple[str, ...]) -> int:
-    """Those of the lower private cache of each core, which alone counts them."""
+    """Sum of the counts of each core's lower private cache, which alone counts them."""
     return sum(count for (_, name), count in counts.items() if name in names)

@@ -26,7 +26,7 @@ from uncore.engine.outside.run_folder import PROGRAM
 from uncore.engine.sst.netlist import Netlist
 from uncore.engine.sst.network import Network, network
 from uncore.engine.sst.options import MESHES
-from uncore.engine.sst.parameters import Params, Parts
+from uncore.engine.sst.parameters import Params, SstParts
 from uncore.errors import UserError
 from uncore.topology.machine import Resolver
 from uncore.topology.route import Routes
@@ -53,14 +53,14 @@ class _Seat:
 
 def describe(job: Job, mesh: str = MESHES[0]) -> dict[str, Any]:
     """The simulation of a job of one thread count; `mesh`: whose routers a mesh is made of."""
-    return _System(job, mesh).netlist.document()
+    return _SstSystem(job, mesh).netlist.document()
 
 
-class _System:
+class _SstSystem:
     def __init__(self, job: Job, mesh: str) -> None:
         self.job, self.machine, self.mesh = job, job.machine, mesh
-        self.parts, self.routes = Parts(job.machine), Routes(job.machine)
-        self.of_core = [Parts(job.machine, core) for core in job.machine.each_core]
+        self.parts, self.routes = SstParts(job.machine), Routes(job.machine)
+        self.of_core = [SstParts(job.machine, core) for core in job.machine.each_core]
         self.netlist = Netlist()
         self.harts = job.harts[: job.threads[0]]
         self.cores = [self.machine.core_of(hart) for hart in self.harts]

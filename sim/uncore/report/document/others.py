@@ -9,7 +9,7 @@ from pathlib import Path
 from uncore.drawing.panels import Bars
 from uncore.drawing.table import Column
 from uncore.report import compare, explore, whatif
-from uncore.report.document.page import Section, figure, table, write
+from uncore.report.document.page import ReportSection, figure, table, write
 from uncore.study.compare.results import Comparison
 from uncore.study.explore import Exploration
 from uncore.study.whatif import WhatIf
@@ -20,9 +20,9 @@ def of_comparison(path: Path, comparison: Comparison, command: str) -> None:
     about = f"Ratio {low:.3g} to {high:.3g}, geometric mean {mean:.3g}. {comparison.common}"
     drawn = figure([compare.panel(comparison)]) if len(comparison.rows) > 1 else ""
     (title, rows, columns), *parts = compare.tables(comparison)
-    curve = Section("Both, and their ratio", drawn + table(rows, columns), title)
+    curve = ReportSection("Both, and their ratio", drawn + table(rows, columns), title)
     more = [
-        Section(title[0].upper() + title[1:], table(rows, columns))
+        ReportSection(title[0].upper() + title[1:], table(rows, columns))
         for title, rows, columns in parts
     ]
     write(path, f"{comparison.b} over {comparison.a}", about, [curve, *more, again(command)])
@@ -35,12 +35,14 @@ def of_whatif(path: Path, effects: WhatIf, command: str) -> None:
     ranked = [{"rank": n, **row} for n, row in enumerate(rows, 1)]
     columns = [Column("", "rank", str), Column("command", "run", left=True)]
     sections = [
-        Section("What each number of the machine does", drawn, "A fifth less and a fifth more."),
+        ReportSection(
+            "What each number of the machine does", drawn, "A fifth less and a fifth more."
+        ),
         *(
-            Section(title, table(some, whatif.COLUMNS), whatif.of_chance(effects))
+            ReportSection(title, table(some, whatif.COLUMNS), whatif.of_chance(effects))
             for title, some in whatif.halves(ranked)
         ),
-        Section("The run of each change", table(ranked, columns)),
+        ReportSection("The run of each change", table(ranked, columns)),
         again(command),
     ]
     write(
@@ -58,9 +60,9 @@ def of_exploration(path: Path, exploration: Exploration, command: str) -> None:
     named = [Column("design", "design", left=True), Column("command", "run", left=True)]
     about = "Filled: on the front. Hollow: allowed. Grey: past a bound."
     sections = [
-        Section("Designs on the front", table(rows, columns), explore.counted(exploration)),
-        Section("All designs", drawn, about),
-        Section("The runs behind the front", table(runs, named)),
+        ReportSection("Designs on the front", table(rows, columns), explore.counted(exploration)),
+        ReportSection("All designs", drawn, about),
+        ReportSection("The runs behind the front", table(runs, named)),
         again(command),
     ]
     objectives = "; ".join(
@@ -70,5 +72,5 @@ def of_exploration(path: Path, exploration: Exploration, command: str) -> None:
     write(path, f"Explored: {exploration.plan.title}", objectives, sections)
 
 
-def again(command: str) -> Section:
-    return Section("How to repeat it", f"<pre>{escape(command)}</pre>")
+def again(command: str) -> ReportSection:
+    return ReportSection("How to repeat it", f"<pre>{escape(command)}</pre>")

@@ -16,16 +16,16 @@ from uncore.drawing.table import Column, Row, cells
 from uncore.support.output_files import write_whole
 
 STYLE = Path(__file__).with_name("document.css")
-SMALL = (5.0, 3.8)  # inches: two side by side, and letters large enough on a phone
+SMALL_FIGURE_INCHES = (5.0, 3.8)  # inches: two side by side, and letters large enough on a phone
 
 
-class Section(NamedTuple):
+class ReportSection(NamedTuple):
     head: str
     body: str  # HTML
     about: str = ""
 
 
-def write(path: Path, title: str, about: str, sections: Iterable[Section]) -> None:
+def write(path: Path, title: str, about: str, sections: Iterable[ReportSection]) -> None:
     shown = [section for section in sections if section.body]
     links = " ".join(f'<a href="#{_place(one.head)}">{escape(one.head)}</a>' for one in shown)
     parts = "\n".join(_section(one) for one in shown)
@@ -41,7 +41,7 @@ def _place(head: str) -> str:
     return re.sub(r"\W+", "-", head.lower())
 
 
-def _section(section: Section) -> str:
+def _section(section: ReportSection) -> str:
     about = f"<p>{prose(section.about)}</p>" if section.about else ""
     head = f"<h2>{escape(section.head)}</h2>"
     return f'<section id="{_place(section.head)}">{head}{about}\n{section.body}</section>'
@@ -87,7 +87,7 @@ def figure(panels: Sequence[Panel]) -> str:
 
 
 def _drawn(panel: Panel) -> str:
-    size = SMALL if isinstance(panel, Curves) else SIZE
+    size = SMALL_FIGURE_INCHES if isinstance(panel, Curves) else SIZE
     with tempfile.TemporaryDirectory() as folder:
         drawn = picture(Path(folder) / "panel.svg", panel, size=size).read_text()
     return standalone.drawn(drawn, panel.title)

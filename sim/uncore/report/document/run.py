@@ -17,7 +17,7 @@ from uncore.errors import UserError
 from uncore.execution.rerun import observe
 from uncore.job import Job
 from uncore.report import chart, curve, objects
-from uncore.report.document.page import Section, figure, table, write
+from uncore.report.document.page import ReportSection, figure, table, write
 from uncore.report.document.source import annotated
 from uncore.report.document.traffic import takings, traffic
 from uncore.report.selection import Wanted
@@ -62,7 +62,7 @@ def of_run(
     )
 
 
-def _curve(results: Sequence[Result]) -> list[Section]:
+def _curve(results: Sequence[Result]) -> list[ReportSection]:
     rows = to_medians(results)
     keys = list(dict.fromkeys(k for row in rows for k in row if names_job(k)))
     varying = [k for k in keys if len({row.get(k) for row in rows}) > 1]
@@ -72,8 +72,8 @@ def _curve(results: Sequence[Result]) -> list[Section]:
     seeds = sorted({seed for row in rows for seed in row["seeds"]})
     spread = "+- is half the range of all repeats." if seeds else ""
     return [
-        Section("What came of it", drawn + table(rows, [*columns, *curve.COLUMNS]), spread),
-        Section(
+        ReportSection("What came of it", drawn + table(rows, [*columns, *curve.COLUMNS]), spread),
+        ReportSection(
             "Where lines came from",
             table(rows, [*columns, curve.COLUMNS[0], *_fetched(rows)]),
             "Lines fetched per operation, from a cache that is so far away, or from memory.",
@@ -85,11 +85,11 @@ def _fetched(rows: Sequence[dict[str, Any]]) -> list[Column]:
     return [column._replace(group="") for column in curve.fetched(rows)]
 
 
-def _point(result: Result, job: Job, engine_options: EngineOptions) -> list[Section]:
+def _point(result: Result, job: Job, engine_options: EngineOptions) -> list[ReportSection]:
     """The sections of the median repeat at the largest thread count."""
     point = repeats(result)[-1].median
     at = f"{point.threads} threads{point.by_seed.replace(' with --seed', ', seed')}"
-    sections = [Section("The machine, and traffic", traffic(job, point), _traffic(point, at))]
+    sections = [ReportSection("The machine, and traffic", traffic(job, point), _traffic(point, at))]
     if job.engine == "native":
         observed = observe(
             result, point.threads, point.seed if isinstance(point.seed, int) else None
@@ -98,7 +98,7 @@ def _point(result: Result, job: Job, engine_options: EngineOptions) -> list[Sect
         sections.append(_cells(job.at(point.threads, point.seed), engine_options, at))
     numbers = [{"key": n.key, "value": n.text, "source": n.source} for n in job.machine.numbers]
     about = "Every number of the machine's file, and where it comes from."
-    return [*sections, Section("Numbers of the machine", table(numbers, NUMBERS), about)]
+    return [*sections, ReportSection("Numbers of the machine", table(numbers, NUMBERS), about)]
 
 
 def _traffic(point: Point, at: str) -> str:
@@ -109,21 +109,23 @@ def _traffic(point: Point, at: str) -> str:
     )
 
 
-def _costs(result: Result, job: Job, point: Point, observed: Observed, at: str) -> list[Section]:
+def _costs(
+    result: Result, job: Job, point: Point, observed: Observed, at: str
+) -> list[ReportSection]:
     lines = objects.Lines(result, observed)
     rows = lines.to_rows()
     return [
-        Section(
+        ReportSection(
             "What an operation's time is made of",
             figure([objects.panel(lines)]) + table(rows[:20], objects.COLUMNS),
             f"With {at}: {lines.sum}. What does not stand on the critical path passes beside it.",
         ),
-        Section(
+        ReportSection(
             "By source line",
             annotated(job.program, observed, point),
             f"Per operation, with {at}; shaded by its part of the critical path.",
         ),
-        Section(
+        ReportSection(
             "Who took lines from whom",
             takings(job.machine, observed),
             "Rows: the core that had the line; columns: the core that took it; cores in the order"
@@ -132,7 +134,7 @@ def _costs(result: Result, job: Job, point: Point, observed: Observed, at: str) 
     ]
 
 
-def _cells(job: Job, engine_options: EngineOptions, at: str) -> Section:
+def _cells(job: Job, engine_options: EngineOptions, at: str) -> ReportSection:
     """Cells of the client table, by how often they were met."""
     states = record(job, Window(around=MEASURED, span=TRACED), engine_options).tables["states"]
     met = Counter(states.select("before", "event", "cell").iter_rows())
@@ -143,14 +145,16 @@ def _cells(job: Job, engine_options: EngineOptions, at: str) -> Section:
     about = (
         f"With {at}, in the first {TRACED // 10**6} us of what is measured; hits are not counted."
     )
-    return Section("Protocol cells met", table(rows, CELLS), about)
+    return ReportSection("Protocol cells met", table(rows, CELLS), about)
 
 
-def _again(results: Sequence[Result], command: str) -> Section:
+def _again(results: Sequence[Result], command: str) -> ReportSection:
     host = results[0].host
     hashes = "".join(f"<li><code>{escape(repr(result))}</code></li>" for result in results)
     body = (
         f"<pre>{escape(command)}</pre><ul>{hashes}</ul><p>uncore {escape(host.uncore)}, engine"
         f" {escape(host.engine)}, {escape(host.started)}, {escape(host.cpu)}.</p>"
     )
-    return Section("How to repeat it", body, "The same command gives the same result, bit for bit.")
+    return ReportSection(
+        "How to repeat it", body, "The same command gives the same result, bit for bit."
+    )

@@ -11,8 +11,9 @@ from uncore.program import Program
 from uncore.program.locate import source_of
 from uncore.result import Observed, Point
 
-AROUND = 3  # lines shown on either side of one that costs
-LEAST = 2000  # of all that is waited, so little is not shown
+LINES_AROUND = 3  # lines shown on either side of one that costs
+# share of all waiting, as 1/MAX_HIDDEN_RATIO, below which a line is not shown
+MAX_HIDDEN_RATIO = 2000
 
 
 def annotated(program: Program, observed: Observed, point: Point) -> str:
@@ -20,7 +21,11 @@ def annotated(program: Program, observed: Observed, point: Point) -> str:
     ops, all_ = max(point.ops, 1), max(observed.waited_ps, 1)
     for use in (use for line in observed.lines for use in line.uses if use.kind > -2):
         name, _, number = use.source.rpartition(":")
-        if name and number.isdigit() and (use.waited_ps * LEAST > all_ or use.critical_ps):
+        if (
+            name
+            and number.isdigit()
+            and (use.waited_ps * MAX_HIDDEN_RATIO > all_ or use.critical_ps)
+        ):
             seen = costs[name].setdefault(int(number), [0.0] * 3)
             for n, amount in enumerate((use.critical_ps / 1000, use.waited_ps / 1000, use.misses)):
                 seen[n] += amount / ops
@@ -38,7 +43,12 @@ def _file(program: Program, name: str, costs: dict[int, list[float]], most: floa
     if not text:
         return ""
     shown = sorted(
-        {n for c in costs for n in range(c - AROUND, c + AROUND + 1) if 0 < n <= len(text)}
+        {
+            n
+            for c in costs
+            for n in range(c - LINES_AROUND, c + LINES_AROUND + 1)
+            if 0 < n <= len(text)
+        }
     )
     rows, before = [], 0
     for number in shown:

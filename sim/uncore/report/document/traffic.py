@@ -12,9 +12,10 @@ from uncore.result import Observed, Point
 from uncore.topology.layout import Box, layout
 from uncore.topology.machine import Machine
 
-UNIT = 80.0  # of the drawing, one stop
-SAID, MANY = 5000, 100  # millionths from which a wire says how busy it is; wires, where none does
-CORE = 0.8 * UNIT
+STOP_WIDTH = 80.0  # width of one stop in the drawing
+# busier wires have a label, if the machine has fewer wires than this
+MIN_BUSY_SHOWN_PPM, MAX_WIRES_LABELLED = 5000, 100
+CORE = 0.8 * STOP_WIDTH
 WIDEST = 14.0  # a link that is busy all the time
 
 
@@ -32,8 +33,8 @@ def traffic(job: Job, point: Point) -> str:
         class_="machine",
         role="img",
         aria_label=title,
-        viewBox=" ".join(f"{v * UNIT:.0f}" for v in view),
-        width=min(1160, round((box.width + 0.6) * UNIT)),
+        viewBox=" ".join(f"{v * STOP_WIDTH:.0f}" for v in view),
+        width=min(1160, round((box.width + 0.6) * STOP_WIDTH)),
     )
 
 
@@ -75,7 +76,7 @@ def _busy(machine: Machine, traffic_: Mapping[str, int]) -> dict[frozenset[int],
 
 def _frames(box: Box) -> Iterator[str]:
     for label, (x, y), (w, h) in box.frames:
-        x, y, w, h = (v * UNIT for v in (x, y, w, h))
+        x, y, w, h = (v * STOP_WIDTH for v in (x, y, w, h))
         yield _node("rect", class_="frame", x=x, y=y, width=w, height=h, rx=10)
         yield _node("text", escape(label), x=x + 8, y=y + 20)
 
@@ -90,16 +91,16 @@ def _wires(machine: Machine, box: Box, busy: dict[frozenset[int], int]) -> Itera
 
 
 def _shares(machine: Machine, box: Box, busy: dict[frozenset[int], int]) -> Iterator[str]:
-    """How busy wires are, as text over all else."""
+    """Utilisation of wires as text on top of the drawing."""
     for wire, ppm in busy.items():
-        if ppm >= SAID and len(busy) < MANY:
+        if ppm >= MIN_BUSY_SHOWN_PPM and len(busy) < MAX_WIRES_LABELLED:
             (x1, y1), (x2, y2) = _ends(machine, box, wire)
             at = {"x": (x1 + x2) / 2, "y": (y1 + y2) / 2 - 6}
             yield _node("text", units.percent(ppm), class_="percent", **at)
 
 
 def _ends(machine: Machine, box: Box, wire: frozenset[int]) -> list[list[float]]:
-    return [[v * UNIT for v in box.points[machine.stops[stop]]] for stop in sorted(wire)]
+    return [[v * STOP_WIDTH for v in box.points[machine.stops[stop]]] for stop in sorted(wire)]
 
 
 def _stops(machine: Machine, box: Box, used: set[int]) -> Iterator[str]:
@@ -107,7 +108,7 @@ def _stops(machine: Machine, box: Box, used: set[int]) -> Iterator[str]:
     for core, stop in enumerate(machine.core_stops):
         seats.setdefault(stop, []).append(core)
     for stop, name in enumerate(machine.stops):
-        x, y = (v * UNIT for v in box.points[name])
+        x, y = (v * STOP_WIDTH for v in box.points[name])
         if stop not in seats:
             yield _node("circle", _title(name), class_="hub", cx=x, cy=y, r=7)
             continue

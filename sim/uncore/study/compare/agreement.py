@@ -21,7 +21,7 @@ from uncore.result import log
 if TYPE_CHECKING:
     from uncore.job import Job
 
-# Which rules of docs/model.md decide a column of the log: where to look when two engines differ.
+# Rules of docs/model.md that decide a column of the log: where to look when two engines differ.
 RULES = {
     "op": "C1 what a core asks for, C5 and J1",
     "request": "H1 to H6, C6, C9, C10 what instructions take, C5, J1, V3 and V4 what chance adds",
@@ -37,7 +37,7 @@ RULES = {
     "close": "R5 when a transaction closes",
 }
 ABSENT = "C1 and C5 what a core asks for, T4 when the run ends"
-NAME = ["requester", "number"]  # of a request, for good (L2)
+NAME = ["requester", "number"]  # columns that identify a request (L2)
 TIMES = ["request", "open", "probe", "data", "close"]
 PACE = "pace"  # a probe that is compared, too
 NEVER_COMPARED = {"absent", "events", "observed"}
@@ -60,11 +60,11 @@ class Difference:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How two engines compare on one job."""
+    """Comparison of two engines on one job."""
 
     threads: int
     seed: int | None
-    records: int  # of the first engine's log
+    records: int  # rows of the first engine's log
     difference: Difference | None
     outcome: dict[str, tuple[Any, Any]]  # fields of the Point that differ
 

@@ -4,9 +4,9 @@
     held(file, machine) -> [overrides]                what a file and those it extends state
 
 A machine file of topologies/matching states an engine's conventions, a key each.  They are taken on
-one at a time (two where no single one helps), each time what brings our time nearest to the
-engine's, until the two are less than APART from each other or none helps.  What none explains is
-called so.
+one at a time (two where no single one helps), each time the one that brings our time nearest to the
+engine's, until the ratio of the two is below MAX_MATCHING_RATIO or none helps.  A difference that
+none explains is called so.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from typing import Any
 from uncore.errors import UserError
 from uncore.topology.machine import Machine
 
-APART = 1.25  # times, either way: what has to be explained
-GAIN = 0.01  # of a ratio's logarithm: less is no gain
-HEAD = frozenset({"extends", "name", "source"})  # of a file: no conventions
+MAX_MATCHING_RATIO = 1.25  # times, either way: what has to be explained
+MIN_GAIN_LOG = 0.01  # a change of a ratio's logarithm by less is no gain
+HEAD_KEYS = frozenset({"extends", "name", "source"})  # keys of a file that are no conventions
 RESOLVER = "system.resolver."  # in a file: of every resolver of the machine
 NS = 1000
 NO_EVICTION = "32MiB 16-way"  # more than what any job here uses
@@ -43,7 +43,7 @@ class Explained:
 
     @property
     def within(self) -> bool:
-        return self.off <= math.log(APART)
+        return self.off <= math.log(MAX_MATCHING_RATIO)
 
     @property
     def off(self) -> float:
@@ -60,7 +60,7 @@ def explain(play: Play, theirs: float, conventions: Sequence[Overrides]) -> Expl
     while not best.within:
         for together in (1, 2):
             nearest = _nearest(play, theirs, best, combinations(left, together))
-            if nearest.off <= best.off - GAIN:
+            if nearest.off <= best.off - MIN_GAIN_LOG:
                 break
         else:
             break
@@ -73,7 +73,7 @@ def _needed(play: Play, theirs: float, found: Explained) -> Explained:
     """The same without what is no gain: what the machine is anyway, above all."""
     for key in found.overrides:
         fewer = {k: v for k, v in found.overrides.items() if k != key}
-        if (without := _with(play, theirs, fewer)) and without.off < found.off + GAIN:
+        if (without := _with(play, theirs, fewer)) and without.off < found.off + MIN_GAIN_LOG:
             found = without
     return found
 
@@ -110,7 +110,9 @@ def held(file: Path, machine: Machine) -> Iterator[Overrides]:
 
 
 def _stated(file: Path) -> Overrides:
-    """What a file says and what it extends in its own folder."""
+    """Overrides that a file states, together with those of the file that it extends in its own
+    folder.
+    """
     table = tomllib.loads(file.read_text())
     extended = table["extends"]
     above = {} if "/" in extended else _stated(file.with_name(f"{extended}.toml"))
@@ -129,5 +131,5 @@ def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str
     for key, value in table.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{before}{key}.")
-        elif key not in HEAD:
+        elif key not in HEAD_KEYS:
             yield before + key, str(value)

@@ -24,13 +24,13 @@ from uncore.result.schema import Point
 if TYPE_CHECKING:
     from uncore.job import Job
 
-MAGNITUDE = 10  # as many times more, or less, is another order
+MAGNITUDE_RATIO = 10  # results whose ratio is larger, either way, differ in order of magnitude
 COUNTED = ("transactions", "invalidations")  # per operation
 
 
 @dataclass(frozen=True)
 class Side:
-    """What one engine says of a point, and what it took on this computer."""
+    """One engine's result for a point, and the time that it took on this computer."""
 
     engine: str
     point: Point
@@ -56,7 +56,7 @@ class Crossed:
     sides: tuple[Side, ...]
 
     def broken(self) -> list[str]:
-        """What had to agree and does not, in words."""
+        """Sentences on everything in which the engines had to agree and do not."""
         first, *others = self.sides
         words = [f"{side.engine}: {why}" for side in self.sides for why in side.point.failures]
         return words + [
@@ -73,7 +73,7 @@ class Crossed:
             here = first.rate(field)
             for side in others:
                 there = side.rate(field)
-                if here and there and abs(math.log(there / here)) > math.log(MAGNITUDE):
+                if here and there and abs(math.log(there / here)) > math.log(MAGNITUDE_RATIO):
                     words.append(
                         f"{field} per operation: {first.engine} {here:.3g},"
                         f" {side.engine} {there:.3g}"

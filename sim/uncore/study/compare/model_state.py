@@ -1,4 +1,4 @@
-"""Which model a comparison was made with: a digest of each rule and each protocol table.
+"""Digests of the model that a comparison was made with: of each rule and each protocol table.
 
     parts() -> {"C9": digest, "client.table": digest, ..}     of this checkout
     state(parts) -> digest of all
@@ -17,8 +17,10 @@ from pathlib import Path
 from uncore.errors import UserError
 from uncore.support.paths import CHECKOUT, PACKAGE
 
-HEAD = r"^ *\* \*\*"
-RULE = re.compile(rf"{HEAD}([A-Z]\d+(?:\.\d+)?)\.\*\*(.*?)(?={HEAD}[A-Z]\d|^#|\Z)", re.M | re.S)
+RULE_HEAD = r"^ *\* \*\*"
+RULE = re.compile(
+    rf"{RULE_HEAD}([A-Z]\d+(?:\.\d+)?)\.\*\*(.*?)(?={RULE_HEAD}[A-Z]\d|^#|\Z)", re.M | re.S
+)
 DIGITS = 8
 
 Parts = Mapping[str, str]

@@ -1,6 +1,6 @@
 """The whole comparison with outside engines: which jobs, and a row of data for each.
 
-    jobs(names) -> [Compared]                which engine runs what
+    jobs(names) -> [ComparedJob]                which engine runs what
     rows(compared, done, options) -> rows    in a file's columns; a job that fails has none
     write(folder, made)                      replaces rows of the same jobs, engines and protocols
 
@@ -57,25 +57,25 @@ MATCHING = {
     "CHI": "gem5_chi",
 }
 MATCHED_HARTS = (2, 4, 16)
-SMALL = 4  # harts of the part that every change must pass
-ABOUT = ("engine", "version", "protocol", "date", "model")
-JOB = ("engine", "protocol", "machine", "program", "harts", "part")
-FIGURES = ("ns", "requests", "copies", "s")  # an operation's; the last one is of the host
-COLUMNS = {
+SMALL_PART_HARTS = 4  # harts of the part that every change must pass
+ABOUT_COLUMNS = ("engine", "version", "protocol", "date", "model")
+JOB_COLUMNS = ("engine", "protocol", "machine", "program", "harts", "part")
+FIGURE_COLUMNS = ("ns", "requests", "copies", "s")  # an operation's; the last one is of the host
+FILE_COLUMNS = {
     "engines": (
-        *(*ABOUT, "machine", "program", "harts", "part", "ratio"),
-        *(f"{side}_{figure}" for figure in FIGURES for side in ("native", "engine")),
+        *(*ABOUT_COLUMNS, "machine", "program", "harts", "part", "ratio"),
+        *(f"{side}_{figure}" for figure in FIGURE_COLUMNS for side in ("native", "engine")),
         *("machines_at", "conventions", "ratio_then"),
     ),
-    "matching": (*ABOUT, "machine", "harts", "program", "ratio"),
+    "matching": (*ABOUT_COLUMNS, "machine", "harts", "program", "ratio"),
 }
 
 Row = dict[str, Any]
-Made = tuple["Compared", Crossed, Row]
+Made = tuple["ComparedJob", Crossed, Row]
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedJob:
     """One job on one engine, beside `native`."""
 
     file: str  # of validation/results
@@ -98,7 +98,7 @@ class Compared:
         )
 
     def explained(self, theirs: float, protocol: str) -> Explained:
-        """Which conventions bring our time of an operation to `theirs`, in ps."""
+        """Searches conventions that bring our time of an operation to `theirs`, in ps."""
 
         def play(overrides: Overrides) -> float:
             job = self.job("native", overrides)
@@ -125,17 +125,17 @@ def _file(machine: str) -> Path:
     return paths.TOPOLOGIES / f"matching/{machine}.toml"
 
 
-def jobs(names: Sequence[str]) -> list[Compared]:
+def jobs(names: Sequence[str]) -> list[ComparedJob]:
     return [
         *(
-            Compared("engines", name, machine, workload, harts, parameters)
+            ComparedJob("engines", name, machine, workload, harts, parameters)
             for name in names
             for harts, machines in MACHINES.items()
             for machine in machines
             for workload, parameters in PROGRAMS.items()
         ),
         *(
-            Compared("matching", name, machine, workload, harts, parameters)
+            ComparedJob("matching", name, machine, workload, harts, parameters)
             for name in names
             for machine in MATCHING.values()
             if machine.startswith(name)
@@ -146,7 +146,7 @@ def jobs(names: Sequence[str]) -> list[Compared]:
 
 
 def rows(
-    compared: Sequence[Compared],
+    compared: Sequence[ComparedJob],
     done: Callable[[], None] = lambda: None,
     refused: Callable[[str], None] = lambda why: None,
     options: EngineOptions = NO_OPTIONS,
@@ -164,18 +164,18 @@ def rows(
             refused(f"{job.engine} {job.machine} {job.workload} {job.harts}: {error}")
         else:
             about = (job.engine, engine.version(job.engine, options), protocol, date, state)
-            yield job, crossed, dict(zip(ABOUT, about, strict=True)) | row
+            yield job, crossed, dict(zip(ABOUT_COLUMNS, about, strict=True)) | row
         finally:
             done()
 
 
-def _compared(job: Compared, protocol: str, options: EngineOptions) -> tuple[Crossed, Row]:
+def _compared(job: ComparedJob, protocol: str, options: EngineOptions) -> tuple[Crossed, Row]:
     asked = job.job(job.engine)
     (crossed,) = crosscheck(asked, ["native", job.engine], engine_options=options)
     return crossed, _row(job, crossed) | _why(job, crossed, protocol, options)
 
 
-def _row(job: Compared, crossed: Crossed) -> Row:
+def _row(job: ComparedJob, crossed: Crossed) -> Row:
     ours, theirs = crossed.sides
     key = {"machine": job.machine, "program": job.workload, "harts": job.harts, "part": ""}
     return key | {
@@ -185,8 +185,8 @@ def _row(job: Compared, crossed: Crossed) -> Row:
     }
 
 
-def _why(job: Compared, crossed: Crossed, protocol: str, options: EngineOptions) -> Row:
-    """What explains a ratio beyond APART."""
+def _why(job: ComparedJob, crossed: Crossed, protocol: str, options: EngineOptions) -> Row:
+    """The explanation of a ratio beyond MAX_MATCHING_RATIO, as columns."""
     theirs = crossed.sides[1].per_operation
     if job.file == "matching" or not theirs:
         return {}
@@ -214,7 +214,7 @@ def _digits(value: float | None) -> str:
 
 def write(folder: Path, made: Sequence[Made]) -> None:
     """Files with these rows in place of what they had of the same; and the model's parts."""
-    for name, columns in COLUMNS.items():
+    for name, columns in FILE_COLUMNS.items():
         path = folder / f"{name}.csv"
         rows_ = [row for job, _, row in made if job.file == name]
         renewed = {_job(row) for row in rows_}
@@ -223,8 +223,8 @@ def write(folder: Path, made: Sequence[Made]) -> None:
 
 
 def _job(row: Row) -> tuple[str, ...]:
-    """What a row is of, but for its age."""
-    return tuple(str(row.get(key, "")) for key in JOB)
+    """The job of a row, which says nothing of the row's age."""
+    return tuple(str(row.get(key, "")) for key in JOB_COLUMNS)
 
 
 def load(path: Path) -> list[dict[str, str]]:
@@ -237,7 +237,7 @@ def load(path: Path) -> list[dict[str, str]]:
 def _keep_state(folder: Path) -> None:
     """The parts of every state that a row names: of today's, and of those still on file."""
     now = model_state.parts()
-    named = {row["model"] for name in COLUMNS for row in load(folder / f"{name}.csv")}
+    named = {row["model"] for name in FILE_COLUMNS for row in load(folder / f"{name}.csv")}
     path = folder / "model.csv"
     state = model_state.state(now)
     kept = [row for row in load(path) if row["state"] in named - {state}]

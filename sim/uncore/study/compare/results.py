@@ -29,7 +29,7 @@ from uncore.result.repeats import Repeats, repeats
 from uncore.result.schema import Point, Result
 
 MOST_LINES = 8  # objects kept
-OTHERS, BETWEEN = "at the start and end", "between waits"
+AT_START_AND_END, BETWEEN = "at the start and end", "between waits"
 
 
 class Ratio(msgspec.Struct, frozen=True):
@@ -48,7 +48,7 @@ class Ratio(msgspec.Struct, frozen=True):
     ratio_max: float | None
 
 
-class Part(msgspec.Struct, frozen=True):
+class DifferencePart(msgspec.Struct, frozen=True):
     """Lines fetched or ns waited, per operation, of one class or of one object."""
 
     name: str
@@ -58,7 +58,7 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    a: str  # what differs: a workload, a machine, or both
+    a: str  # label of one side: the workload, the machine, or both, as far as they differ
     b: str
     common: str  # what does not
     rows: list[Ratio]
@@ -66,11 +66,11 @@ class Comparison(msgspec.Struct, frozen=True):
     ratio_mean: float  # geometric
     ratio_max: float
     seeds: list[int]  # of either's repeats
-    threads: int  # where the parts were counted
-    classes: list[Part] | None  # None: an engine cannot know them
-    lines: list[Part] | None
-    waits: list[Part] | None = None  # ns; None: nobody looked
-    path: list[Part] | None = None  # ns of the critical path
+    threads: int  # count at which the parts were counted
+    classes: list[DifferencePart] | None  # None: an engine cannot know them
+    lines: list[DifferencePart] | None
+    waits: list[DifferencePart] | None = None  # ns; None: nobody looked
+    path: list[DifferencePart] | None = None  # ns of the critical path
 
 
 def compare(a: Result, b: Result, seen: Sequence[Observed] = ()) -> Comparison:
@@ -134,7 +134,9 @@ def _ratio(a: Repeats, b: Repeats) -> Ratio:
 
 
 def _names(a: Result, b: Result) -> tuple[str, str, str]:
-    """What tells them apart, and what they share; every setting that differs is named."""
+    """Labels of both results and of what they share. Every setting that differs is in the
+    labels.
+    """
     mine, theirs = _settings(a), _settings(b)
     differ = [k for k in {**mine, **theirs} if mine.get(k) != theirs.get(k)] or ["workload"]
     common = [mine["workload"], mine["machine"]]
@@ -163,7 +165,7 @@ def _settings(result: Result) -> dict[str, str]:
     }
 
 
-# ---- Where the difference comes from -------------------------------------------------------------
+# ---- Parts of the difference ---------------------------------------------------------------------
 
 Counts = Mapping[str, int] | None
 
@@ -186,9 +188,9 @@ def _lines(point: Point, seen: Observed | None) -> Counts:
 
 
 def _waited(seen: Observed) -> Counter[str]:
-    """Waiting by object; that outside the region of interest belongs to OTHERS."""
+    """Waiting by object; that outside the region of interest belongs to AT_START_AND_END."""
     waited = Counter({object_.name: object_.waited_ps for object_ in seen.objects})
-    return waited + Counter({OTHERS: seen.waited_ps - waited.total()})
+    return waited + Counter({AT_START_AND_END: seen.waited_ps - waited.total()})
 
 
 def _critical(point: Point, seen: Observed) -> Counter[str]:
@@ -199,23 +201,24 @@ def _critical(point: Point, seen: Observed) -> Counter[str]:
     return critical + Counter({BETWEEN: round(path * scale) - critical.total()})
 
 
-def _times(a: Point, b: Point, of_both: Sequence[Counter[str]]) -> list[Part] | None:
+def _times(a: Point, b: Point, of_both: Sequence[Counter[str]]) -> list[DifferencePart] | None:
     """In ns."""
     parts = _parts(a, b, *of_both) if of_both else None
     return parts and [
-        Part(part.name, part.a / 1e3, part.b / 1e3, part.difference / 1e3) for part in parts
+        DifferencePart(part.name, part.a / 1e3, part.b / 1e3, part.difference / 1e3)
+        for part in parts
     ]
 
 
-def _parts(a: Point, b: Point, of_a: Counts, of_b: Counts) -> list[Part] | None:
+def _parts(a: Point, b: Point, of_a: Counts, of_b: Counts) -> list[DifferencePart] | None:
     if of_a is None or of_b is None:
         return None
     parts = []
     for name in {**of_a, **of_b}:
         per_op = of_a.get(name, 0) / max(a.ops, 1), of_b.get(name, 0) / max(b.ops, 1)
-        parts.append(Part(name, *per_op, per_op[1] - per_op[0]))
+        parts.append(DifferencePart(name, *per_op, per_op[1] - per_op[0]))
     return sorted(parts, key=lambda part: -abs(part.difference))
 
 
-def _most(parts: list[Part] | None) -> list[Part] | None:
+def _most(parts: list[DifferencePart] | None) -> list[DifferencePart] | None:
     return parts and parts[:MOST_LINES]

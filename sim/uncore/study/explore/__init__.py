@@ -33,7 +33,7 @@ from uncore.study.explore import figures
 from uncore.study.explore.candidate import Candidate, Tried, costs, dominates
 from uncore.study.explore.figures import Traffic
 from uncore.study.explore.formula import ANY
-from uncore.study.explore.plan import Design, Plan
+from uncore.study.explore.plan import Design, ExplorationPlan
 from uncore.study.explore.race import Turns
 from uncore.study.explore.search import searcher
 
@@ -42,7 +42,7 @@ TRAFFIC = "traffic"
 
 @dataclass(frozen=True, repr=False)
 class Exploration(Framed):
-    plan: Plan
+    plan: ExplorationPlan
     tried: Sequence[Tried]
     interrupted: bool = False
 
@@ -90,7 +90,7 @@ class Exploration(Framed):
         ]
 
     def _spans(self, tried: Tried) -> dict[str, float | None]:
-        """Where the objectives of a design lay when it was given up."""
+        """Least and largest possible objectives of a design when it was given up."""
         spans = tried.spans or [ANY] * len(self._goals)
         ends = zip(product(self._goals, ("min", "max")), chain(*spans), strict=True)
         return {f"{goal}_{end}": None if isinf(value) else value for (goal, end), value in ends}
@@ -101,7 +101,7 @@ class Exploration(Framed):
 
 
 def explore(
-    plan: Plan,
+    plan: ExplorationPlan,
     workers: Workers = 1,
     *,
     store: Store | None = None,
@@ -132,7 +132,9 @@ def explore(
 class _Batch:
     """Designs whose runs are executed together."""
 
-    def __init__(self, plan: Plan, before: Sequence[Tried], designs: Sequence[Design]) -> None:
+    def __init__(
+        self, plan: ExplorationPlan, before: Sequence[Tried], designs: Sequence[Design]
+    ) -> None:
         rivals = [tried for tried in before if tried.whole and tried.allowed]
         self._candidates = [
             Candidate(plan, number, design, rivals)

@@ -20,9 +20,9 @@ from uncore.result import Result
 from uncore.study.explore import figures
 from uncore.study.explore.figures import Observed
 from uncore.study.explore.formula import Span
-from uncore.study.explore.plan import Design, Plan
+from uncore.study.explore.plan import Design, ExplorationPlan
 from uncore.study.explore.race import Turns
-from uncore.study.explore.search import Found
+from uncore.study.explore.search import DesignScore
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,10 @@ class Tried:
     known: Mapping[str, float | str] = field(
         default_factory=dict
     )  # values of the names in formulas
-    found: Found | None = None  # by the runs that were made
+    found: DesignScore | None = None  # figures of the runs that were made
     refused: str = ""  # why it could not be run
     given_up: str = ""  # why further runs cannot bring it onto the front
-    spans: Sequence[Span] = ()  # of the objectives, when it was given up
+    spans: Sequence[Span] = ()  # least and largest possible objectives when it was given up
 
     @property
     def whole(self) -> bool:
@@ -47,18 +47,18 @@ class Tried:
 
     @property
     def allowed(self) -> bool:
-        """Whether it keeps all bounds, by the runs that were made."""
+        """True if it keeps all bounds, judged by the runs that were made."""
         return self.found is not None and all(
             excess is not None and excess <= 0 for excess in self.found.excesses
         )
 
     @property
     def rounds(self) -> int:
-        """How many runs of each workload were made."""
+        """Number of runs made of each workload."""
         return min((len(result.points) for result in self.results.values()), default=0)
 
 
-def costs(plan: Plan, objectives: Sequence[float]) -> tuple[float, ...]:
+def costs(plan: ExplorationPlan, objectives: Sequence[float]) -> tuple[float, ...]:
     """The objectives, so that less is better."""
     pairs = zip(plan.objectives, objectives, strict=True)
     return tuple(-value if objective.most else value for objective, value in pairs)
@@ -69,7 +69,9 @@ def dominates(own: Sequence[float], other: Sequence[float]) -> bool:
 
 
 class Candidate:
-    def __init__(self, plan: Plan, number: int, design: Design, rivals: Sequence[Tried]) -> None:
+    def __init__(
+        self, plan: ExplorationPlan, number: int, design: Design, rivals: Sequence[Tried]
+    ) -> None:
         self._plan, self.number, self.design, self._rivals = plan, number, design, rivals
         self.refused = ""
         self.turns: dict[str, Turns] = {}
@@ -101,7 +103,9 @@ class Candidate:
         return [objective.formula.span(spans) for objective in self._plan.objectives]
 
     def _spans(self) -> dict[str, Span]:
-        """Where the values of formulas lie, whatever runs that are not made yet give."""
+        """Intervals that hold the values of formulas, whatever the runs give that are not made
+        yet.
+        """
         numbers = {k: v for k, v in self._fixed().items() if not isinstance(v, str)}
         spans = {name: (value, value) for name, value in numbers.items()}
         for name, turns in self.turns.items():
@@ -111,12 +115,12 @@ class Candidate:
         return spans
 
     def _fixed(self) -> dict[str, float | str]:
-        """What is known without a run."""
+        """Values that are known without a run."""
         machine = next(iter(self.turns.values())).job.machine
         return {**figures.of_machine(machine), **self._plan.known(self.design)}
 
     def tried(self, results: Mapping[Turns, Result], traffic: Observed) -> Tried:
-        """What came of it; `traffic`: that of each point."""
+        """The finished record of a candidate. `traffic`: the observed traffic of each point."""
         made = {name: turns for name, turns in self.turns.items() if turns in results}
         jobs = {name: turns.ended()[0] for name, turns in made.items()}
         words = {name: self._plan.words(self.design, name, job) for name, job in jobs.items()}
@@ -132,7 +136,7 @@ class Candidate:
             for constraint in self._plan.constraints
         ]
         goals = [goal.formula.value(values) for goal in self._plan.objectives if own]
-        tried = Tried(self.number, self.design, words, own, values, Found(goals, excesses))
+        tried = Tried(self.number, self.design, words, own, values, DesignScore(goals, excesses))
         if own and all(jobs[name] == turns.job for name, turns in made.items()):
             return tried
         return replace(tried, given_up=self._given_up, spans=self._goals(self._spans()))

@@ -24,12 +24,12 @@ from uncore.topology.positions import key_lines
 
 Value = str | int | float
 Number = int | float
-LARGEST = 1 << 24  # bytes of a file
+MAX_EXPLORATION_BYTES = 1 << 24
 AT = re.compile(r"(.*?)(?: - at `(?:key in `)?\$?(.*?)`*)?")
 UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
 
 
-class Range(Struct, forbid_unknown_fields=True, frozen=True):
+class QuantityRange(Struct, forbid_unknown_fields=True, frozen=True):
     """Quantities between two ends: in equal steps, or without a step any, evenly by ratio."""
 
     from_: Value = field(name="from")
@@ -37,10 +37,10 @@ class Range(Struct, forbid_unknown_fields=True, frozen=True):
     step: Value | None = None
 
 
-Choice = Annotated[list[Value], Meta(min_length=1)] | Range
+Choice = Annotated[list[Value], Meta(min_length=1)] | QuantityRange
 
 
-class Run(Struct, forbid_unknown_fields=True, frozen=True):
+class RunTable(Struct, forbid_unknown_fields=True, frozen=True):
     workload: str
     threads: Annotated[int, Meta(ge=1)] | None = None
     set: dict[str, Value | bool] = {}
@@ -52,27 +52,27 @@ class Prices(Struct, forbid_unknown_fields=True, frozen=True):
     bits: dict[str, Number] = {}
 
 
-class Search(Struct, forbid_unknown_fields=True, frozen=True):
+class SearchTable(Struct, forbid_unknown_fields=True, frozen=True):
     designs: Annotated[int, Meta(ge=1, le=100_000)] = 100
     batch: Annotated[int, Meta(ge=1, le=1000)] = 8
     seed: Annotated[int, Meta(ge=0, lt=1 << 32)] = 1
 
 
-class Document(Struct, forbid_unknown_fields=True, kw_only=True):
+class ExplorationDocument(Struct, forbid_unknown_fields=True, kw_only=True):
     title: str = ""
     machine: str
     threads: Annotated[int, Meta(ge=1)]
     seed: Annotated[int, Meta(ge=0, lt=1 << 62)] = 1
     repeat: Annotated[int, Meta(ge=1, le=1000)] = 3
     with_: dict[str, Value] = field(name="with", default_factory=dict)
-    runs: Annotated[dict[str, Run], Meta(min_length=1)]
+    runs: Annotated[dict[str, RunTable], Meta(min_length=1)]
     choices: Annotated[dict[str, Choice], Meta(min_length=1)]
     prices: Prices = Prices()
     figures: dict[str, str] = {}
     maximise: list[str] = []
     minimise: list[str] = []
     constraints: list[str] = []
-    search: Search = Search()
+    search: SearchTable = SearchTable()
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Written:
 
     file: Path
     lines: Mapping[tuple[str | int, ...], int]
-    values: Document
+    values: ExplorationDocument
 
     def at(self, *path: str) -> str:
         return _at(self.file, self.lines, path)
@@ -96,7 +96,7 @@ def _at(file: Path, lines: Mapping[tuple[str | int, ...], int], path: tuple[str,
 
 def read(file: Path) -> Written:
     try:
-        text = read_bounded(file, LARGEST).decode()
+        text = read_bounded(file, MAX_EXPLORATION_BYTES).decode()
         values = tomllib.loads(text)
         lines = key_lines(text)
     except OSError as error:
@@ -105,15 +105,15 @@ def read(file: Path) -> Written:
         raise UserError(f"{file}: byte {error.start} is not UTF-8 text; expected TOML") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UserError(f"{file}: broken TOML: {error}") from None
-    reader = _Reader(file, lines)
-    for table, kind in (("runs", Run), ("choices", Choice)):
+    reader = _DocumentReader(file, lines)
+    for table, kind in (("runs", RunTable), ("choices", Choice)):
         if isinstance(named := values.get(table), dict):
             values[table] = {k: reader.converted(v, kind, (table, k)) for k, v in named.items()}
-    return Written(file, lines, reader.converted(values, Document, ()))
+    return Written(file, lines, reader.converted(values, ExplorationDocument, ()))
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _DocumentReader:
     file: Path
     lines: Mapping[tuple[str | int, ...], int]
 
@@ -138,9 +138,9 @@ class _Reader:
 
 
 KEYS = {
-    (): [field_.encode_name for field_ in fields(Document)],
-    ("runs",): [field_.encode_name for field_ in fields(Run)],
-    ("choices",): [field_.encode_name for field_ in fields(Range)],
+    (): [field_.encode_name for field_ in fields(ExplorationDocument)],
+    ("runs",): [field_.encode_name for field_ in fields(RunTable)],
+    ("choices",): [field_.encode_name for field_ in fields(QuantityRange)],
     ("prices",): [field_.encode_name for field_ in fields(Prices)],
-    ("search",): [field_.encode_name for field_ in fields(Search)],
+    ("search",): [field_.encode_name for field_ in fields(SearchTable)],
 }

@@ -27,7 +27,7 @@ Known = Mapping[str, float | str]
 Span = tuple[float, float]
 
 ANY: Span = (-math.inf, math.inf)
-LONGEST = 400  # letters: more is no formula but a program
+MAX_FORMULA_LETTERS = 400  # a longer text is no formula but a program
 BINARY: Mapping[type, Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -49,10 +49,10 @@ class Formula:
     @classmethod
     def read(cls, words: str, position: str) -> Formula:
         try:
-            tree = ast.parse(words.strip()[:LONGEST], mode="eval").body
+            tree = ast.parse(words.strip()[:MAX_FORMULA_LETTERS], mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise _no_formula(position, words) from None
-        if len(words) > LONGEST or not all(map(_allowed, _parts(tree))):
+        if len(words) > MAX_FORMULA_LETTERS or not all(map(_allowed, _parts(tree))):
             raise _no_formula(position, words)
         return cls(position, words.strip(), tree)
 

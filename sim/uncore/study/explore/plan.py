@@ -1,6 +1,6 @@
 """The plan of an exploration: a file's choices, formulas and runs, ready to be tried.
 
-    Plan.read(path)            the plan, with programs loaded and formulas parsed
+    ExplorationPlan.read(path)            the plan, with programs loaded and formulas parsed
     plan.jobs(design)          the jobs of one design, by the names of the runs, and their words
     plan.known(design)         its choices as formulas see them: times in ns, sizes in MiB
 
@@ -23,7 +23,7 @@ from uncore.job import Job
 from uncore.job.schema import Scope, options
 from uncore.program import Program
 from uncore.study.explore import document
-from uncore.study.explore.document import Range, Value, Written
+from uncore.study.explore.document import QuantityRange, Value, Written
 from uncore.study.explore.formula import Constraint, Formula, Known, Template
 from uncore.study.explore.quantity import Quantity, between, number
 
@@ -38,7 +38,7 @@ WORDS = ("protocol",)  # keys of a machine that have no point
 
 
 @dataclass(frozen=True)
-class Choice:
+class DesignChoice:
     """Values to choose from; or, where there are none, whatever lies between two quantities."""
 
     name: str
@@ -51,9 +51,9 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Run:
+class PlannedRun:
     program: Program
-    workload: str  # as it was written
+    workload: str  # the name that the user gave
     threads: int
     parameters: Mapping[str, Template]
 
@@ -78,18 +78,18 @@ class Objective:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ExplorationPlan:
     written: Written
     machine: Template
     numbers: Mapping[str, Template]
-    runs: Mapping[str, Run]
-    choices: tuple[Choice, ...]
+    runs: Mapping[str, PlannedRun]
+    choices: tuple[DesignChoice, ...]
     figures: Mapping[str, Formula]
     objectives: tuple[Objective, ...]
     constraints: tuple[Constraint, ...]
 
     @classmethod
-    def read(cls, file: Path) -> Plan:
+    def read(cls, file: Path) -> ExplorationPlan:
         written = document.read(file)
         document_ = written.values
         plan = cls(
@@ -179,7 +179,7 @@ def _templates(written: Written, values: Mapping[str, Value], *at: str) -> dict[
     return {key: Template.read(str(value), written.at(*at, key)) for key, value in values.items()}
 
 
-def _run(written: Written, name: str) -> Run:
+def _run(written: Written, name: str) -> PlannedRun:
     document = written.values.runs[name]
     try:
         program = find_program(document.workload)
@@ -187,21 +187,23 @@ def _run(written: Written, name: str) -> Run:
     except UserError as error:
         raise UserError(f"{written.at('runs', name)}: {error}") from None
     parameters = _templates(written, document.set, "runs", name, "set")
-    return Run(program, document.workload, document.threads or written.values.threads, parameters)
+    return PlannedRun(
+        program, document.workload, document.threads or written.values.threads, parameters
+    )
 
 
-def _choice(written: Written, name: str, values: Sequence[Value] | Range) -> Choice:
+def _choice(written: Written, name: str, values: Sequence[Value] | QuantityRange) -> DesignChoice:
     position = written.at("choices", name)
-    if not isinstance(values, Range):
+    if not isinstance(values, QuantityRange):
         texts = tuple(dict.fromkeys(str(value) for value in values))
-        return Choice(name, texts)
+        return DesignChoice(name, texts)
     if values.step is None:
-        return Choice(name, (), between(position, values.from_, values.to))
+        return DesignChoice(name, (), between(position, values.from_, values.to))
     low, high = between(position, values.from_, values.to)
     step, _ = between(position, values.step, values.to)
     count = int((high.amount - low.amount) / step.amount + 1e-9)
     texts = tuple(str(Quantity(low.amount + n * step.amount, low.unit)) for n in range(count + 1))
-    return Choice(name, texts)
+    return DesignChoice(name, texts)
 
 
 def _objectives(written: Written, which: str) -> Iterator[Objective]:

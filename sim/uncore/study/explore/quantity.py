@@ -13,7 +13,7 @@ from typing import NamedTuple
 from uncore.errors import UserError
 from uncore.topology.units import NUMBER, QUANTITY, SIZE, TIME
 
-DIGITS = 3  # of what is drawn from a range
+DRAWN_DIGITS = 3  # significant digits of a value drawn from a range
 
 
 class Quantity(NamedTuple):
@@ -24,7 +24,7 @@ class Quantity(NamedTuple):
         return f"{self.amount:.10g}{self.unit}"
 
     def rounded(self) -> Quantity:
-        return Quantity(float(f"{self.amount:.{DIGITS}g}"), self.unit)
+        return Quantity(float(f"{self.amount:.{DRAWN_DIGITS}g}"), self.unit)
 
 
 def number(value: str) -> float | str:

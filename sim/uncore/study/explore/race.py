@@ -43,7 +43,7 @@ class Turns(Plan):
         self.points.append(point)
 
     def span(self, figure: Callable[[Point], float]) -> Span:
-        """Where the figure of the median run lies, if runs are ranked by it."""
+        """Interval of the median run's figure, if runs are ranked by it."""
         return median([figure(point) for point in self.points], len(self._asked))
 
     def ended(self) -> tuple[Job, list[Estimate]]:

@@ -16,7 +16,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from uncore.errors import UserError
-from uncore.study.explore.plan import Choice, Design, Plan
+from uncore.study.explore.plan import Design, DesignChoice, ExplorationPlan
 from uncore.study.explore.quantity import Quantity
 
 if TYPE_CHECKING:
@@ -26,20 +26,20 @@ STARTS = 4  # a part in so many of the budget is drawn before anything is estima
 STALE = 50  # repeated draws in a row after which no new design is expected
 
 
-class Found(NamedTuple):
+class DesignScore(NamedTuple):
     """The score of a design that could be run."""
 
     objectives: Sequence[float]  # none where a bound excludes it before any run
-    excesses: Sequence[float | None]  # by constraint: at most 0 where it holds; None: not known
+    excesses: Sequence[float | None]  # one per constraint: at most 0 where it holds; None: unknown
 
 
 class Searcher(Protocol):
     def ask(self, count: int) -> list[Design]: ...
 
-    def tell(self, design: Design, score: Found | None) -> None: ...
+    def tell(self, design: Design, score: DesignScore | None) -> None: ...
 
 
-def searcher(plan: Plan) -> Searcher:
+def searcher(plan: ExplorationPlan) -> Searcher:
     finite = all(choice.values for choice in plan.choices)
     if finite and prod(len(choice.values) for choice in plan.choices) <= plan.designs:
         return Everything(plan.choices)
@@ -47,7 +47,7 @@ def searcher(plan: Plan) -> Searcher:
 
 
 class Everything:
-    def __init__(self, choices: Sequence[Choice]) -> None:
+    def __init__(self, choices: Sequence[DesignChoice]) -> None:
         names = [choice.name for choice in choices]
         combined = product(*(choice.values for choice in choices))
         self._rest = (dict(zip(names, values, strict=True)) for values in combined)
@@ -55,12 +55,12 @@ class Everything:
     def ask(self, count: int) -> list[Design]:
         return list(islice(self._rest, count))
 
-    def tell(self, design: Design, score: Found | None) -> None:
+    def tell(self, design: Design, score: DesignScore | None) -> None:
         """Ignores the score."""
 
 
 class Sampler:
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: ExplorationPlan) -> None:
         self._plan = plan
         self._study = _study(plan)
         self._asked: dict[tuple[str, ...], optuna.Trial] = {}
@@ -80,7 +80,7 @@ class Sampler:
             stale = 0
         return designs
 
-    def tell(self, design: Design, score: Found | None) -> None:
+    def tell(self, design: Design, score: DesignScore | None) -> None:
         trial = self._asked[tuple(design.values())]
         if score is None:
             self._study.tell(trial, state=_failed())
@@ -88,11 +88,11 @@ class Sampler:
         for constraint, excess in zip(self._plan.constraints, score.excesses, strict=True):
             if excess is not None:
                 trial.set_constraint(constraint.words, excess)
-        unread = [0.0] * len(self._plan.objectives)  # of designs that a bound excludes
+        unread = [0.0] * len(self._plan.objectives)  # objectives of a design that a bound excludes
         self._study.tell(trial, list(score.objectives) or unread)
 
 
-def _study(plan: Plan) -> Any:
+def _study(plan: ExplorationPlan) -> Any:
     try:
         import optuna  # noqa: PLC0415 (slow to load)
     except ImportError:
@@ -105,7 +105,7 @@ def _study(plan: Plan) -> Any:
         seed=plan.written.values.search.seed,
         n_startup_trials=max(plan.designs // STARTS, 1),
         multivariate=True,
-        constant_liar=True,  # what is under way counts as bad, so that a batch is spread
+        constant_liar=True,  # unfinished trials count as bad, so that a batch is spread
     )
     directions: Any = [
         "maximize" if objective.most else "minimize" for objective in plan.objectives
@@ -119,7 +119,7 @@ def _failed() -> Any:
     return optuna.trial.TrialState.FAIL
 
 
-def _drawn(trial: optuna.Trial, choice: Choice) -> str:
+def _drawn(trial: optuna.Trial, choice: DesignChoice) -> str:
     if choice.ends:
         (low, unit), (high, _) = choice.ends
         amount = trial.suggest_float(choice.name, low, high, log=True)

@@ -1,4 +1,4 @@
-"""Which memory orders of a program are needed: each is weakened alone, and the weak machine asked.
+"""Finds the memory orders that a program needs: weakens each alone and runs it on a weak machine.
 
 orders    what a C text states, and the text with some of it weakened
 variants  a program compiled with weakened orders

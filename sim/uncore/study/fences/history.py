@@ -1,4 +1,4 @@
-"""Which programs `uncore fences` has been asked about, by their text, and which it might be.
+"""Remembers the programs that `uncore fences` was asked about, and hints at others.
 
     remember(source)       a program has been asked about, as it is written now
     hint(job) -> str       to ask, after a run that cannot tell; "" where there is no reason to
@@ -17,10 +17,10 @@ from uncore.job import Job
 from uncore.support import paths
 
 if TYPE_CHECKING:
-    from uncore.study.fences.variants import Source
+    from uncore.study.fences.variants import ProgramSource
 
 
-def remember(source: Source) -> None:
+def remember(source: ProgramSource) -> None:
     with suppress(OSError):  # then the hint comes again
         paths.CACHE.joinpath("fences/asked").mkdir(parents=True, exist_ok=True)
         _mark(source).touch()
@@ -42,5 +42,5 @@ def hint(job: Job) -> str:
     )
 
 
-def _mark(source: Source) -> Path:
+def _mark(source: ProgramSource) -> Path:
     return paths.CACHE / "fences/asked" / source.digest

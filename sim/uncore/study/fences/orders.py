@@ -1,6 +1,6 @@
 """The memory orders that a C text states, and the text with some of them weakened.
 
-    stated(text) -> [Order]        those stronger than relaxed, in the order of the text
+    stated(text) -> [MemoryOrder]        those stronger than relaxed, in the order of the text
     order.weaker                   each way to weaken it, the weakest first
     edited(text, edits) -> text    on the same lines
     relaxed(text)                  is any order relaxed?
@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-WORD = re.compile(
+C_WORD = re.compile(
     r"""(?: //(?:\\\n|[^\n])* | /\*.*?\*/ | \s )+          # between words
       | (?P<name>[A-Za-z_]\w*)
       | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'          # strings and characters
@@ -26,7 +26,7 @@ WORD = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 RELAXED, SIGNAL = "relaxed", "signal fence"
-# What each order can be weakened to, the weakest first.
+# Weaker forms of each order, the weakest first.
 WEAKER = {
     "consume": (RELAXED,),
     "acquire": (RELAXED,),
@@ -35,7 +35,7 @@ WEAKER = {
     "seq_cst": (RELAXED, "acquire", "release", "acq_rel"),
 }
 SPELLED = {"memory_order_": str.lower, "__ATOMIC_": str.upper}
-NAMED = {
+NAMED_ORDERS = {
     prefix + case(order): (order, prefix) for prefix, case in SPELLED.items() for order in WEAKER
 }
 # Without _explicit, sequentially consistent.
@@ -61,7 +61,7 @@ class Weakening(NamedTuple):
     edits: tuple[Edit, ...]
 
 
-class Order(NamedTuple):
+class MemoryOrder(NamedTuple):
     """One order of a text; `says` is what for and how strong: "store release"."""
 
     line: int
@@ -70,11 +70,11 @@ class Order(NamedTuple):
     weaker: tuple[Weakening, ...]
 
 
-def stated(text: str) -> list[Order]:
-    words = [word for word in WORD.finditer(text) if word["name"] or not word[0].isspace()]
+def stated(text: str) -> list[MemoryOrder]:
+    words = [word for word in C_WORD.finditer(text) if word["name"] or not word[0].isspace()]
     words = [word for word in words if not word[0].startswith(("//", "/*"))]
     return [
-        Order(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at), says, tuple(weaker))
+        MemoryOrder(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at), says, tuple(weaker))
         for at, says, weaker in _stated(words)
     ]
 
@@ -88,7 +88,7 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
 def relaxed(text: str) -> bool:
     """Is any order relaxed?"""
     weakest = {prefix + case(RELAXED) for prefix, case in SPELLED.items()}
-    return any(word["name"] in weakest for word in WORD.finditer(text))
+    return any(word["name"] in weakest for word in C_WORD.finditer(text))
 
 
 Words = Sequence[re.Match[str]]
@@ -97,11 +97,11 @@ Words = Sequence[re.Match[str]]
 def _stated(words: Words) -> Iterator[tuple[int, str, Iterable[Weakening]]]:
     for n, word in enumerate(words):
         name = word["name"] or ""
-        if name in NAMED:
+        if name in NAMED_ORDERS:
             call = _call_around(words, n)
             if not call or "signal_fence" not in call[0]:
                 says = f"{_short(call[0])} " if call else ""
-                yield word.start(), says + NAMED[name][0], _of_word(word, call)
+                yield word.start(), says + NAMED_ORDERS[name][0], _of_word(word, call)
         elif UNSAID.fullmatch(name) and (end := _call_end(words, n)):
             yield word.start(), f"{_short(name)} (seq_cst)", _of_silence(word, end)
         elif name == FULL_FENCE and (end := _call_end(words, n)):
@@ -110,7 +110,7 @@ def _stated(words: Words) -> Iterator[tuple[int, str, Iterable[Weakening]]]:
 
 def _of_word(word: re.Match[str], call: re.Match[str] | None) -> Iterator[Weakening]:
     """An order that is said."""
-    order, prefix = NAMED[word[0]]
+    order, prefix = NAMED_ORDERS[word[0]]
     fence = call and "thread_fence" in call[0]
     for to in WEAKER[order]:
         if call and fence and to == RELAXED:
@@ -168,7 +168,7 @@ def _call_around(words: Words, at: int) -> re.Match[str] | None:
 
 
 def _call_end(words: Words, at: int) -> int | None:
-    """Where the last parenthesis of a call is; None if the name is not called."""
+    """Index of the last parenthesis of a call; None if the name is not called."""
     depth = 0
     for word in words[at + 1 :]:
         depth += (word["mark"] == "(") - (word["mark"] == ")")

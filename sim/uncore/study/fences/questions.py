@@ -18,14 +18,14 @@ import msgspec
 from uncore.execution import pool
 from uncore.program import Program
 from uncore.study.fences.trials import Failure, Trials, first_failure
-from uncore.study.fences.variants import Place, Source, code
+from uncore.study.fences.variants import OrderPlace, ProgramSource, code
 
 AS_WRITTEN, AT_ONCE = "as written", "all at once"
 PASSES, FAILS, NEEDED, UNSEEN, SAME = "passes", "fails", "needed", "not seen needed", "same code"
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What came of one weakening; `failure` where a run failed."""
+    """The result of one weakening; `failure` if a run failed."""
 
     place: str
     column: int
@@ -36,25 +36,25 @@ class Answer(msgspec.Struct, frozen=True):
     failure: Failure | None = None
 
 
-Question = Place | str
+Question = OrderPlace | str
 Numbered = tuple[int, Question]
 
 
-def questions(source: Source, alone: bool) -> list[Question]:
+def questions(source: ProgramSource, alone: bool) -> list[Question]:
     each: Sequence[Question] = source.orders if alone else ()
     return [AS_WRITTEN, *([AT_ONCE] if source.orders else []), *each]
 
 
 def answers(
-    source: Source, questions: Sequence[Question], trials: Trials, cores: int
+    source: ProgramSource, questions: Sequence[Question], trials: Trials, cores: int
 ) -> Iterator[tuple[int, list[Answer]]]:
     """Each question's number with its answers; one for each weakening that was tried."""
     yield from pool.finished(partial(_answered, source, trials), list(enumerate(questions)), cores)
 
 
-def _answered(source: Source, trials: Trials, asked: Numbered) -> tuple[int, list[Answer]]:
+def _answered(source: ProgramSource, trials: Trials, asked: Numbered) -> tuple[int, list[Answer]]:
     number, question = asked
-    if isinstance(question, Place):
+    if isinstance(question, OrderPlace):
         return number, list(_alone(source, trials, question))
     weakest = [(order, order.order.weaker[0]) for order in source.orders]
     program = source.compiled(weakest if question == AT_ONCE else [])
@@ -64,7 +64,7 @@ def _answered(source: Source, trials: Trials, asked: Numbered) -> tuple[int, lis
     return number, [_tried(program, trials, (question, 0, "", weakened), verdicts)]
 
 
-def _alone(source: Source, trials: Trials, order: Place) -> Iterator[Answer]:
+def _alone(source: ProgramSource, trials: Trials, order: OrderPlace) -> Iterator[Answer]:
     where = f"{source.named(order.file)}:{order.order.line}"
     written = source.compiled([])
     assert written, "what the user wrote is compiled or refused, not skipped"

@@ -28,7 +28,7 @@ ORDER: Mapping[str, str] = {"core.order": "weak"}
 WATCHDOG = "1ms"
 # Settings, where the program has them: little work; and more or less time inside and outside,
 # because what has come too early or too late shows only where something is done meanwhile.
-SMALL: Mapping[str, str] = {
+SMALL_PARAMETERS: Mapping[str, str] = {
     "ops": "20",
     "updates": "20",
     "kill_after": "10",
@@ -47,7 +47,7 @@ PACES: Sequence[tuple[Mapping[str, str], Mapping[str, str]]] = (
 
 @dataclass(frozen=True)
 class Trials:
-    """What is tried of each program."""
+    """Machines, thread counts, seeds and parameters that each program is tried with."""
 
     machines: tuple[str, ...] = ("ccx:2x4", "mesh:3x3", "bus:8")
     threads: tuple[int, ...] = (2, 3, 4, 8)
@@ -99,7 +99,9 @@ def _curve(
     chance: Mapping[str, str],
 ) -> Job:
     settings = {parameter.name for parameter in program.params}
-    usual = {name: value for name, value in {**SMALL, **pace}.items() if name in settings}
+    usual = {
+        name: value for name, value in {**SMALL_PARAMETERS, **pace}.items() if name in settings
+    }
     return make_job(
         machine,
         program,

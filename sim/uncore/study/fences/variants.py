@@ -1,6 +1,6 @@
 """A C program compiled with some of its memory orders weakened.
 
-    read(program) -> Source                 its C file and the headers that it includes
+    read(program) -> ProgramSource          its C file and the headers that it includes
     source.orders                           every order of it, with its file
     source.compiled(weakenings) -> Program  an ELF of its own, kept; None where C forbids the order
     code(program)                           what tells whether two variants are the same
@@ -23,30 +23,32 @@ from typing import NamedTuple
 from uncore.errors import UserError
 from uncore.program import Program, build, load
 from uncore.study.fences import orders
-from uncore.study.fences.orders import Edit, Order, Weakening
+from uncore.study.fences.orders import Edit, MemoryOrder, Weakening
 from uncore.support import paths
 
 REFUSED = "-Werror=atomic-memory-ordering"
 
 
-class Place(NamedTuple):
+class OrderPlace(NamedTuple):
     """An order and the file that states it."""
 
     file: Path
-    order: Order
+    order: MemoryOrder
 
 
 @dataclass(frozen=True)
-class Source:
-    """What a program is compiled of, beside the runtime, which is not in question."""
+class ProgramSource:
+    """The texts that a program is compiled from, except the runtime, which is not in question."""
 
     main: Path
     texts: Mapping[Path, str]
 
     @cached_property
-    def orders(self) -> list[Place]:
+    def orders(self) -> list[OrderPlace]:
         """In the order of the files as they are included, the C file first."""
-        return [Place(f, order) for f, text in self.texts.items() for order in orders.stated(text)]
+        return [
+            OrderPlace(f, order) for f, text in self.texts.items() for order in orders.stated(text)
+        ]
 
     @property
     def own(self) -> list[str]:
@@ -66,7 +68,7 @@ class Source:
                 return file.relative_to(root).as_posix()
         return str(file)
 
-    def compiled(self, weakened: Iterable[tuple[Place, Weakening]]) -> Program | None:
+    def compiled(self, weakened: Iterable[tuple[OrderPlace, Weakening]]) -> Program | None:
         edits: dict[Path, list[Edit]] = defaultdict(list)
         for order, weakening in weakened:
             edits[order.file].extend(weakening.edits)
@@ -86,10 +88,10 @@ class Source:
         return hashlib.sha256(content.encode()).hexdigest()[:12]
 
 
-def read(path: Path) -> Source:
+def read(path: Path) -> ProgramSource:
     main = path.resolve()
     files = build.files(main)
-    return Source(main, {file: file.read_text(errors="surrogateescape") for file in files})
+    return ProgramSource(main, {file: file.read_text(errors="surrogateescape") for file in files})
 
 
 def code(program: Program) -> object:

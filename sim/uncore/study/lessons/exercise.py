@@ -13,7 +13,7 @@ from uncore.study.lessons.text import Lesson
 
 class Bound(NamedTuple):
     says: str
-    bound: str  # as it is written
+    bound: str  # text of the lesson
     got: float | None  # None: a run lacks a figure of this side
     wanted: float | None
     kept: bool

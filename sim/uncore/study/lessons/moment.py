@@ -14,7 +14,7 @@ from uncore.errors import UserError
 from uncore.trace import Trace
 from uncore.trace.named_tables import NOT
 
-REGISTER = "write"  # what an interrupt is
+REGISTER = "write"  # event whose write to a register is an interrupt
 
 
 def at(trace: Trace, name: str, moment: str) -> tuple[int, int]:

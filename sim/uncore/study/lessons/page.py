@@ -31,7 +31,7 @@ from uncore.trace.stepper.page import empty
 from uncore.trace.stepper.page import page as stepper
 
 HERE = Path(__file__).parent
-COLUMNS = "100"
+TERMINAL_COLUMNS = "100"
 SENTENCE = re.compile(r"[.?!][*)]* (?=[A-Z`*])")
 ITEM = re.compile(r"(?:\d+\.|\*) ")
 LABEL = 25  # letters: what is shorter and ends as a sentence does names what follows
@@ -54,7 +54,9 @@ def write(path: Path, name: str, home: str = "") -> None:
 
 
 def write_teachers(path: Path, name: str) -> None:
-    """What to ask and what is answered, with what the runs give and what solves the exercise."""
+    """Writes the teachers' page: questions with their answers, the runs' results, and a
+    solution.
+    """
     lesson = read(name)
     teach, source = lesson.teach, f"docs/lessons/{name}.md"
     predictions = [
@@ -110,7 +112,7 @@ def _parted(line: str) -> str:
 
 
 def _answer(part: Predict, source: str) -> tuple[float, str]:
-    """What the run gives: the number, and as it is said."""
+    """The result of the run: the number, and the text that states it."""
     ran = figures({name: job(words) for name, words in part.runs.items()})
     known = {name: value for name, value in ran.items() if value is not None}
     answer = Formula.read(part.answer, source).value(known)
@@ -125,10 +127,10 @@ def shown(part: object, lesson: Lesson, folder: Path) -> str:
 
 @shown.register
 def _(part: Run, lesson: Lesson, folder: Path) -> str:
-    """What a reader sees who types it; its curves beside, where it has a picture."""
+    """The command with its output, and a picture of its curves where the part has one."""
     drawn = folder / "curves.svg"
     words = shlex.split(part.command) + ([f"--plot={drawn}"] if part.picture else [])
-    surroundings = os.environ | {"COLUMNS": COLUMNS}
+    surroundings = os.environ | {"COLUMNS": TERMINAL_COLUMNS}
     done = subprocess.run(
         [sys.executable, "-m", *words], capture_output=True, text=True, env=surroundings, cwd=folder
     )

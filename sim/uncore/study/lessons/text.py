@@ -30,7 +30,9 @@ class Run(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Predict(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the reader says before the run: near enough is within so many times of the answer."""
+    """A question that the reader answers before the run. An answer within this factor is near
+    enough.
+    """
 
     ask: str
     answer: str  # a formula
@@ -64,7 +66,7 @@ class Exercise(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Teach(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a teacher needs beside the page: how long it takes, what to ask, what is answered."""
+    """Facts for a teacher beside the page: time needed, questions, and answers."""
 
     minutes: int
     ask: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What the memory model allows, computed from its axioms.
+"""Computes the outcomes that the memory model allows from its axioms.
 
     allowed(test, tso=False) -> frozenset[Outcome]
 
@@ -15,23 +15,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from uncore.study.litmus.events import Access, Link, Litmus, Outcome
+from uncore.study.litmus.events import Link, Litmus, LitmusAccess, Outcome
 
 
 @dataclass(frozen=True)
-class Operation:
+class MemoryOperation:
     """A memory operation: an AMO is one that loads and stores; LR and SC are two, paired."""
 
     thread: int
     position: int  # in the program order of its thread
-    access: Access
+    access: LitmusAccess
     loads: bool
     stores: bool
     acquire: bool = False
     release: bool = False
     atomic: bool = False  # an AMO or SC, whose value may not be forwarded (rule 3)
     paired: bool = False  # an SC, whose LR is the operation before it
-    links: tuple[Link, ...] = ()  # what stands between it and each earlier operation
+    links: tuple[Link, ...] = ()  # links from each earlier operation to this one
 
 
 def allowed(test: Litmus, tso: bool = False) -> frozenset[Outcome]:
@@ -53,14 +53,14 @@ def allowed(test: Litmus, tso: bool = False) -> frozenset[Outcome]:
     return frozenset(outcomes)
 
 
-def _operations(number: int, thread: tuple[Access, ...]) -> list[Operation]:
-    operations: list[Operation] = []
+def _operations(number: int, thread: tuple[LitmusAccess, ...]) -> list[MemoryOperation]:
+    operations: list[MemoryOperation] = []
 
     def add(
-        access: Access, loads: bool, stores: bool, *, links: tuple[Link, ...], **is_: bool
+        access: LitmusAccess, loads: bool, stores: bool, *, links: tuple[Link, ...], **is_: bool
     ) -> None:
         operations.append(
-            Operation(number, len(operations), access, loads, stores, links=links, **is_)
+            MemoryOperation(number, len(operations), access, loads, stores, links=links, **is_)
         )
 
     links: tuple[Link, ...] = ()
@@ -88,7 +88,9 @@ def _operations(number: int, thread: tuple[Access, ...]) -> list[Operation]:
     return operations
 
 
-def _preserved(operations: list[Operation], a: Operation, b: Operation, tso: bool) -> bool:
+def _preserved(
+    operations: list[MemoryOperation], a: MemoryOperation, b: MemoryOperation, tso: bool
+) -> bool:
     """Rules 1, 4 to 11 and 13: what does not depend on who read from whom."""
     between = b.links[a.position :]
     adjacent = len(between) == 1
@@ -106,16 +108,16 @@ def _preserved(operations: list[Operation], a: Operation, b: Operation, tso: boo
     )
 
 
-def _follows(b: Operation, a: Operation) -> bool:
+def _follows(b: MemoryOperation, a: MemoryOperation) -> bool:
     return (b.thread, b.position) == (a.thread, a.position + 1)
 
 
-def _depends(b: Operation, a: Operation) -> bool:
+def _depends(b: MemoryOperation, a: MemoryOperation) -> bool:
     """A load's address, or a store's value, on what the operation before it returned."""
     return _follows(b, a) and b.links[a.position] == "dep" and a.loads
 
 
-def _fenced(link: Link, a: Operation, b: Operation) -> bool:
+def _fenced(link: Link, a: MemoryOperation, b: MemoryOperation) -> bool:
     match link:
         case "fence rw,rw":
             return True
@@ -145,7 +147,7 @@ def _total_orders(count: int, before: set[tuple[int, int]]) -> Iterator[tuple[in
     yield from extend(())
 
 
-def _sources(operations: list[Operation], order: tuple[int, ...]) -> dict[int, int | None]:
+def _sources(operations: list[MemoryOperation], order: tuple[int, ...]) -> dict[int, int | None]:
     """The load value axiom: of the stores before the load in either order, the last in `order`."""
     position = {op: when for when, op in enumerate(order)}
     source: dict[int, int | None] = {}
@@ -168,7 +170,7 @@ def _sources(operations: list[Operation], order: tuple[int, ...]) -> dict[int, i
 
 
 def _forwards_rightly(
-    operations: list[Operation], order: tuple[int, ...], source: dict[int, int | None]
+    operations: list[MemoryOperation], order: tuple[int, ...], source: dict[int, int | None]
 ) -> bool:
     """Rules 2, 3 and 12: what must be in program order because of who read from whom."""
     position = {op: when for when, op in enumerate(order)}
@@ -189,7 +191,7 @@ def _forwards_rightly(
     return True
 
 
-def _stored_between(operations: list[Operation], a: int, b: int) -> bool:
+def _stored_between(operations: list[MemoryOperation], a: int, b: int) -> bool:
     first, second = operations[a], operations[b]
     return any(
         op.stores
@@ -201,7 +203,7 @@ def _stored_between(operations: list[Operation], a: int, b: int) -> bool:
 
 
 def _is_atomic(
-    operations: list[Operation], order: tuple[int, ...], source: dict[int, int | None]
+    operations: list[MemoryOperation], order: tuple[int, ...], source: dict[int, int | None]
 ) -> bool:
     """The atomicity axiom: no other hart's store between the LR's source and its SC."""
     position = {op: when for when, op in enumerate(order)}
@@ -223,12 +225,14 @@ def _is_atomic(
 
 def _outcome(
     test: Litmus,
-    operations: list[Operation],
+    operations: list[MemoryOperation],
     order: tuple[int, ...],
     source: dict[int, int | None],
 ) -> Outcome:
     def value(store: int | None) -> int:
-        """What the store stored: an AMO that stands for a load puts back what it read."""
+        """The value that a store stored. An AMO that stands for a load puts back the value it
+        read.
+        """
         if store is None:
             return 0
         access = operations[store].access

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
 
-from uncore.study.litmus.events import DEPENDENCIES, Access, Link, Litmus, Style
+from uncore.study.litmus.events import DEPENDENCIES, Link, Litmus, LitmusAccess, Style
 
 # Threads stand side by side; Wx1 stores 1 to x, Rx loads x.
 SHAPES = {
@@ -34,20 +34,21 @@ SHAPES = {
     "SRR": "Wx1 Wy1 | Ry Rz Wx2",
 }
 
-Change = Callable[[int, Access], Access]  # of a thread's number and one of its accesses
+# arguments: a thread's number and one of its accesses
+Change = Callable[[int, LitmusAccess], LitmusAccess]
 
 
-def parse(text: str) -> tuple[tuple[Access, ...], ...]:
+def parse(text: str) -> tuple[tuple[LitmusAccess, ...], ...]:
     """A line of SHAPES as threads of plain accesses."""
     return tuple(
-        tuple(Access(word[0] == "W", word[1], int(word[2:] or 0)) for word in thread.split())
+        tuple(LitmusAccess(word[0] == "W", word[1], int(word[2:] or 0)) for word in thread.split())
         for thread in text.split("|")
     )
 
 
 def tests() -> list[Litmus]:
     """Every shape in every variant that differs from those before it."""
-    seen: dict[tuple[tuple[Access, ...], ...], Litmus] = {}
+    seen: dict[tuple[tuple[LitmusAccess, ...], ...], Litmus] = {}
     for name, text in SHAPES.items():
         plain = parse(text)
         for variant, change in _variants(len(plain)):
@@ -94,14 +95,16 @@ def _styled(load: Style, store: Style) -> Change:
     return lambda _, access: replace(access, style=store if access.store else load)
 
 
-def _published(_: int, access: Access) -> Access:
+def _published(_: int, access: LitmusAccess) -> LitmusAccess:
     """All to y by acquire and release, as a flag that publishes the rest."""
     if access.location != "y":
         return access
     return replace(access, style="amo.rl" if access.store else "amo.aq")
 
 
-def _first_unlinked(changed: list[Access], plain: tuple[Access, ...]) -> tuple[Access, ...]:
+def _first_unlinked(
+    changed: list[LitmusAccess], plain: tuple[LitmusAccess, ...]
+) -> tuple[LitmusAccess, ...]:
     """Links as they can be: none before the first access, dependencies only on loads."""
     links: list[Link] = ["po"]
     for before, access in zip(plain, changed[1:], strict=False):

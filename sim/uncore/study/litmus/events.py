@@ -1,6 +1,6 @@
-"""What a litmus test is, as data.
+"""Litmus tests as data.
 
-    Access   one load or store of a thread, how it is written, and what stands before it
+    LitmusAccess  one load or store of a thread, how it is written, and what stands before it
     Litmus     a name and one list of accesses per thread; all locations hold 0 at the start
 
 A test's outcome is the value every load returned, thread by thread, and then the value each
@@ -12,12 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-# How an access is written: a plain load or store; an AMO that writes back what it read or that
-# swaps, with its annotations; LR for a load and an LR/SC loop for a store.
+# Forms of an access: a plain load or store; an AMO that writes back the value it read, or swaps,
+# with its annotations; LR for a load and an LR/SC loop for a store.
 Style = Literal["plain", "amo", "amo.aq", "amo.rl", "amo.aqrl", "lrsc"]
 
-# What stands between an access and the one before it in its thread.  `dep`: the address of a load,
-# or the value of a store, is computed from what the load before it returned; `ctrl`: a branch is.
+# Links of an access to the one before it in its thread. `dep`: the address of a load, or the value
+# of a store, is computed from the value that the load before it returned; `ctrl`: a branch depends
+# on it.
 Link = Literal[
     "po", "fence rw,rw", "fence.tso", "fence w,w", "fence r,r", "fence r,w", "dep", "ctrl"
 ]
@@ -25,12 +26,12 @@ DEPENDENCIES: tuple[Link, ...] = ("dep", "ctrl")
 
 
 @dataclass(frozen=True)
-class Access:
+class LitmusAccess:
     """One memory access of a thread."""
 
     store: bool
     location: str
-    value: int = 0  # what a store stores
+    value: int = 0  # value that a store stores
     style: Style = "plain"
     link: Link = "po"  # to the access before it
 
@@ -41,7 +42,7 @@ class Litmus:
 
     shape: str
     variant: str
-    threads: tuple[tuple[Access, ...], ...]
+    threads: tuple[tuple[LitmusAccess, ...], ...]
 
     @property
     def name(self) -> str:
@@ -55,7 +56,7 @@ class Litmus:
 
     @property
     def loads(self) -> int:
-        """How many loads return a value."""
+        """Number of loads that return a value."""
         return sum(not access.store for thread in self.threads for access in thread)
 
 

@@ -12,11 +12,11 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from uncore.program import Program, compile
-from uncore.study.litmus.events import Access, Litmus, Outcome
+from uncore.study.litmus.events import Litmus, LitmusAccess, Outcome
 from uncore.support import paths
 
 MOST_THREADS = 4
-BITS = 2  # of a value in an outcome
+VALUE_BITS = 2
 
 
 def program(tests: Sequence[Litmus]) -> Program:
@@ -50,7 +50,7 @@ def source(tests: Sequence[Litmus]) -> str:
 def decoded(test: Litmus, code: int) -> Outcome:
     """An outcome as the guest packed it."""
     values = test.loads + len(test.locations)
-    return tuple(code >> BITS * i & (1 << BITS) - 1 for i in range(values))
+    return tuple(code >> VALUE_BITS * i & (1 << VALUE_BITS) - 1 for i in range(values))
 
 
 def _row(number: int, test: Litmus) -> str:
@@ -59,7 +59,7 @@ def _row(number: int, test: Litmus) -> str:
     return f"  {{{len(test.threads)}, {len(test.locations)}, {{{loads}}}, {{{names}}}}}"
 
 
-def _function(name: str, test: Litmus, accesses: Sequence[Access]) -> str:
+def _function(name: str, test: Litmus, accesses: Sequence[LitmusAccess]) -> str:
     loads = [f"r{i}" for i in range(sum(not a.store for a in accesses))]
     lines = "\n".join(f'      "{line}\\n"' for line in _assembly(accesses))
     outputs = ", ".join(f'[{r}] "=&r"({r})' for r in loads)
@@ -74,7 +74,7 @@ def _function(name: str, test: Litmus, accesses: Sequence[Access]) -> str:
     )
 
 
-def _assembly(accesses: Sequence[Access]) -> Iterable[str]:
+def _assembly(accesses: Sequence[LitmusAccess]) -> Iterable[str]:
     loaded = -1
     for access in accesses:
         if access.link.startswith("fence"):
@@ -90,7 +90,7 @@ def _assembly(accesses: Sequence[Access]) -> Iterable[str]:
             yield from _load(access, f"%[r{loaded}]", before)
 
 
-def _load(access: Access, to: str, before: str) -> Iterable[str]:
+def _load(access: LitmusAccess, to: str, before: str) -> Iterable[str]:
     at = f"(%[{access.location}])"
     style, _, order = access.style.partition(".")
     if access.link == "dep":
@@ -106,7 +106,7 @@ def _load(access: Access, to: str, before: str) -> Iterable[str]:
             yield f"lr.w {to}, {at}"
 
 
-def _store(access: Access, before: str) -> Iterable[str]:
+def _store(access: LitmusAccess, before: str) -> Iterable[str]:
     at = f"(%[{access.location}])"
     style, _, order = access.style.partition(".")
     if access.link == "dep":

@@ -31,8 +31,8 @@ THREADS = guest.MOST_THREADS
 
 
 @dataclass(frozen=True)
-class Setting:
-    """Where the tests run."""
+class LitmusSetting:
+    """The machine and the options that tests run with."""
 
     machine: str
     protocol: str
@@ -41,19 +41,19 @@ class Setting:
 
 
 SETTINGS = (
-    Setting("bus:4", "msi"),
-    Setting("bus:4", "mesi", ("core.hold=0ns",)),
-    Setting("ring:8", "mesif", policies={"placement": "scatter"}),
-    Setting("mesh:4x4", "moesi", policies={"placement": "scatter"}),
-    Setting("ccx:2x2", "mesi", policies={"placement": "scatter"}),
-    Setting("ccx:2x2", "moesi", ("core.l1=512B 2-way 4cy", "core.l2=1KiB 2-way 14cy")),
-    Setting("tr1950x", "moesi", policies={"placement": "siblings"}),
-    Setting("epyc7601x2", "moesi", policies={"placement": "scatter", "home": "first-touch"}),
-    Setting("x8275clx2", "mesif", policies={"placement": "0,1,48,49"}),
-    Setting("x5650x2", "mesif", ("core.store_buffer=2",), {"placement": "scatter"}),
-    Setting("ring:8", "mesi", ("core.atomics=far",), {"placement": "scatter"}),
-    Setting("x8275clx2", "mesif", ("core.atomics=far",), {"placement": "siblings"}),
-    Setting("mesh:4x4", "moesi", ("core.atomics=far-unless-owned",)),
+    LitmusSetting("bus:4", "msi"),
+    LitmusSetting("bus:4", "mesi", ("core.hold=0ns",)),
+    LitmusSetting("ring:8", "mesif", policies={"placement": "scatter"}),
+    LitmusSetting("mesh:4x4", "moesi", policies={"placement": "scatter"}),
+    LitmusSetting("ccx:2x2", "mesi", policies={"placement": "scatter"}),
+    LitmusSetting("ccx:2x2", "moesi", ("core.l1=512B 2-way 4cy", "core.l2=1KiB 2-way 14cy")),
+    LitmusSetting("tr1950x", "moesi", policies={"placement": "siblings"}),
+    LitmusSetting("epyc7601x2", "moesi", policies={"placement": "scatter", "home": "first-touch"}),
+    LitmusSetting("x8275clx2", "mesif", policies={"placement": "0,1,48,49"}),
+    LitmusSetting("x5650x2", "mesif", ("core.store_buffer=2",), {"placement": "scatter"}),
+    LitmusSetting("ring:8", "mesi", ("core.atomics=far",), {"placement": "scatter"}),
+    LitmusSetting("x8275clx2", "mesif", ("core.atomics=far",), {"placement": "siblings"}),
+    LitmusSetting("mesh:4x4", "moesi", ("core.atomics=far-unless-owned",)),
 )
 
 Order = Literal["tso", "weak"]
@@ -64,7 +64,7 @@ Seen = dict[Litmus, Counter[Outcome]]
 
 def observe(
     tests: Sequence[Litmus],
-    setting: Setting,
+    setting: LitmusSetting,
     rounds: int,
     seed: int,
     order: Order = "tso",
@@ -97,7 +97,7 @@ def observe(
 
 
 def forbidden(test: Litmus, seen: Counter[Outcome], order: Order = "tso") -> list[Outcome]:
-    """What was seen and must not be."""
+    """Outcomes that were seen and are forbidden."""
     return sorted(set(seen) - axioms.cached(test, order == "tso"))
 
 
@@ -156,7 +156,7 @@ def _chosen(names: Sequence[str]) -> list[Litmus]:
 def _observations(
     tests: Sequence[Litmus], rounds: int, seed: int, order: Order, cores: int
 ) -> Iterator[Seen]:
-    def on(machine: tuple[int, Setting]) -> Seen:
+    def on(machine: tuple[int, LitmusSetting]) -> Seen:
         number, setting = machine
         return observe(tests, setting, rounds, seed + number, order)
 

@@ -1,4 +1,4 @@
-"""What tells two jobs apart, in words."""
+"""Describes the difference of two jobs in words."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The ledger: what was predicted of machines before anybody here had measured them.
 
-    entries() -> [Entry]         every machine ever predicted blind, and what was measured since
+    entries() -> [LedgerEntry]   every machine ever predicted blind, and its figures measured since
     scores() -> [Scored]         what was reported of predictions whose measurements are held back
-    read_day(path) -> Day
+    read_day(path) -> RecordedDay
 
     YYYY-MM-DD.toml      what was recorded on that day; record.py writes today's and no other
     measured.toml        what was measured since
@@ -26,8 +26,8 @@ import msgspec
 from uncore.errors import UserError
 
 LEDGER = Path(__file__).parent
-MEASURED = "measured.toml"
-DAY = "[0-9]" * 4 + "-[0-9][0-9]" * 2 + ".toml"
+MEASURED_FILE = "measured.toml"
+DAY_FILES = "[0-9]" * 4 + "-[0-9][0-9]" * 2 + ".toml"
 Kind = TypeVar("Kind")
 
 
@@ -38,18 +38,18 @@ class Rates(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     millions: dict[str, list[tuple[float, float, float]]]  # least, median and most of the seeds
 
 
-class Prediction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RecordedPrediction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Class medians of one machine, in ns: low, predicted, high."""
 
     commit: str  # that predicted it
     classes: dict[str, tuple[float, float, float]]
-    home: str = ""  # of the line, where memory has several nodes
+    home: str = ""  # home of the line where memory has several nodes
     kept: list[str] = []  # classes that rest on a guess of the machine's file
-    rates: Rates | msgspec.UnsetType = msgspec.UNSET  # of contended atomics and spin locks
+    rates: Rates | msgspec.UnsetType = msgspec.UNSET  # contended atomics and spin locks
 
 
-class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What somebody measured afterwards: medians of the classes as they were predicted."""
+class MeasuredSince(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Medians that somebody measured after the prediction, for the predicted classes."""
 
     date: str  # when it came here
     source: str
@@ -59,18 +59,18 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Scored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What whoever has the measurements says of predictions, without the measurements."""
+    """A verdict on predictions from somebody who has the measurements and does not publish them."""
 
     date: str
     machines: list[str]
     said: str
 
 
-class Day(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was recorded on one day."""
+class RecordedDay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The predictions recorded on one day."""
 
     seal: str
-    machines: dict[str, Prediction]
+    machines: dict[str, RecordedPrediction]
     reasons: dict[str, str] = {}  # why a machine that was on record is predicted anew
 
     @property
@@ -78,32 +78,34 @@ class Day(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return seal(self.machines, self.reasons)
 
 
-class Entry(msgspec.Struct, frozen=True):
+class LedgerEntry(msgspec.Struct, frozen=True):
     machine: str
     date: str
-    predicted: Prediction
-    measured: Measured | None
+    predicted: RecordedPrediction
+    measured: MeasuredSince | None
     scored: Scored | None
 
 
 class _Since(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scored: list[Scored] = []
-    machines: dict[str, Measured] = {}
+    machines: dict[str, MeasuredSince] = {}
 
 
-def entries(ledger: Path = LEDGER) -> list[Entry]:
-    """By day; what was measured before a prediction was made is none of its."""
+def entries(ledger: Path = LEDGER) -> list[LedgerEntry]:
+    """All recorded predictions by day, each with the figures measured since. Rejects figures that
+    are older than the prediction.
+    """
     since = _since(ledger)
     entries = [
-        Entry(name, path.stem, prediction, *_known_since(since, name, path.stem))
-        for path in sorted(ledger.glob(DAY))
+        LedgerEntry(name, path.stem, prediction, *_known_since(since, name, path.stem))
+        for path in sorted(ledger.glob(DAY_FILES))
         for name, prediction in read_day(path).machines.items()
     ]
-    _check(since, entries, ledger / MEASURED)
+    _check(since, entries, ledger / MEASURED_FILE)
     return entries
 
 
-def _known_since(since: _Since, name: str, day: str) -> tuple[Measured | None, Scored | None]:
+def _known_since(since: _Since, name: str, day: str) -> tuple[MeasuredSince | None, Scored | None]:
     measured = since.machines.get(name)
     scored = [score for score in since.scored if name in score.machines and score.date >= day]
     return (
@@ -116,8 +118,8 @@ def scores(ledger: Path = LEDGER) -> list[Scored]:
     return _since(ledger).scored
 
 
-def read_day(path: Path) -> Day:
-    day = _read(path, Day)
+def read_day(path: Path) -> RecordedDay:
+    day = _read(path, RecordedDay)
     if day.seal != day.true_seal:
         raise UserError(
             f"{path}: its seal is {day.seal}, that of what it says {day.true_seal}: a"
@@ -126,7 +128,7 @@ def read_day(path: Path) -> Day:
     return day
 
 
-def seal(machines: Mapping[str, Prediction], reasons: Mapping[str, str]) -> str:
+def seal(machines: Mapping[str, RecordedPrediction], reasons: Mapping[str, str]) -> str:
     """A day without reasons is sealed as the first ones were, which had none."""
     content = msgspec.json.encode(machines, order="sorted")
     if reasons:
@@ -135,10 +137,10 @@ def seal(machines: Mapping[str, Prediction], reasons: Mapping[str, str]) -> str:
 
 
 def _since(ledger: Path) -> _Since:
-    return _read(ledger / MEASURED, _Since)
+    return _read(ledger / MEASURED_FILE, _Since)
 
 
-def _check(since: _Since, entries: Sequence[Entry], path: Path) -> None:
+def _check(since: _Since, entries: Sequence[LedgerEntry], path: Path) -> None:
     """A measurement is of a class that was predicted."""
     for name, measured in since.machines.items():
         own = [entry for entry in entries if entry.machine == name]
@@ -150,7 +152,7 @@ def _check(since: _Since, entries: Sequence[Entry], path: Path) -> None:
         _check_rates(measured, own, f"{path}: {name}")
 
 
-def _check_rates(measured: Measured, own: Sequence[Entry], where: str) -> None:
+def _check_rates(measured: MeasuredSince, own: Sequence[LedgerEntry], where: str) -> None:
     foretold = [entry.predicted.rates for entry in own if entry.predicted.rates]
     for workload, millions in measured.rates.items():
         if not any(

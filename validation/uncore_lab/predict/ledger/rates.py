@@ -1,4 +1,4 @@
-"""What contended atomics and spin locks will do on a machine that nobody measured.
+"""Predicts contended atomics and spin locks on a machine that nobody measured.
 
     rates(name, counts) -> Rates      of the workloads that `uncore measure` runs
 
@@ -15,12 +15,12 @@ from uncore.execution.execute import execute
 from uncore.execution.request import make_job
 from uncore.result.schema import Result
 from uncore_lab.figures import CONTENDED
-from uncore_lab.figures.simulate import SEEDS
+from uncore_lab.figures.simulate import MATRIX_SEEDS
 from uncore_lab.fitting.numbers import free, settings
 from uncore_lab.predict.forecast import predicted
 from uncore_lab.predict.ledger import Rates
 
-DIGITS = 4
+RATE_DIGITS = 4
 
 
 def rates(name: str, counts: Sequence[int], cores: int = 1) -> Rates:
@@ -28,7 +28,8 @@ def rates(name: str, counts: Sequence[int], cores: int = 1) -> Rates:
     lent = settings({loan.key: loan.value for loan in forecast.loans}, free(name))
     overrides = dict(text.split("=", 1) for text in lent)
     jobs = [
-        make_job(name, workload, counts, overrides=overrides, seeds=SEEDS) for workload in CONTENDED
+        make_job(name, workload, counts, overrides=overrides, seeds=MATRIX_SEEDS)
+        for workload in CONTENDED
     ]
     found = [_spread(result, counts) for result in execute(jobs, cores)]
     return Rates([*counts], dict(zip(CONTENDED, found, strict=True)))
@@ -40,7 +41,7 @@ def _spread(result: Result, counts: Sequence[int]) -> list[tuple[float, float, f
     for count in counts:
         own = sorted(p.ops * 1e6 / p.elapsed_ps for p in result.points if p.threads == count)
         low, middle, high = (
-            float(f"{rate:.{DIGITS}g}") for rate in (own[0], statistics.median(own), own[-1])
+            float(f"{rate:.{RATE_DIGITS}g}") for rate in (own[0], statistics.median(own), own[-1])
         )
         spread.append((low, middle, high))
     return spread

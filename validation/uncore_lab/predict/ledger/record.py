@@ -23,10 +23,17 @@ from uncore.support.output_files import write_whole
 from uncore.support.paths import CHECKOUT
 from uncore_lab.figures import hardware as figures
 from uncore_lab.predict.forecast import predicted
-from uncore_lab.predict.ledger import LEDGER, Day, Prediction, entries, read_day, seal
+from uncore_lab.predict.ledger import (
+    LEDGER,
+    RecordedDay,
+    RecordedPrediction,
+    entries,
+    read_day,
+    seal,
+)
 from uncore_lab.predict.ledger.rates import rates
 
-HEAD = """\
+LEDGER_HEAD = """\
 # Class medians in ns, [low, predicted, high], that were predicted on {} of machines that nobody
 # here had measured.  Written by `uncore predict --record`, and never changed after that day.
 
@@ -45,7 +52,7 @@ def record(
     """`threads`: at which to foretell contended atomics and locks, too."""
     today = day or datetime.now(UTC).date().isoformat()
     page = ledger / f"{today}.toml"
-    written = read_day(page) if page.is_file() else Day("", {})
+    written = read_day(page) if page.is_file() else RecordedDay("", {})
     chosen = list(names) or list(written.machines)
     if not chosen:
         raise UserError(f"--record: nothing was recorded on {today} yet; name the machines")
@@ -59,7 +66,7 @@ def record(
 
 
 def _reasons(
-    names: Sequence[str], reason: str, today: str, ledger: Path, written: Day
+    names: Sequence[str], reason: str, today: str, ledger: Path, written: RecordedDay
 ) -> dict[str, str]:
     """Why each machine is predicted anew that was predicted on an earlier day."""
     days = {entry.machine: entry.date for entry in entries(ledger) if entry.date != today}
@@ -77,16 +84,16 @@ def _reasons(
     return {name: reason for name in names if reason and name in days}
 
 
-def _foretold(written: Day, name: str) -> Sequence[int]:
+def _foretold(written: RecordedDay, name: str) -> Sequence[int]:
     """Counts of threads at which the machine's rates stand on today's page."""
     before = written.machines.get(name)
     return before.rates.threads if before and before.rates else ()
 
 
-def _prediction(name: str, commit: str, threads: Sequence[int]) -> Prediction:
+def _prediction(name: str, commit: str, threads: Sequence[int]) -> RecordedPrediction:
     forecast, home = predicted(name)
     classes = forecast.classes.values()
-    return Prediction(
+    return RecordedPrediction(
         commit=commit,
         home=home,
         rates=rates(name, threads) if threads else UNSET,
@@ -99,7 +106,9 @@ def _prediction(name: str, commit: str, threads: Sequence[int]) -> Prediction:
 
 
 def _commit() -> str:
-    """What predicts: of a checkout whose model and machines are those of a commit."""
+    """Short hash of the commit that predicts. Raises UserError unless the checkout's model and
+    machines are unmodified.
+    """
     try:
         run = ["git", "-C", str(CHECKOUT or "/"), "--no-optional-locks"]
         changed = _printed([*run, "status", "--porcelain", "sim", "topologies", f":!{LEDGER}"])
@@ -119,10 +128,10 @@ def _printed(words: Sequence[str]) -> str:
 
 
 def text(
-    day: str, machines: Mapping[str, Prediction], reasons: Mapping[str, str] | None = None
+    day: str, machines: Mapping[str, RecordedPrediction], reasons: Mapping[str, str] | None = None
 ) -> str:
     """A day's page."""
-    lines = [HEAD.format(day, seal(machines, reasons or {}))]
+    lines = [LEDGER_HEAD.format(day, seal(machines, reasons or {}))]
     if reasons:
         lines.append("[reasons]")
         lines += [f"{name} = {_quoted(why)}" for name, why in sorted(reasons.items())]
