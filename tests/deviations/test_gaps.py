@@ -61,8 +61,13 @@ def test_g1_fetches_nothing_ahead() -> None:
         assert cost(pattern) - cost(pattern, again=True) == MANY * FETCH
 
 
-def test_g2_waits_for_one_line_at_a_time() -> None:
-    """Loads whose addresses are known cost what a chain of pointers costs (but for the loop)."""
+def test_g2_waits_for_each_hit_and_executes_nothing_behind_a_miss() -> None:
+    """Loads whose addresses are known hit one after the other; their misses overlap where the
+    window is given, else they cost what a chain of pointers costs (but for the loop)."""
+    hits = [cost(Pattern.INDEPENDENT, line(core={"l1_hit": n * NS}), again=True) for n in (0, L1)]
+    assert hits[1] - hits[0] >= MANY * L1
+    ahead = line(core={"window": 200, "misses": MANY})
+    assert cost(Pattern.INDEPENDENT, ahead) < cost(Pattern.CHAINED, ahead) / 4
     assert cost(Pattern.INDEPENDENT) == pytest.approx(cost(Pattern.CHAINED), abs=MANY)
 
 

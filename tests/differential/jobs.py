@@ -129,6 +129,26 @@ def structures(operations: int) -> Iterator[tuple[str, Case]]:
                 yield f"random-{machine}-{number}-{protocol}", case
 
 
+OVERLAPPING = ("core.window=64", "core.misses=3", "core.fence=9cy")  # H9, H1.6
+
+
+def preexecution() -> Iterator[tuple[str, Case]]:
+    """Harts that pre-execute behind their loads, siblings and weakly ordered ones among them."""
+    for name, case in structures(60):
+        if name.endswith(("-0-moesi", "-0-mesif")):
+            words = (*case.overrides, *OVERLAPPING)
+            yield f"overlapping-{name}", case._replace(overrides=words)
+    for order in ("tso", "weak"):
+        words = (*OVERLAPPING, f"core.order={order}")
+        options = (("seeds", (1,)),)
+        yield f"overlapping-{order}", Case("ccx:2x4", "epoch/ebr", 6, words, (("ops", 5),), options)
+    siblings = (("placement", "siblings"),)
+    case = Case(
+        "x8275clx2", "random", 6, OVERLAPPING, (("ops", 60), ("lines", 12)), siblings, tiny=True
+    )
+    yield "overlapping-siblings", case
+
+
 FAR, ALWAYS = ("core.atomics=far-unless-owned",), ("core.atomics=far",)  # C8.1
 WEAK = ("core.order=weak",)
 KEPT = "ccx.data=victim 2KiB 2-way 10cy"
@@ -491,6 +511,7 @@ MORE = dict(  # jobs that no earlier version has run
         *wide(),
         *spread_over_routes(),
         *drawn_slices(),
+        *preexecution(),
     ]
 )
 LONG_JOBS = dict(structures(100))

@@ -99,6 +99,40 @@ def test_another_fence_does_not_wait_for_the_store_buffer(do: Do) -> None:
     assert costs(Step(1000, do))[0] == 1
 
 
+@pytest.mark.parametrize(
+    ("do", "cost"),
+    [
+        (Do.FENCE, 9),
+        (Do.STORE_FENCE, fetch(A) + 9),
+        (Do.STORE_FENCE_WR, fetch(A) + 9),
+        (Do.STORE_FENCE_RR, 1),
+        (Do.STORE_FENCE_WW, 1),
+        (Do.STORE_FENCE_TSO, 1),
+    ],
+)
+@pytest.mark.parametrize("order", ["tso", "weak"])
+def test_a_fence_before_reads_takes_its_time_when_the_buffer_is_empty(
+    order: str, do: Do, cost: int
+) -> None:
+    """H1.6: behind a store that misses, from the arrival of its line."""
+    assert costs(Step(1000, do), core={"fence": 9 * NS, "order": order})[0] == cost
+
+
+@pytest.mark.parametrize(
+    ("do", "cost"), [(Do.AMO_FENCE, ATOMIC + 1), (Do.STORE_FENCE_TWICE, 9 + 2)]
+)
+def test_a_fence_with_nothing_to_order_costs_an_instruction(do: Do, cost: int) -> None:
+    """H1.6: behind an atomic, or another fence; the hart has the line."""
+    plan = [Step(1000, Do.AMO), Step(2000, do)]
+    assert costs(*plan, core={"fence": 9 * NS})[1] == cost
+
+
+def test_a_load_hits_beside_its_cores_upgrade_of_the_line() -> None:
+    """C1: a second word of a line that both share; the store waits for the other's copy to go."""
+    plans = [[Step(1000, Do.LOAD), Step(5000, Do.STORE_LOAD_NEXT)], [Step(2000, Do.LOAD)]]
+    assert steps(line(), plans)[0][1].cost == 1 + LOAD
+
+
 @pytest.mark.parametrize(("entries", "cost"), [(3, 2), (2, fetch(A))])
 def test_a_store_waits_for_a_free_entry_of_the_buffer(entries: int, cost: int) -> None:
     """H3: three stores that miss; with two entries the third waits for the first to be visible."""
@@ -337,11 +371,12 @@ def test_any_hart_of_a_core_may_look_again_too_early(reader: int, writer: int) -
     assert cost(0) == cost(9) + MISPREDICT
 
 
-def test_a_load_that_waits_with_a_siblings_store_is_not_done_anew() -> None:
-    """C10.2: B reads the line, the sibling asks to write it, and both go on when it may."""
+@pytest.mark.parametrize("do", [Do.STORE, Do.LR])
+def test_a_load_beside_a_siblings_upgrade_hits_and_is_not_done_anew(do: Do) -> None:
+    """C1, C10.2: B reads the line, and the sibling, which asks to write it, has yet to do so."""
     reading = [[Step(3500, Do.LOAD)]]
-    ours, others = (looked(Do.LOOK_AGAIN, do, 0, 250, *reading) for do in (Do.STORE, Do.LR))
-    assert ours == others > looked(Do.LOOK_AGAIN, Do.NOTHING, 0, 250, *reading)
+    alone = looked(Do.LOOK_AGAIN, Do.NOTHING, 0, 250, *reading)
+    assert looked(Do.LOOK_AGAIN, do, 0, 250, *reading) == alone
 
 
 def test_a_hart_does_not_look_again_at_a_line_that_was_away() -> None:

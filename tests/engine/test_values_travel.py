@@ -36,6 +36,14 @@ def failures(machine: Machine, workload: str, threads: int, **words: str) -> lis
     return list(point(machine, workload, threads, ops=20, think="1us", **words)["failures"])
 
 
+def notices(machine: Machine, workload: str, threads: int) -> bool:
+    """Whether the workload's check fails, or all harts wait for words that are old for ever."""
+    try:
+        return bool(failures(machine, workload, threads, patience="1ms"))
+    except GuestError as error:
+        return "every hart waits" in str(error)
+
+
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("protocol", tables.PROTOCOLS)
 def test_a_workload_passes_with_the_shipped_tables(workload: str, protocol: str) -> None:
@@ -73,7 +81,7 @@ def test_a_workload_notices_sharers_that_are_not_invalidated(
     tables = broken(tmp_path, "resolver.table", "S", "Upg", "-")
     machine = with_protocol(load("ccx", overrides), f"{tables}:mesi")
     for threads in (2, 3, 4, 8):
-        assert failures(machine, workload, threads, patience="1ms")
+        assert notices(machine, workload, threads)
 
 
 def test_ticket_notices_stale_sharers_in_caches_of_eight_lines(tmp_path: Path) -> None:
@@ -84,9 +92,7 @@ def test_ticket_notices_stale_sharers_in_caches_of_eight_lines(tmp_path: Path) -
     tables = broken(tmp_path, "resolver.table", "S", "Upg", "-")
     small = load("ccx", ["core.l1=256B 2-way 4cy", "core.l2=512B 2-way 14cy"])
     for threads in (2, 3, 4, 8):
-        assert failures(
-            with_protocol(small, f"{tables}:mesi"), "lock/ticket", threads, patience="1ms"
-        )
+        assert notices(with_protocol(small, f"{tables}:mesi"), "lock/ticket", threads)
 
 
 def test_ticket_waits_forever_for_an_invalidation_that_is_not_sent(tmp_path: Path) -> None:

@@ -56,6 +56,16 @@ class Do(IntEnum):
     STORE_FENCE_WW = 36  # fence w, w
     STORE_FENCE_TSO = 43
     ATTEMPT_STORE = 35  # an LR, 20 nops, a store to its line, and its SC
+    STORE_LOAD_NEXT = 44  # a double word, then the next one of the line
+    LOAD_THRICE = 45  # from this place and the next two
+    LOAD_CHAINED = 46  # from the next place, by an address that the first load gives
+    LOAD_FENCE_LOAD = 47  # fence rw, rw; from this place and the next
+    LOAD_ACQUIRE_LOAD = 48  # fence r, rw
+    LOAD_SKIP = 49  # the load from the next place stands behind a branch that skips it
+    LOAD_STORE_LOAD = 50  # a store to the next place, and a load from it
+    LOAD_TWICE_LOAD = 51  # a second word of this place first
+    AMO_FENCE = 52
+    STORE_FENCE_TWICE = 53
     LOOK_AGAIN = 37  # a load, 300 nops, and the same load
     LOOK_LONG = 42  # 900 nops
     LOOK_LOCK_LOOK = 38  # an AMO after the nops

@@ -10,6 +10,8 @@
 //   port.has_device(address)              port.fetch(address, size)         bytes
 //   port.time()   port.cycle()   port.marker(code, value)   port.trapped(interrupt)
 //   port.returned()                       port.gave_up()
+//   port.foresee(address, size, count)  of a load to come: its value, None: unknown, False: no
+//   further
 //
 // A memory operation answers the value *now*, or None: *later*, by hart.resume(value).
 // Invariant: the hart keeps no reference to the port, so that the port may own the hart.
@@ -21,6 +23,7 @@
 #include <utility>
 
 #include "hart/hart.hh"
+#include "hart/preexecution.hh"
 
 namespace nb = nanobind;
 
@@ -98,6 +101,15 @@ class PythonPort {
   void gave_up() { to.attr("gave_up")(); }
   void trapped(uint64_t, bool interrupt) { to.attr("trapped")(interrupt); }
   void returned() { to.attr("returned")(); }
+  bool weak_order() const { return weak; }
+  Foreseen foresee(uint64_t address, unsigned size, unsigned count) {
+    const nb::object reply = to.attr("foresee")(address, size, count);
+    if (reply.is_none()) return {};
+    if (reply.ptr() == Py_False) return {.what = Foreseen::What::end};
+    return {Foreseen::What::value, nb::cast<uint64_t>(reply)};
+  }
+
+  bool weak = false;  // its hart is weakly ordered
 
  private:
   static Answer answer(const nb::object& reply, uint64_t& value) {
@@ -127,6 +139,13 @@ const char* run(PythonHart& h, nb::handle port) {
   return name(h.followed ? h.hart.run_viewed(h.views) : h.hart.run());
 }
 
+void pre_execute(PythonHart& h, nb::handle port, unsigned window) {
+  h.port.to = port;
+  PreExecution(h.hart).go(window, [&](uint64_t address, unsigned size, unsigned count) {
+    return h.port.foresee(address, size, count);
+  });
+}
+
 uint64_t& argument(PythonHart& h, unsigned number) {
   if (number > 7) throw nb::index_error("a0 to a7");
   return h.hart.x[10 + number];
@@ -137,6 +156,8 @@ void bind_calls(nb::class_<PythonHart>& hart) {
   hart.def(nb::init<Code&, uint64_t, uint64_t, uint64_t>(), "code"_a, "id"_a, "entry"_a,
            "ram_size"_a, nb::keep_alive<1, 2>())
       .def("run", &run, "port"_a, "Executes what starts by `horizon`; the name of the stop.")
+      .def("pre_execute", &pre_execute, "port"_a, "window"_a,
+           "Pre-executes so many instructions behind the load that waits.")
       .def(
           "resume",
           [](PythonHart& h, uint64_t value, uint64_t high) { h.hart.resume(value, high); },
@@ -166,7 +187,7 @@ void bind_state(nb::class_<PythonHart>& hart) {
           [](PythonHart& h, uint64_t end, uint64_t size) { h.hart.stack = {end, size, false}; },
           "end"_a, "size"_a, "Where its stack pointer may be.")
       .def(
-          "follow", [](PythonHart& h) { h.followed = true; },
+          "follow", [](PythonHart& h) { h.followed = h.port.weak = true; },
           "Follows what registers depend on (hart/views.hh).")
       .def_prop_rw(
           "whole", [](const PythonHart& h) { return h.hart.whole; },

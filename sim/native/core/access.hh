@@ -26,6 +26,7 @@ struct Access {
   unsigned offset() const { return static_cast<unsigned>(address - (line << kUnitShift)); }
   // Must the store buffer be empty first (H4)? `write` and `read` are of another core's register.
   bool drains() const { return kind >= Kind::amo; }
+  bool is_atomic() const { return kind >= Kind::amo && kind <= Kind::sc; }
   bool operates() const { return kind == Kind::amo || kind == Kind::cas_pair; }
   Operation operation() const {
     return {.op = op,

@@ -40,7 +40,10 @@ Line* Caches::ready(const Thread& thread, uint64_t number, Line* line, ClientEve
   if (!line->in_l1 || line->is(Special::unwritten) || core_.observed.traces()) {
     AtLine at(core_, number, line, now, looked_up(number, now));
     const Begun begun = CoreClient::access(at, line->copy, wish);
-    if (begun == Begun::asked) ContendedLines::requested(*line, thread);
+    if (begun == Begun::asked) {
+      ContendedLines::requested(*line, thread);
+      ++under_way_;
+    }
     if (begun != Begun::performed) return nullptr;
   }
   cost = line->in_l1 ? 0 : looked_up(number, 0);
@@ -94,6 +97,7 @@ inline void Caches::granted(const Packet& packet, Line& line, Time now) {
     if (core_.observed) core_.observed->copies.transferred(line.number, packet.origin, core_.agent);
   }
   if (!CoreClient::granted(at, line.copy, m)) return;
+  --under_way_;
   const State state = line.copy.state;
   if (!line.resident) {
     make_room(line, now);

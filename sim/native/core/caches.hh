@@ -35,6 +35,7 @@ class Caches {
   // made free of cost (docs/whatif.md).
   Time looked_up(uint64_t number, Time now) const;
   uint32_t next_request() { return ++requests_; }
+  uint32_t under_way() const { return under_way_; }
   void send(const Msg& message, Time leaves);
 
  private:
@@ -53,6 +54,7 @@ class Caches {
   const Draws hold_draws_;  // from 0 to twice that
   Time last_amo_ = 0;       // when the last far atomic left: none leaves before it (V4.2)
   uint32_t requests_ = 0;   // so far; the number of the last
+  uint32_t under_way_ = 0;  // lines that have been asked for, and have not come (H9)
 };
 
 }  // namespace uncore

@@ -1,6 +1,8 @@
 #include "core/load_store_unit.hh"
 
 #include "core/core.hh"
+#include "core/thread_port.hh"
+#include "hart/preexecution.hh"
 
 namespace uncore {
 namespace {
@@ -27,6 +29,7 @@ bool LoadStoreUnit::perform(Thread& thread, const Access& a, Time now, Outcome& 
       return true;
     case K::fence:
       core_.stores->fence(thread, a, now);
+      out.cost = thread.pass_fence(a.order >> 4, a.order & 15);
       return true;
     case K::write:
     case K::read:
@@ -56,6 +59,32 @@ bool LoadStoreUnit::perform(Thread& thread, const Access& a, Time now, Outcome& 
   if (a.kind == K::store) return true;
   return !core_.far.goes_far(a) && line->stalled == 0 && line->locked_until <= now &&
          core_.locks.concern_nobody(thread);
+}
+
+// Rule H9: the hart's load waits, and the lines of the loads behind it are asked for.
+void LoadStoreUnit::pre_execute(Thread& thread) {
+  const Time began = thread.hart.clock, each = thread.hart.cost.instruction;
+  PreExecution(thread.hart)
+      .go(core_.spec.window, [&](uint64_t address, unsigned size, unsigned count) {
+        return foresee(thread, address, size, began + count * each);
+      });
+}
+
+Foreseen LoadStoreUnit::foresee(Thread& thread, uint64_t address, unsigned size, Time at) {
+  address = core_.around.map.place(address);
+  const uint64_t number = core_.lines.size.number(address);
+  if (number == thread.pending.line) return {.what = Foreseen::What::end};
+  uint64_t buffered = 0;
+  const bool crosses = core_.lines.size.number(address + size - 1) != number;
+  if (crosses || thread.buffer.search(address, size, buffered) != StoreBuffer::Match::nothing)
+    return {};
+  Line* const line = core_.lines.find(number);
+  if (line && core_.around.protocol.may_load(line->copy.state))
+    return {Foreseen::What::value, line->data().read(core_.lines.size.offset(address), size)};
+  Time lookup = 0;
+  if (core_.caches.under_way() < core_.spec.misses)
+    core_.caches.ready(thread, number, line, ClientEvent::Load, at, lookup);
+  return {};
 }
 
 // A register of another core (I1, I4.2).

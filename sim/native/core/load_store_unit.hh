@@ -1,7 +1,8 @@
 // A core's accesses: performed now, or left pending (rules H1 and H3 to H5).
 //
 //   perform() an access, stays_inside() asks what it would touch; apply() it to a line that is
-//   ready; operate() is the part of apply() that reads or writes the line, and locks it
+//   ready; operate() is the part of apply() that reads or writes the line, and locks it;
+//   pre_execute() what stands behind a load that is left pending
 //
 // What keeps an access back, and what it does to others, are rules of their own: Stores, Locks,
 // ContendedLines, FarAtomics, LoadsAhead. Invariant: an access that is left pending has changed
@@ -10,6 +11,7 @@
 
 #include "core/lines.hh"
 #include "core/thread.hh"
+#include "hart/foreseen.hh"
 
 namespace uncore {
 
@@ -24,6 +26,7 @@ class LoadStoreUnit {
   // Does it touch nothing but the core, and is it performed at once?
   bool stays_inside(const Thread& thread, const Access& access, Time now);
   void apply(Thread& thread, const Access& access, Line& line, Time now, Outcome& out);
+  void pre_execute(Thread& thread);
   void operate(Thread& thread, const Access& access, Line& line, Time now, Outcome& out);
 
  private:
@@ -31,6 +34,8 @@ class LoadStoreUnit {
   bool load(Thread& thread, const Access& a, Time now, Outcome& out);
   bool atomic(Thread& thread, const Access& a, Time now, Outcome& out);
   bool fail_sc(Thread& thread, const Access& a, Time now, Outcome& out);
+  // What is known ahead of a load that stands behind one that waits; its line is asked for at `at`.
+  Foreseen foresee(Thread& thread, uint64_t address, unsigned size, Time at);
   bool in_cache(Thread& thread, const Access& a, Line* line, Time now, Outcome& out);
 
   Core& core_;

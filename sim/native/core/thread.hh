@@ -53,6 +53,7 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   Mode mode = Mode::running;
   Heeds heeds;                 // what its next load does beside reading
   bool in_kernel = false;      // its supervisor says what it does next
+  bool stored = false;         // since its last atomic or full fence (H1.6)
   uint64_t ran_at = 0;         // Turns::disturbances_ when it ran last: equal, nothing has changed
   std::unique_ptr<Weak> weak;  // null unless its core is weakly ordered (H8)
   uint64_t loaded = kNoLine;   // the line of its last load, if that is here (C10)
@@ -88,6 +89,9 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   bool passes(unsigned predecessor, unsigned successor) const {
     return !weak && (buffer.empty() || !orders_write_before_read(predecessor, successor));
   }
+  // Passes a fence that has nothing to wait for, or no longer; what it takes (H1.6).
+  Time pass_fence(unsigned predecessor, unsigned successor);
+  bool weak_order() const { return weak != nullptr; }
   Answer fence(unsigned predecessor, unsigned successor);
   void fence_i() {}
   bool mapped(uint64_t address, unsigned size) const;

@@ -36,6 +36,7 @@ template <bool many, class Size, class Seen>
   t.core.lines.touch(*line, now, t.index + 1);
   t.core.writes_plain(*line, t);
   line->data().write(size_of.offset(address), size, value);
+  t.stored = true;
   return true;
 }
 
@@ -48,6 +49,7 @@ template <bool many, class Size>
   if (!t.core.locks.reserve_at_once(t, *line, now)) return false;
   t.core.lines.touch(*line, now, t.index + 1);
   now += t.core.spec.atomic;
+  t.stored = false;
   value = line->data().read(size_of.offset(address), size);
   return true;
 }
@@ -97,8 +99,17 @@ inline bool Thread::gives_up(Time now) {
   return reservation.locked == kNoLine || core.locks.unlock_unnoticed(*this, now);
 }
 
+inline Time Thread::pass_fence(unsigned predecessor, unsigned successor) {
+  const bool full = orders_write_before_read(predecessor, successor);
+  return full && std::exchange(stored, false) ? core.spec.fence : 0;
+}
+
 inline Answer Thread::fence(unsigned predecessor, unsigned successor) {
-  if (!core.around.job.fences || passes(predecessor, successor)) return Answer::now;
+  if (!core.around.job.fences) return Answer::now;
+  if (passes(predecessor, successor)) {
+    hart.clock += pass_fence(predecessor, successor);
+    return Answer::now;
+  }
   Outcome out;
   const auto sets = static_cast<uint8_t>(predecessor << 4 | successor);
   return issue({.kind = Access::Kind::fence, .order = sets}, out);
@@ -111,11 +122,14 @@ inline Answer Thread::issue(Access&& access, Outcome& outcome) {
   access.line = core.lines.size.number(access.address);
   if (confined() && !core.lsu.stays_inside(*this, access, hart.clock)) [[unlikely]]
     return Answer::retry;
+  if (access.kind == Access::Kind::store || access.is_atomic()) stored = !access.is_atomic();
   if (core.lsu.perform(*this, access, hart.clock, outcome)) {
     hart.clock += outcome.cost;
     return Answer::now;
   }
   pending = access;
+  const bool asks_ahead = core.spec.window > 0 && access.kind == Access::Kind::load;
+  if (asks_ahead && !in_kernel && !hart.translation) core.lsu.pre_execute(*this);
   return Answer::later;
 }
 

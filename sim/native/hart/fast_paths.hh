@@ -72,12 +72,16 @@ template <bool translated, class Port>
   return false;
 }
 
-// A fence for which the port has nothing to do.
+// Passes a fence that waits for nothing, and its time.
 template <class Port>
-[[gnu::always_inline]] inline bool fence_passes(const Hart<Port>& h, const Instruction& in) {
+[[gnu::always_inline]] inline bool fence_passes(Hart<Port>& h, const Instruction& in,
+                                                uint64_t& now) {
   const auto sets = static_cast<unsigned>(in.imm);
-  if constexpr (requires(const Port& p) { p.passes(sets, sets); })
-    return h.port.passes(sets >> 4 & 15, sets & 15);
+  if constexpr (requires(const Port& p) { p.passes(sets, sets); }) {
+    if (!h.port.passes(sets >> 4 & 15, sets & 15)) return false;
+    now += h.port.pass_fence(sets >> 4 & 15, sets & 15);
+    return true;
+  }
   return false;
 }
 

@@ -88,7 +88,7 @@ bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
     break;
 #define FENCE(name, match, mask)              \
   case Op::name:                              \
-    if (fence_passes(h, in)) break;           \
+    if (fence_passes(h, in, now)) break;      \
     h.account(between(first, at), now, done); \
     return fence(h, in);
 #define JUMP(name, match, mask, format, where)                                          \

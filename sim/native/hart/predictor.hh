@@ -15,11 +15,16 @@ namespace uncore {
 
 class Predictor {
  public:
+  // True if it predicts that the branch is taken.
+  bool foresees(uint64_t pc, bool backward) const {
+    const uint8_t counter = table[pc / 4 % table.size()];
+    return counter == kUnused ? backward : counter >= kWeaklyTaken;
+  }
   // Learns the outcome; true if it had predicted otherwise.
   bool wrong(uint64_t pc, bool backward, bool taken) {
+    const bool predicted = foresees(pc, backward);
     uint8_t& counter = table[pc / 4 % table.size()];
     if (counter == kUnused) counter = backward ? kWeaklyTaken : kWeaklyNot;
-    const bool predicted = counter >= kWeaklyTaken;
     if (taken)
       counter = counter == kStronglyNot ? kWeaklyNot : kStronglyTaken;
     else

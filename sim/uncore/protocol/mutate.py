@@ -196,6 +196,8 @@ HARMLESS = {
     " is granted what a sole reader is, and this copy has nothing to supply",
     r"client SM/ProbeM: ack>IM give": "the copy that waits for an upgrade is as new as the level's"
     " own data, and who has it may hand it over",
+    r"client [SO]M/Load: hit without hit": "the load waits until its core's upgrade is granted,"
+    " which it is",
     r"client SM/(Inv|ProbeM): ack>IM staying": "a resolver that has invalidated the copy answers"
     " the upgrade with data, and data fill SM as they fill IM",
     r"client MI/Probe[SM]: .*staying": "nobody probes a client for a line it has handed over; its"

@@ -92,6 +92,21 @@ class Core:
     restart: Ps = field(
         "what an atomic takes longer that met another hart's", "core.restart", default=0
     )
+    fence: Ps = field(
+        "time of a fence that drains the store buffer (MFENCE, DMB), beyond the draining",
+        "core.fence",
+        default=0,
+    )
+    window: Count = field(
+        "instructions that a hart pre-executes behind a load that waits; 0: none",
+        "core.window",
+        default=0,
+    )
+    misses: Count = field(
+        "lines under way from which on pre-execution asks for no more",
+        "core.misses",
+        default=0,
+    )
     store_ahead: bool = field(
         "whether a store asks for its line when it enters the store buffer, or as its oldest",
         "core.store_ahead",

@@ -141,6 +141,36 @@ __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t
     case 40:  // a store of what the second loads
       STEP("ld t0, 0(%3)\n\t.rept 300\n\tnop\n\t.endr\n\tsd zero, 0(%3)\n\tld t0, 0(%3)");
       break;
+    case 44:  // a store, and a load of the word behind it
+      STEP("sd zero, 0(%3)\n\tld t0, 8(%3)");
+      break;
+    case 45:  // three loads, none of which needs another's value
+      STEP("ld t0, 0(%3)\n\tld t1, 64(%3)\n\tld t0, 128(%3)");
+      break;
+    case 46:  // the second needs the first's
+      STEP("ld t0, 0(%3)\n\tadd t0, t0, %3\n\tld t1, 64(t0)");
+      break;
+    case 47:  // a full fence between two
+      STEP("ld t0, 0(%3)\n\tfence rw, rw\n\tld t1, 64(%3)");
+      break;
+    case 48:  // one that acquires
+      STEP("ld t0, 0(%3)\n\tfence r, rw\n\tld t1, 64(%3)");
+      break;
+    case 49:  // a branch skips the second, against the prediction
+      STEP("ld t0, 0(%3)\n\tbeqz t0, 1f\n\tld t1, 64(%3)\n1:");
+      break;
+    case 50:  // a store to the second's line before it
+      STEP("ld t0, 0(%3)\n\tsd zero, 64(%3)\n\tld t1, 64(%3)");
+      break;
+    case 51:  // the same word twice, then another line
+      STEP("ld t0, 0(%3)\n\tld t1, 8(%3)\n\tld t0, 64(%3)");
+      break;
+    case 52:  // a full fence behind an atomic
+      STEP("amoadd.d t0, zero, (%3)\n\tfence rw, rw");
+      break;
+    case 53:  // behind another fence
+      STEP("sd zero, 0(%3)\n\tfence rw, rw\n\tfence rw, rw");
+      break;
     case 34:  // end the run by a trap without a handler; at any place but the first a mere store
       at = (char*)((uintptr_t)at * (at != places));
       STEP("csrw mtvec, zero\n\tsd zero, 0(%3)");

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 Value = int | tuple[int, int]  # a pair: amocas.q
 Done = tuple[Value, int]  # the result for the hart, and its cost beyond the instruction
 RELEASE, ACQUIRE = 1, 2  # bits of an atomic's order
+INPUT, OUTPUT, READS, WRITES = 8, 4, 2, 1  # bits of a fence's sets
 REGISTER = -1  # the number of a register access that a hart waits for, beside those of far atomics
 
 
@@ -46,9 +47,20 @@ class Access:
         return self.is_amo or self.kind in ("store", "sc")
 
     @property
+    def is_atomic(self) -> bool:
+        """An AMO, or half of a pair of LR and SC."""
+        return self.is_amo or self.kind in ("lr", "sc")
+
+    @property
     def drains(self) -> bool:
         """Waits until its hart's store buffer is empty."""
         return self.kind not in ("load", "store")
+
+    @property
+    def orders_write_before_read(self) -> bool:
+        """True for a fence that waits for stores, as H4 says."""
+        before, behind = self.order >> 4, self.order & 15
+        return bool(before & (OUTPUT | WRITES) and behind & (INPUT | READS))
 
     def overlaps(self, other: Access) -> bool:
         return (

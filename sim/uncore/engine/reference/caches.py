@@ -31,6 +31,7 @@ class Caches:
         self.cache = CoreCaches(core.costs)
         self.lines = self.cache.lines
         self.requests = 0
+        self.under_way = 0  # lines that have been asked for, and have not come (H9)
 
     def find(self, number: int) -> CachedLine:
         """A line, known or not: of an unknown one there is no copy."""
@@ -43,9 +44,12 @@ class Caches:
 
     # ---- accesses --------------------------------------------------------------------------------
 
-    def ready(self, number: int, wish: str, hart: int) -> tuple[CachedLine, bool] | None:
+    def ready(
+        self, number: int, wish: str, hart: int, at: int | None = None
+    ) -> tuple[CachedLine, bool] | None:
         """C1: the line, if its row lets the access be performed, and whether the first level has
-        it; None: it has been asked for, or is in a state that must pass."""
+        it; None: it has been asked for, or is in a state that must pass.  `at`: when the access
+        begins, if later than now (H9.2)."""
         line = self.find(number)
         cell = line.cell(wish)
         if "stall" in cell.actions:
@@ -55,7 +59,9 @@ class Caches:
         if "hit" in cell.actions:
             return line, self.cache.touch(line)
         line.contended.requested(hart)
-        self.request(line, cell, self.clock.now + self.costs.l2_hit)
+        self.under_way += 1
+        begins = self.clock.now if at is None else at
+        self.request(line, cell, begins + self.costs.l2_hit)
         return None
 
     def request(self, line: CachedLine, cell: Cell, leaves: int) -> None:
@@ -98,6 +104,7 @@ class Caches:
             self.system.send_all(client.unblock(message, self.agent), now)
         if request_of(cell):
             return self.request(line, cell, now)  # the copy to be upgraded was lost meanwhile
+        self.under_way -= 1
         if line not in self.cache.second:
             self.make_room(line)
             self.cache.second.add(line)

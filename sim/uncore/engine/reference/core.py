@@ -54,6 +54,13 @@ class Core:
 
     # ---- stores that leave their buffers ---------------------------------------------------------
 
+    def pass_fence(self, hart: Hart, fence: Access) -> int:
+        """H1.6: what a fence takes once it has nothing to wait for."""
+        if not fence.orders_write_before_read or not hart.stored:
+            return 0
+        hart.stored = False
+        return self.costs.fence
+
     def drain(self, hart: Hart) -> None:
         """H3.2: the oldest stores become visible, as many as have their lines; then whatever
         waited for the buffer goes on (H4)."""
@@ -118,7 +125,7 @@ class Core:
             case "fence":
                 if hart.weak:
                     hart.weak.fence(access)
-                return 0, 0
+                return 0, self.pass_fence(hart, access)
             case "read" | "write":
                 return devices.reach(hart, access)
             case "load":

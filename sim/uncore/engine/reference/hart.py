@@ -19,6 +19,7 @@ from uncore.engine.reference import devices, locks
 from uncore.engine.reference.access import Access, Value
 from uncore.engine.reference.interrupts import NEVER, NS
 from uncore.engine.reference.port import Port
+from uncore.engine.reference.preexecution import pre_execute
 from uncore.engine.reference.time import Bell, execution
 from uncore.engine.reference.versions import WORD_BYTES
 from uncore.engine.reference.weak import Weak
@@ -46,6 +47,7 @@ class Hart:
         self.buffer: deque[Access] = deque()  # stores not yet visible, oldest first
         # number of an atomic under way, the oldest in the buffer -> True if it is done
         self.posted: dict[int, bool] = {}
+        self.stored = False  # since its last atomic or full fence (H1.6)
         self.pending: Access | None = None  # the access that the hart waits for
         self.since = 0  # when that was issued
         self.asked = 0  # and has asked another for: its far atomic's number, or REGISTER
@@ -112,9 +114,13 @@ class Hart:
 
     def issue(self, access: Access) -> Value | None:
         """H3: performs the access; where that cannot be now, the hart waits for it."""
+        if access.kind == "store" or access.is_atomic:
+            self.stored = not access.is_atomic
         done = self.core.perform(self, access)
         if done is None:
             self.pending, self.since = access, self.clock.now
+            if access.kind == "load":
+                pre_execute(self)
             return None
         self.isa.clock += done[1]
         return done[0]

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from uncore.engine.reference import contents, devices, locks
+from uncore.engine.reference import contents, devices, locks, preexecution
 from uncore.engine.reference.access import Access, Value
 
 if TYPE_CHECKING:
     from uncore.engine.reference.hart import Hart
-
-INPUT, OUTPUT, READS, WRITES = 8, 4, 2, 1  # bits of a fence's sets
 
 
 class Port:
@@ -67,10 +65,14 @@ class Port:
 
     def fence(self, predecessor: int, successor: int) -> Value | None:
         """H4: stores become visible in order, so only a later read waits for earlier ones."""
-        waits = predecessor & (OUTPUT | WRITES) and successor & (INPUT | READS)
-        if not waits and not self.hart.weak:
+        fence = Access("fence", order=predecessor << 4 | successor)
+        if not fence.orders_write_before_read and not self.hart.weak:
             return 0
-        return self.hart.issue(Access("fence", order=predecessor << 4 | successor))
+        return self.hart.issue(fence)
+
+    def foresee(self, address: int, size: int, count: int) -> int | bool | None:
+        """H9: about a load that stands behind one that waits."""
+        return preexecution.foresee(self.hart, address, size, count)
 
     # ---- devices ---------------------------------------------------------------------------------
 

@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from uncore.engine.reference import buffer
-from uncore.engine.reference.access import Access, Done, Value
+from uncore.engine.reference.access import INPUT, OUTPUT, READS, WRITES, Access, Done, Value
 from uncore.engine.reference.time import CLASS
 from uncore.engine.reference.versions import WORD_BYTES, words
 
 if TYPE_CHECKING:
     from uncore.engine.reference.cache import CachedLine
     from uncore.engine.reference.hart import Hart
-
-INPUT, OUTPUT, READS, WRITES = 8, 4, 2, 1  # bits of a fence's sets
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,39 @@
+"""H9. Pre-execution: lines of loads that stand behind one that waits are asked for.
+
+The hart library computes what stands there without effect, and asks `foresee` about each load.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from uncore.engine.reference.hart import Hart
+
+
+def pre_execute(hart: Hart) -> None:
+    """H9.1, H9.4: from the instruction behind the load that waits; the library ends where it
+    must."""
+    window = hart.core.costs.window
+    if window:
+        hart.isa.pre_execute(hart.port, window)
+
+
+def foresee(hart: Hart, address: int, size: int, count: int) -> int | bool | None:
+    """H9.2, H9.3: the value of the load, if it is known; else its line is asked for.  None: the
+    value is unknown; False: pre-execution ends there."""
+    core = hart.core
+    number, offset = divmod(address, core.system.machine.line)
+    if hart.pending is not None and number == hart.pending.line:
+        return False
+    crosses = offset + size > core.system.machine.line
+    end = address + size
+    if crosses or any(s.address < end and address < s.address + s.size for s in hart.buffer):
+        return None
+    line = core.caches.find(number)
+    if "hit" in line.cell("Load").actions:
+        return int.from_bytes(line.data[offset : offset + size], "little")
+    if core.caches.under_way < core.costs.misses:
+        at = core.clock.now + count * core.shared(core.costs.instruction)
+        core.caches.ready(number, "Load", hart.index, at)
+    return None

@@ -1,0 +1,85 @@
+"""Does a hart that waits for a load pre-execute what stands behind it, as rule H9 says?
+
+Lines come from memory, whose home serves one request after the other.
+"""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.line import A, line
+from tests.support.plans import Do, Step, steps
+from tests.support.rule_costs import LOAD, MISPREDICT, SERVICE, fetch
+
+from uncore.topology.machine import Machine
+
+WINDOW, MISSES = 16, 8
+MISS = fetch(A) + LOAD  # a load alone
+BESIDE = fetch(A) + SERVICE + LOAD  # two loads whose lines are under way together
+
+
+def ahead(window: int = WINDOW, misses: int = MISSES, order: str = "tso") -> Machine:
+    return line(core={"window": window, "misses": misses, "order": order})
+
+
+def cost(do: Do, machine: Machine) -> int:
+    """The cost of one step of a lone hart at A, beyond one instruction."""
+    return steps(machine, [[Step(1000, do)]])[0][0].cost
+
+
+def test_independent_loads_wait_together() -> None:
+    """H9.2: their requests leave an instruction apart, so the home serves one after the other."""
+    assert cost(Do.LOAD_THRICE, ahead()) == fetch(A) + 2 * SERVICE + LOAD
+
+
+@pytest.mark.parametrize("machine", [ahead(window=0), ahead(misses=1), ahead(misses=0)])
+def test_loads_wait_one_after_the_other_where_none_may_be_asked_for(machine: Machine) -> None:
+    """H9.1, H9.2: the line that the hart waits for is under way, too."""
+    assert cost(Do.LOAD_THRICE, machine) == 3 * MISS + 2
+
+
+def test_pre_execution_ends_with_the_window() -> None:
+    """H9.1: the third load is two instructions behind the first, one behind the second."""
+    asked_by_the_second = MISS + 1 + 1 + fetch(A) + LOAD
+    assert cost(Do.LOAD_THRICE, ahead(window=1)) == asked_by_the_second
+
+
+def test_no_more_lines_are_under_way_than_misses_says() -> None:
+    """H9.2: two; the third is asked for when the first has come and the second is waited for."""
+    assert cost(Do.LOAD_THRICE, ahead(misses=2)) == MISS + 1 + 1 + fetch(A) + LOAD
+
+
+def test_a_load_that_needs_the_value_waits_for_it() -> None:
+    """H9.1: its address is unknown."""
+    assert cost(Do.LOAD_CHAINED, ahead()) == cost(Do.LOAD_CHAINED, ahead(window=0)) == 2 * MISS + 2
+
+
+@pytest.mark.parametrize(
+    ("do", "order", "total"),
+    [
+        (Do.LOAD_FENCE_LOAD, "tso", 2 * MISS + 2),
+        (Do.LOAD_FENCE_LOAD, "weak", 2 * MISS + 2),
+        (Do.LOAD_ACQUIRE_LOAD, "tso", BESIDE),
+        (Do.LOAD_ACQUIRE_LOAD, "weak", 2 * MISS + 2),
+    ],
+)
+def test_a_fence_that_orders_the_loads_ends_pre_execution(do: Do, order: str, total: int) -> None:
+    """H9.4: total store order keeps loads in order without fences."""
+    assert cost(do, ahead(order=order)) == total
+
+
+def test_a_branch_on_an_unknown_value_goes_as_predicted() -> None:
+    """H9.1: the load behind it is skipped after all; its line has been asked for."""
+    plan = [Step(1000, Do.LOAD_SKIP), Step(2000, Do.LOAD, 1)]
+    skipped, later = steps(ahead(), [plan])[0]
+    assert (skipped.cost, later.cost) == (MISS + MISPREDICT + 1, LOAD)
+    assert steps(ahead(window=0), [plan])[0][1].cost == MISS
+
+
+def test_a_load_of_what_was_stored_asks_for_nothing() -> None:
+    """H9.3: the store asks for the line when it is executed, and the load takes its value."""
+    assert cost(Do.LOAD_STORE_LOAD, ahead()) == cost(Do.LOAD_STORE_LOAD, ahead(window=0))
+
+
+def test_pre_execution_ends_at_the_line_that_is_waited_for() -> None:
+    """H9.4: so of a loop that waits for a word one turn is pre-executed."""
+    assert cost(Do.LOAD_TWICE_LOAD, ahead()) == 2 * MISS + LOAD + 2
