@@ -32,6 +32,7 @@ def test_a_module_that_valgrind_cannot_execute_is_told_with_how_to_build_another
     assert "it died" in counts.why(job, Path("build/native-clang/_native.so"), "it died")
 
 
+@pytest.mark.long  # clang compiles the whole engine: six minutes of a processor
 @pytest.mark.bulk
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind counts instructions")
 def test_instructions_are_at_most_the_recorded_baseline() -> None:

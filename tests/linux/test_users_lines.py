@@ -140,7 +140,7 @@ def test_allocated_objects_are_named_by_the_allocating_line() -> None:
     assert observed
     line = Path(HERE / "bank.c").read_text().partition("#line 101")[2].splitlines().index(SUM) + 100
     names = {o.name: o for o in observed.objects}
-    assert "accounts->lock" in names
+    assert "accounts[].lock" in names
     assert names[f"heap of bank.c:{line}"].source == "/home/me/bank.c:104"
     assert not any(name.startswith("0x") for name in names)
 

@@ -44,6 +44,7 @@ tree    = "die:1 ccx:2 core:4 thread:2"
 [core]
 clock   = { value = "4.3GHz", source = "AMD product page: boost" }
 restart = { value = "70cy", source = "fitted" }
+fence   = { value = "77cy", source = "InstLatx64: MFENCE on Zen+" }
 
 [ccx.join]
 inject = { value = "55cy", source = "fitted" }
