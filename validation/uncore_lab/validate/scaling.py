@@ -34,7 +34,7 @@ from uncore_lab.validate.series import CONTENDED_BELOW_GAIN, Series, carried, se
 # instructions of the two runs that find `work`: enough to loop at all
 PROBE_WORK_INSTRUCTIONS = 200, 2200
 KNEE_GAIN = 0.9
-SHAPE = Bar("curves: median shape error, a factor", 1.25, 1.1, "")
+SHAPE = Bar("curves: median shape error, a factor", 1.3, 1.1, "")
 DRAWING = Drawing(
     pictures=("benchmark",),
     panel="machine",
