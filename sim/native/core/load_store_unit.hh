@@ -34,7 +34,7 @@ class LoadStoreUnit {
   bool load(Thread& thread, const Access& a, Time now, Outcome& out);
   bool atomic(Thread& thread, const Access& a, Time now, Outcome& out);
   bool fail_sc(Thread& thread, const Access& a, Time now, Outcome& out);
-  // What is known ahead of a load that stands behind one that waits; its line is asked for at `at`.
+  // Says what is known of a load behind one that waits; if nothing is, asks for its line at `at`.
   Foreseen foresee(Thread& thread, uint64_t address, unsigned size, Time at);
   bool in_cache(Thread& thread, const Access& a, Line* line, Time now, Outcome& out);
 

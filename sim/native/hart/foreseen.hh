@@ -1,4 +1,6 @@
-// What is known of a load before it is executed (preexecution.hh).
+// The answer of a port about a load before it is executed (preexecution.hh).
+//
+// Invariant: plain data; nothing is included but integers.
 #pragma once
 
 #include <cstdint>
