@@ -114,7 +114,7 @@ def nothing(*_: Any) -> None:
 BREAKS: dict[str, tuple[Any, str, Any, str, str]] = {
     "no hold": (Caches, "protected", zero, "refcount-ccx-2", "C2 to C6"),
     "no time on a channel": (Fabric, "slowest", zero, "random-bus:4-0-mesi", "F1 to F3"),
-    "no J3": (join, "children_first", never, "random-ccx:2x3-0-mesi", "J3"),
+    "no J3": (join, "children_first", never, "random-ccx:2x3-1-mesi", "J3"),
     "no grants by age": (join, "young", never, "by-age-ticket", "J3"),
     "an age from each join anew": (children, "send_probe", _anew, "by-age-twice", "J3"),
     "room is made late": (Capacity, "recall", _late, "random-ccx:2x3-2-mesi", ""),
