@@ -1,7 +1,7 @@
-// What a run has counted, by the names that Python and a page know.
+// The counts of a run, by the names that Python and the web page use.
 //
-// Interface: each_count(engine, lines, put) calls put(name, value) of each number or list of
-// numbers; `lines`: of how many lines at most, those that were fetched most.
+// Interface: each_count(engine, lines, put) calls put(name, value) for each number or list of
+// numbers. Of the lines that were fetched, at most `lines` are listed: those fetched most.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using Pairs = std::vector<std::pair<uint64_t, uint64_t>>;
 
 inline constexpr std::size_t kAllLines = ~std::size_t{0};
 
-// Lines by a count, most first.
+// Returns the `most` lines with the highest counts, as (address, count), the highest first.
 inline Pairs hottest(const LineMap<uint64_t>& counts, std::size_t most) {
   if (most == 0) return {};
   Pairs lines(counts.begin(), counts.end());

@@ -60,7 +60,7 @@ Observer Engine::observer() const {
   return {.log = log.get(), .trace = trace.get(), .attribution = attribution.get()};
 }
 
-// The same for each core.
+// Context that all cores share.
 CoreSurroundings Engine::surroundings() {
   return {.machine = machine,
           .job = job,
@@ -143,12 +143,12 @@ void Engine::place_threads() {
   return resolvers[agents.resolver_number(to)]->arrive(packet, now);
 }
 
-// The present event happens. Returns what follows at once, if anything does: the next event, about
-// the same packet.
+// Executes the present event. Returns the action that follows at once on the same packet, or
+// Action::nothing.
 [[gnu::always_inline]] inline Action Engine::dispatch(Action action, uint64_t subject) {
   const Time now = queue.now();
   if (action == Action::hop) return network.cross(Packet::of(subject), now);
-  if (action == Action::run) {  // how often depends on a core's slices
+  if (action == Action::run) {  // counted apart: how many there are depends on the lookahead
     ++counters.runs;
     return cores[subject]->run(now), Action::nothing;
   }
@@ -221,7 +221,7 @@ bool Engine::step(uint64_t events, Time span) {
   return false;
 }
 
-// The same where cores execute beside each other.
+// step() where several host threads execute cores.
 [[gnu::noinline]] void Engine::step_beside(uint64_t events, Time until) {
   for (; events > 0 && !end.has_come() && queue.now() <= until; --events) {
     if (!code_.changed() && parallel_->pays()) [[unlikely]] {
@@ -259,14 +259,14 @@ void Engine::observe() {
   }
 }
 
-// For ever, unless a kernel waits for what somebody types.
+// Gives up, because no event is left; but not where a kernel waits for somebody to type.
 void Engine::stand_still() {
   if (!firmware || !services.console.listens) give_up(End::Cause::stuck);
 }
 
 void Engine::give_up(End::Cause cause) { end.stop(cause, stuck_report(threads, resolvers)); }
 
-// What an interrupt controller has to say to a hart.
+// Hands the effect of a message about a register, or of a timer, to the hart that it concerns.
 void Engine::take_up(const Interrupts::Effect& effect, Time now) {
   if (const auto* pending = std::get_if<Interrupts::Pending>(&effect)) {
     cores[agents.core_of(pending->hart)]->interrupt(*pending, now);
@@ -278,7 +278,7 @@ void Engine::take_up(const Interrupts::Effect& effect, Time now) {
   }
 }
 
-// What a hart did to end the run has reached every core.
+// Ends the run, now that what a hart did to end it has reached every core (T4.1).
 void Engine::end_run(Time now) {
   if (end.declared() == End::Cause::exited)
     for (const auto& core : cores) core->sleep.wake_all(now + 1);

@@ -3,9 +3,9 @@
 // It owns the parts, connects them, and hands each event to the part that it concerns, in the order
 // of rule T2. Parts decide; the engine decides nothing.
 //
-// Interface: construct from a machine and a job, step() until it says so, then read the outcome
-// from the parts. Invariant: the outcome is a function of machine and job alone, whatever the
-// lookahead.
+// Interface: construct from a machine and a job, step() until it returns false, then read the
+// outcome from the parts. Invariant: the outcome is a function of machine and job alone, whatever
+// the lookahead.
 #pragma once
 
 #include <memory>
@@ -36,20 +36,21 @@ class Engine {
  public:
   Engine(MachineSpec machine, JobSpec job);
 
-  // Runs at most `events` events, and no event that begins later than `span` from now; false when
-  // the run has ended.
+  // Executes at most `events` events, and stops behind the first that is later than `span` ps from
+  // now. Returns false when the run has ended.
   bool step(uint64_t events, Time span);
 
-  // Cores execute beside each other from now on, if what is observed allows it.
+  // Lets several host threads execute cores from now on. Has no effect where the run records a log,
+  // lines or accesses, has a weakly ordered core, boots a kernel, or places pages by first touch.
   void use_host(ParallelCores::Host host);
   ParallelCores::Worth parallel() const {
     return parallel_ ? parallel_->worth() : ParallelCores::Worth();
   }
 
-  // Types at a kernel's console, at a time to come.
+  // Types `text` at the console of a booted kernel, at time `when`.
   void type(const std::string& text, Time when);
 
-  // From now on every access is attributed, which changes nothing that happens.
+  // Attributes every access from now on (observe/attribution.hh). The outcome stays the same.
   void observe();
 
   // The parts, each made of those before it.
@@ -59,9 +60,9 @@ class Engine {
   const Protocol protocol;
   const std::unique_ptr<Log> log;              // null unless the job asks for it
   std::unique_ptr<Attribution> attribution;    // the same, or until observe()
-  const std::unique_ptr<Trace> trace;          // the same; then there are both
-  const std::unique_ptr<Unwinding> unwinding;  // null unless lines of a program of Linux are told
-  const MessageObserver messages;              // of both
+  const std::unique_ptr<Trace> trace;          // the same; where it is, attribution is, too
+  const std::unique_ptr<Unwinding> unwinding;  // null unless a Linux program is attributed
+  const MessageObserver messages;              // tells the log and the trace
   const std::unique_ptr<Versions> versions;    // null unless a core is weakly ordered
   const std::unique_ptr<Accesses> accesses;    // null unless the job asks for them
   Counters counters;
@@ -72,18 +73,18 @@ class Engine {
   Network network;
   Memories memories;
   std::vector<std::unique_ptr<Core>> cores;
-  std::vector<Thread*> threads;  // by the number of the job's thread
+  std::vector<Thread*> threads;  // indexed by the job's thread number
   std::vector<std::unique_ptr<ResolverAgent>> resolvers;
   NewestBytes functional;
   Services services;
   Interrupts interrupts;
-  std::unique_ptr<Linux> os;           // null unless the program is one of Linux
+  std::unique_ptr<Linux> os;           // null unless the program is a Linux program
   std::unique_ptr<Firmware> firmware;  // null unless the program is a kernel itself
 
  private:
   Code code_;
-  Time patience_ = 0;  // the guest's progress, as last looked at, is good until then
-  std::unique_ptr<ParallelCores> parallel_;  // null: one thread of the host does everything
+  Time patience_ = 0;  // the watchdog checks the guest's progress again after this time
+  std::unique_ptr<ParallelCores> parallel_;  // null: one host thread does everything
 
  public:
   const std::unique_ptr<Watches> watches;  // null unless functions are watched
@@ -106,7 +107,7 @@ class Engine {
   void end_run(Time now);
   void stand_still();
   bool overdue();
-  bool goes_on();  // though no operation says so
+  bool goes_on();  // does a program without markers make progress?
   void give_up(End::Cause cause);
 };
 

@@ -1,6 +1,6 @@
 #include "engine/host_threads.hh"
 
-#ifndef __wasm__  // a page has one thread
+#ifndef __wasm__  // a web page has one thread
 
 #include <atomic>
 #include <exception>
@@ -12,10 +12,10 @@
 namespace uncore {
 namespace {
 
-// Looks before a thread sleeps: some 50 us, about what it takes to wake one.
+// Number of polls before a thread sleeps: some 50 us, about as long as waking it takes.
 constexpr int kLooks = 4'000;
 
-// Until the word is no longer `old`.
+// Waits until the word is no longer `old`, and returns what it is then.
 uint32_t changed(const std::atomic<uint32_t>& word, uint32_t old) {
   for (int looks = 0; looks < kLooks; ++looks, relax())
     if (const uint32_t now = word.load(std::memory_order_acquire); now != old) return now;
@@ -26,14 +26,14 @@ uint32_t changed(const std::atomic<uint32_t>& word, uint32_t old) {
 }  // namespace
 
 struct HostThreads::Shared {
-  // The last call in which somebody has begun the share.
+  // Number of the last call in which a thread has begun the share.
   struct alignas(64) Share {
     std::atomic<uint32_t> begun = 0;
   };
 
   explicit Shared(unsigned count) : shares(count) {}
 
-  const std::function<void(unsigned)>* what = nullptr;  // for who has begun a share of this call
+  const std::function<void(unsigned)>* what = nullptr;  // for threads that have begun a share
   std::atomic<bool> over = false;
   alignas(64) std::atomic<uint32_t> call = 0;
   alignas(64) std::atomic<uint32_t> left = 0;  // shares that are not done
@@ -49,7 +49,8 @@ struct HostThreads::Shared {
       go_through(thread, seen);
     }
   }
-  // A share that is begun late, when the call is over, is not: somebody else has begun it.
+  // Executes the shares of call `now` that no other thread has begun. A thread that comes late,
+  // when the call is over, finds none.
   void go_through(unsigned thread, uint32_t now) {
     for (std::size_t i = 0; i < shares.size(); ++i) {
       const std::size_t share = (thread + i) % shares.size();

@@ -1,10 +1,10 @@
-// Threads of the host that share out work, again and again.
+// A pool of host threads that divide the shares of each call among them.
 //
 // Interface: together(what) calls what(i) once for each share i, and returns when all are done.
-// Each thread begins with shares of its own, so that what one touches stays in the caches of one
-// core of the host, and goes on with those that nobody has begun: a thread that the host does not
-// run holds up nobody. Invariant: between two calls no thread but the caller's touches anything. A
-// thread that waits looks for work for some microseconds, then sleeps.
+// Each thread begins with the share of its own number, so that the share's data stay in the caches
+// of one host core. It goes on with shares that no thread has begun, so a thread that the host does
+// not run delays nobody. A waiting thread polls for some microseconds, then sleeps. Invariant:
+// between two calls no thread but the caller's touches anything.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace uncore {
 
-// Between two looks at what another thread does.
+// Relaxes the host core between two polls of what another thread does.
 inline void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -23,7 +23,7 @@ inline void relax() {
 
 class HostThreads {
  public:
-  // `threads`: the caller's among them.
+  // `threads` includes the caller's.
   HostThreads(unsigned threads, unsigned shares);
   ~HostThreads();
 

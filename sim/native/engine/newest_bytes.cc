@@ -45,20 +45,20 @@ void NewestBytes::write(uint64_t address, std::size_t size, const uint8_t* from,
   put(holders_.memories.line(number));
 }
 
-// What is still in a store buffer is newer than any line.
+// Puts stores that are still in a buffer over the bytes read: they are newer than any line.
 void NewestBytes::read_buffered(uint64_t address, std::size_t size, uint8_t* to) const {
   for (const Thread* t : holders_.threads)
     for (const Store& s : t->buffer.entries()) {
       if (s.address + s.size <= address || address + size <= s.address) continue;
-      if (s.is_atomic()) continue;  // nobody knows yet what it leaves
+      if (s.is_atomic()) continue;  // its result is not known yet
       for (unsigned i = 0; i < s.size; ++i)
         if (s.address + i - address < size)
           to[s.address + i - address] = static_cast<uint8_t>(s.value >> 8 * i);
     }
 }
 
-// The bytes that answer for the line: of an owner, of a message that carries ownership, of a level
-// that writes it back, or memory's.
+// Returns the valid bytes of the line: those of an owner, of a message that carries ownership, of a
+// level that has yet to write it back, or memory's.
 Bytes NewestBytes::valid_line(uint64_t number) {
   if (const Bytes data = owned(number); data.at) return data;
   if (const Bytes data = carried(number); data.at) return data;
@@ -81,7 +81,7 @@ Bytes NewestBytes::carried(uint64_t number) const {
   const Packet* carrier = holders_.network.packets.find([&](const Packet& p) {
     const Message<Bytes>& m = p.message;
     if (p.device != Device::none || !m.carries || m.line != number) return false;
-    // Data come from memory without a right.
+    // Data from memory have no right (State::I).
     const bool newest = m.right == State::I || protocol_.is_dirty(m.right);
     const bool dirty = m.kind == Kind::Put || (m.kind == Kind::Data && newest) ||
                        (m.flags & (Flag::dirty | Flag::passed));

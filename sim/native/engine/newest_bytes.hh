@@ -15,7 +15,7 @@ namespace uncore {
 
 class NewestBytes : public FunctionalMemory {
  public:
-  // Who may hold a line's newest bytes.
+  // All parts of the machine that may hold a line's newest bytes.
   struct Holders {
     const std::vector<std::unique_ptr<Core>>& cores;
     const std::vector<Thread*>& threads;

@@ -5,14 +5,16 @@
 namespace uncore {
 namespace {
 
-// Shares but the largest save less than it takes to call threads where they have fewer cores that
-// can execute. Then events pass before the next try, at most so many.
+// Waking host threads pays only if at least kSeveral cores outside the largest share can execute.
+// If not, some events pass before the next try: twice as many each time, at most kLongestRest.
 constexpr uint64_t kSeveral = 4, kLongestRest = 4096;
-// The same where they have executed fewer instructions, which takes a microsecond or two.
+// Nor has it paid if the shares outside the largest executed fewer than kWorth instructions, one or
+// two microseconds of host time. Then at most kLongestPause events pass before the next try.
 constexpr uint64_t kWorth = 500, kLongestPause = 32;
-// Calls for which cores stay in their shares.
+// Number of tries for which cores stay in their shares.
 constexpr uint64_t kSameShares = 64;
-// Looks at how far other shares have come, some microseconds: the host may not run their threads.
+// Number of times a share polls how far the others have come before it gives up: some microseconds.
+// The host may not be running their threads.
 constexpr int kLooks = 200;
 
 }  // namespace
@@ -29,10 +31,10 @@ ParallelCores::ParallelCores(const std::vector<std::unique_ptr<Core>>& cores, Ev
   deal();
 }
 
-// ---- who executes which cores
+// ---- dealing cores out to shares
 
-// Deals out the cores that execute now, as many to each share, in their order. A share ends where
-// the next core is far away, if such a place is near.
+// Divides the cores that are scheduled evenly among the shares, in their order. A border between
+// two shares is moved to the widest gap between neighbours nearby.
 void ParallelCores::deal() {
   std::vector<uint32_t> active;
   for (uint32_t c = 0; c < cores_.size(); ++c)
@@ -54,7 +56,8 @@ void ParallelCores::deal() {
   same_shares_ = kSameShares;
 }
 
-// Where two neighbours are farthest from each other, at `ideal` or not far from there.
+// Returns the index in `active`, within `slack` of `ideal`, whose core is farthest from the one
+// before it.
 std::size_t ParallelCores::gap(const std::vector<uint32_t>& active, std::size_t ideal,
                                std::size_t slack) const {
   const auto width = [&](std::size_t at) {
@@ -80,8 +83,8 @@ Time ParallelCores::distance() const {
   return least;
 }
 
-// Are there cores enough that begin by then, beside those of the share that has most? If not so
-// because the cores that execute are others by now, they are dealt out anew.
+// Returns whether at least kSeveral cores outside the fullest share can begin by `until`. Where the
+// scheduled cores have become uneven over the shares, deals them out anew and returns true.
 bool ParallelCores::several_go(Time until) {
   uint64_t all = 0, most = 0, active = 0, most_active = 0;
   for (const Share& share : shares_) {
@@ -110,7 +113,7 @@ uint64_t ParallelCores::advance(Time until) {
     rest_ = pause_ = std::min(2 * pause_, kLongestRest);
     return 0;
   }
-  if (alone_) until = std::min(until, later(now, apart_ - 1));  // nobody goes on meanwhile
+  if (alone_) until = std::min(until, later(now, apart_ - 1));  // other shares stand still
   begin();
   threads_.together([&](unsigned share) { execute(shares_[share], now, until); });
   return collect();
@@ -125,7 +128,8 @@ void ParallelCores::begin() {
   }
 }
 
-// Tells the engine how far the cores have come. Returns how often one has run.
+// Reschedules the cores in the engine's queue, and decides whether the call has paid. Returns the
+// number of runs.
 uint64_t ParallelCores::collect() {
   uint64_t runs = 0, instructions = 0, most = 0;
   for (const Share& share : shares_) {
@@ -160,7 +164,8 @@ void ParallelCores::execute(Share& share, Time now, Time until) {
   share.over.store(true, std::memory_order_release);
 }
 
-// Executes each core once, as far as it can, but not past `others`.
+// Executes each core of the share once, as far as it can, but not past `others`: up to then no
+// other share can reach this one.
 ParallelCores::Sweep ParallelCores::sweep(Share& share, Time others) {
   Sweep result = Sweep::ends;
   for (std::size_t i = 0; i < share.cores.size(); ++i) {
@@ -192,8 +197,8 @@ Time ParallelCores::others_reached(const Share& share) const {
   return least;
 }
 
-// Waits until all others are past `reached`. False: one of those that are not goes no further, or
-// it takes too long.
+// Waits until all other shares are past `reached`. Returns false if one that is not goes no further
+// in this call, or after kLooks polls.
 bool ParallelCores::others_go_on(const Share& share, Time reached) const {
   if (alone_) return false;
   for (int looks = 0; looks < kLooks; ++looks, relax()) {

@@ -1,12 +1,13 @@
-// One run on several cores of the host: cores that only hit execute at the same time.
+// Executes the cores of one run on several host threads, as long as they only hit in their caches.
 //
-// Between two moments at which a message can reach a core, what a core does by itself concerns
-// nobody else. So each thread of the host takes a share of the cores, neighbours, and executes each
-// as far as nothing can have reached it (S2): neither what is pending, nor another core of its
-// share, nor another share, which tells how far it has come. A core stops before whatever concerns
-// more than itself (Core::run_confined); the engine does that, in the order of T2.
+// Between two times at which a message can reach a core, what the core does concerns no other. So
+// the cores are divided into shares of neighbours. A host thread executes each core of its share up
+// to the time at which something can reach it (S2): a pending event, another core of the share, or
+// another share. Each share publishes how far it has come. A core stops before anything that
+// concerns more than itself (Core::run_confined); the engine executes that later, in the order of
+// T2.
 //
-// Interface: pays() where an event comes next, then advance(). Invariant: the outcome does not
+// Interface: pays() when an event comes next, then advance(). Invariant: the outcome does not
 // depend on whether, when or by how many threads this is done.
 #pragma once
 
@@ -22,22 +23,23 @@ namespace uncore {
 class ParallelCores {
  public:
   struct Host {
-    unsigned shares, threads;  // the caller's thread among them
-    bool eager;                // whether it pays or not, for tests
+    unsigned shares, threads;  // `threads` includes the caller's
+    bool eager;                // for tests: advance even where it does not pay
   };
   ParallelCores(const std::vector<std::unique_ptr<Core>>& cores, EventQueue& queue, Host host);
 
-  // Is a core next, and can others probably execute beside it?
+  // Returns whether to try advance() now: no back-off is left, and the next event is the execution
+  // of a core that has not stopped for the engine.
   bool pays() {
     if (rest_ > 0) [[likely]]
       return --rest_, false;
     return queue_.next_run() < queue_.next_message() && !is_stuck(queue_.next_core());
   }
-  // Executes cores that begin at `until` at the latest. Returns how often one has run.
+  // Executes cores, none past `until`. Returns the number of calls of Core::run_confined().
   uint64_t advance(Time until);
 
-  // What it came to: calls of advance(), the instructions in them, and those of the largest share
-  // of each, which is what they take where every share has a thread.
+  // Sums over all calls of advance(). `longest` adds up the instructions of the largest share of
+  // each call: the time that the calls take if every share has a host thread.
   struct Worth {
     uint64_t calls = 0, instructions = 0, longest = 0;
   };
@@ -46,13 +48,14 @@ class ParallelCores {
  private:
   struct alignas(64) Share {
     std::vector<uint32_t> cores;
-    std::vector<Time> horizons;                 // of its cores, but for other cores
+    std::vector<Time> horizons;                 // per entry of `cores`, ignoring other cores
     Runs next{0};                               // when its cores execute next
-    uint64_t runs = 0, instructions = 0;        // in this call
-    alignas(64) std::atomic<Time> reached = 0;  // no core of it is behind that
+    uint64_t runs = 0, instructions = 0;        // counted in this call of advance()
+    alignas(64) std::atomic<Time> reached = 0;  // none of its cores executes before this time
     std::atomic<bool> over = false;             // it goes no further in this call
   };
-  // What came of trying to execute each core of a share: one did; another share is in the way; no.
+  // Result of trying each core of a share once. ran: at least one executed; waits: one could, once
+  // another share has come further; ends: none can execute any more in this call.
   enum class Sweep : uint8_t { ran, waits, ends };
 
   // Has the core stopped before something that the engine has to do?
@@ -74,10 +77,11 @@ class ParallelCores {
   const bool alone_;  // one thread executes all shares
   HostThreads threads_;
   std::vector<Share> shares_;
-  std::vector<Time> stuck_at_;  // by core
-  Time apart_ = 1;              // what one share does reaches another after that at the earliest
+  std::vector<Time> stuck_at_;  // per core: when it last stopped for the engine (is_stuck())
+  Time apart_ = 1;              // least latency from a core of one share to one of another
   const bool eager_;
-  // Events until it is tried again, and at the next failure; calls until cores are dealt out anew.
+  // rest_: events to pass before the next try. pause_: the last back-off; a failure doubles it.
+  // same_shares_: tries for which the cores stay in their shares.
   uint64_t rest_ = 0, pause_ = 1, same_shares_ = 0;
   Worth worth_;
 };

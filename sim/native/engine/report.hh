@@ -1,4 +1,5 @@
-// What a run that goes nowhere waits for, in words.
+// Says, as text for the user, what each hart and each line of a run that makes no progress waits
+// for.
 #pragma once
 
 #include <string>
