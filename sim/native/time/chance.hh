@@ -1,10 +1,10 @@
 // Draws by a seed (section V of the model): what varies from run to run.
 //
-// A draw follows from the seed, what is drawn, for whom and how many came before, from nothing
-// else; so neither the order of events nor how far a core runs ahead can change it.
+// A draw follows from the seed, its kind, whom it is for and its count, and from nothing else; so
+// neither the order of events nor how far a core runs ahead can change it (V2).
 //
-// Interface: splitmix(x); Draws(what, seed, whom, most), one for each who draws; draws(count) is
-// from 0 to `most`. False, as a truth, where every draw is 0.
+// Interface: splitmix(x); Draws(what, seed, whom, most), one for each purpose; draws(count) is from
+// 0 to `most`. A Draws converts to false if all of its draws are 0.
 #pragma once
 
 #include "time/time.hh"

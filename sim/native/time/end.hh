@@ -2,8 +2,8 @@
 //
 // A run ends when what a hart did to end it could have reached every core: none has run further.
 // Harts run ahead of each other, so the first to declare the end need not be the first in time: of
-// several the first in time ends the run, on ties the lower hart. What ends the engine itself (no
-// event is left, the watchdog, a broken protocol) ends it at once.
+// several the first in time ends the run, on ties the lower hart. Reasons of the engine's own (no
+// event is left, the watchdog, a broken protocol) end the run at once.
 //
 // Interface: declare() and the event it schedules, at which the engine calls come(); stop(); then
 // cause(), code() and reason(). Invariant: once it has come, it does not change.
@@ -24,7 +24,7 @@ class End {
 
   explicit End(EventQueue& queue) : queue_(queue) {}
 
-  // The longest time that what a hart does needs to reach a core.
+  // `reach`: the longest time, over all cores, that what a hart does takes to reach one (T4.1).
   void set_reach(Time reach) { reach_ = reach; }
 
   struct Declared {
@@ -40,9 +40,9 @@ class End {
     time_ = by_.at + reach_;
     queue_.push(time_, {~uint64_t{0}, ~uint64_t{0}}, Action::end, 0);
   }
-  // No core runs further; kNever: nobody has declared the end.
+  // The time past which no core runs; kNever: no hart has declared the end.
   Time time() const { return time_; }
-  // What a hart declared comes about.
+  // Makes the end that a hart declared take effect.
   void come() { has_come_ = true; }
   void stop(Cause cause, std::string reason) {
     if (has_come_) return;

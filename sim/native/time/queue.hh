@@ -4,14 +4,15 @@
 // of docs/model.md), never by the order in which they were pushed: the same job gives the same
 // outcome however the engine chose to run ahead.
 //
-// Interface: push, pop, now, next_time; schedule, for the execution of cores, which is kept apart
-// (time/runs.hh); pass_to, for who would be next anyway. A four-ary heap of 16-byte values behind
-// a few that are *near*, in order: a contended run has two to seven events pending, and what an
-// event sets in motion is often next itself, so that few ever meet the heap, and what does is not
-// inlined where events are pushed. Nothing is allocated per event once the heap has grown.
+// Interface: push, pop, now, next_message; schedule and next_run for the execution of cores, which
+// has a structure of its own (time/runs.hh); pass_to for an event that would be next anyway. The
+// *near* events, which come first, are a sorted array, the others a four-ary heap of 16-byte
+// values. A contended run has two to seven events pending, and what an event sets in motion is
+// often next itself, so few events ever enter the heap; the code for those is not inlined. Nothing
+// is allocated per event once the heap has grown.
 //
-// An event names its keys, which few comparisons ask for, by address: a packet begins with those of
-// its event, as it has one at a time. The queue keeps the keys of other events.
+// An event refers to its keys by address, because few comparisons need them. A packet has one event
+// at a time and begins with that event's keys; the queue keeps the keys of all other events.
 #pragma once
 
 #include <algorithm>
@@ -26,18 +27,18 @@
 
 namespace uncore {
 
-// What happens at an event (rule T1); its subject is a packet, a core or a hart.
+// Kinds of events (rule T1). The subject of an event is a packet, a core or a hart.
 enum class Action : uint8_t {
   hop,      // a message meets a channel
   arrive,   // it reaches an agent,
   reach,    // or the register of a hart
-  act,      // it has been served by a slice; up to here the packet has the event's keys
+  act,      // a slice has served it; the keys of events up to here are in the packet
   retry,    // a deferred probe asks again
   run,      // a core executes
-  expire,   // a hart's timer
+  expire,   // a hart's timer comes due
   leave,    // the time of a store in its buffer is over
-  end,      // of the run
-  nothing,  // is left
+  end,      // the run ends
+  nothing,  // no event is left
 };
 
 // The order of events of equal time.
@@ -53,7 +54,7 @@ struct EventKeys {
 // Keys that the queue keeps, and the event's subject.
 struct KeptKeys : EventKeys {
   uint64_t subject = 0;
-  KeptKeys* next = nullptr;  // of those that no event has
+  KeptKeys* next = nullptr;  // list of those that no event uses
 };
 
 struct Event {
@@ -89,17 +90,19 @@ constexpr uint64_t event_sender(uint64_t sender, uint64_t count) {
   return sender << 44 | (count & ((uint64_t{1} << 44) - 1));
 }
 
-// Invariant: the near events are in order, the next one last, and behind them stands one that never
-// comes; no event in the heap is before any of them; where there is one in the heap, one is near.
+// Invariant: the near events are in order, the next one last; the first element of their array is a
+// sentinel that never comes. No event of the heap is before any near one, and there is a near event
+// unless the heap is empty.
 class EventQueue {
  public:
   explicit EventQueue(std::size_t cores) : runs_(cores) {}
   EventQueue(const EventQueue&) = delete;
 
-  Time next_run() const { return runs_.next_time(); }  // of a core
-  Time next_message() const { return next_->time; }    // of anything else
-  // When what follows from anything but a run can have reached somebody, at the earliest: apart(e)
-  // after an event e, but never less than `nearest`, which is taken for all but the next few.
+  Time next_run() const { return runs_.next_time(); }  // time of the next run of a core
+  Time next_message() const { return next_->time; }    // time of the next event of another kind
+  // Returns the earliest time at which a pending event, other than a run, can have reached some
+  // core: that of an event e takes apart(e), which is at least `nearest`. Only the next kAsked
+  // events are asked; `nearest` is assumed for the others.
   template <class Apart>
   Time next_message(Time nearest, Apart apart) const {
     Time least = kNever;
@@ -110,12 +113,12 @@ class EventQueue {
     }
     return std::min(least, later(at > near_.data() ? at->time : far_, nearest));
   }
-  // The same of what another core does that runs: see Runs.
+  // The same for what other cores do when they run: see Runs::next_time().
   Time next_run(uint32_t core, const std::vector<Time>& apart) const {
     return runs_.next_time(core, apart);
   }
-  // The next event is the present one from now on: what happens, and to whom: a packet, a core, or
-  // what subject_of() tells of an action from `retry` on.
+  // Makes the next event the present one. `subject` is a packet or a core; for actions from `retry`
+  // on it is what subject_of() takes.
   struct Next {
     Action action;
     uint64_t subject;
@@ -129,24 +132,25 @@ class EventQueue {
       refill();
     return next;
   }
-  // Once: the keys are given up.
+  // Returns the subject of an event whose keys the queue keeps. May be called once per event,
+  // because it gives the keys up.
   uint64_t subject_of(uint64_t kept) {
     auto* const keys = reinterpret_cast<KeptKeys*>(kept);
     keys->next = spare_;
     spare_ = keys;
     return keys->subject;
   }
-  // The time of the present event: that which pop() gave last, or pass_to() made it.
+  // Time of the present event: the one that pop() returned or pass_to() made present last.
   Time now() const { return now_; }
 
-  // When cores execute next, and which does first.
+  // Times at which cores execute next; next_core() is the first of them.
   const Runs& runs() const { return runs_; }
   uint32_t next_core() const { return runs_.next(); }
-  // When a core is to execute next, and shall.
+  // Returns, and sets, the time at which a core executes next; kNever: not at all.
   Time scheduled(uint32_t core) const { return runs_.at(core); }
   void schedule(uint32_t core, Time when) { runs_.set(core, when); }
 
-  // Of a packet, which begins with the keys.
+  // Adds the event of a packet, which begins with the event's keys.
   [[gnu::always_inline]] void push(Time time, const EventKeys& packet, Action action) {
     const Event event(time, packet, action);
     if (next_ >= near_.data() + kFew || time >= far_) [[unlikely]]
@@ -155,7 +159,7 @@ class EventQueue {
     for (; at[-1] < event; --at) *at = at[-1];
     *at = event;
   }
-  // Of anything else.
+  // Adds an event of another subject; the queue keeps its keys.
   [[gnu::noinline]] void push(Time time, const EventKeys& keys, Action action, uint64_t subject) {
     if (!spare_) spare_ = &kept_.emplace_back();
     KeptKeys& kept = *spare_;
@@ -163,8 +167,8 @@ class EventQueue {
     kept = {keys, subject};
     push(time, kept, action);
   }
-  // Instead of push(), by the present event as the last that it does: an event that would be next
-  // is the present one at once. False: another comes first.
+  // Makes the packet's event the present one at once, if it would be next after push() anyway;
+  // returns false if another comes first. May be called only as the last step of the present event.
   bool pass_to(Time time, const EventKeys& packet) {
     if (time >= runs_.next_time() || !(Event(time, packet, Action::nothing) < *next_)) return false;
     now_ = time;
@@ -175,7 +179,7 @@ class EventQueue {
   static constexpr std::size_t kArity = 4, kAsked = 4, kFew = 48, kNear = 256;
 
   std::size_t near_count() const { return static_cast<std::size_t>(next_ - near_.data()); }
-  // Of a core's execution that is not later.
+  // Is the next run before this event? The caller has checked that it is not later.
   bool run_is_before(const Event& message) const {
     return runs_.next_time() < message.time ||
            event_place(runs_.next(), kCoreClass, 0) < message.keys().place;
@@ -189,7 +193,7 @@ class EventQueue {
     return {Action::run, core};
   }
 
-  // Where more than a few are near, or it comes with the heap or later.
+  // push() where many events are near, or where the event is not earlier than the heap's first.
   [[gnu::noinline]] void push_among_many(const Event event) {
     if (near_count() == kNear) spill();
     if (!heap_.empty() && !(event < heap_[0])) return raise(event);
@@ -208,13 +212,13 @@ class EventQueue {
     next_ = near_.data() + kNear / 2;
   }
 
-  // What is next in the heap, if anything is, comes near.
+  // Moves the next events of the heap, if there are any, to the near ones.
   [[gnu::noinline]] void refill() {
     next_ = near_.data() + std::min(heap_.size(), kNear / 2);
     for (Event* at = next_; at > near_.data(); --at) *at = take();
     far_ = heap_.empty() ? kNever : heap_[0].time;
   }
-  // The first of the heap.
+  // Removes the first event of the heap.
   Event take() {
     const Event first = heap_[0], last = heap_.back();
     heap_.pop_back();
@@ -222,7 +226,7 @@ class EventQueue {
     return first;
   }
 
-  // A new event, from the bottom up.
+  // Adds an event to the heap: sifts it up from the bottom.
   void raise(const Event& event) {
     std::size_t hole = heap_.size();
     heap_.push_back(event);
@@ -236,7 +240,7 @@ class EventQueue {
     far_ = heap_[0].time;
   }
 
-  // An event in the place of the first, from the top down.
+  // Puts an event in the place of the heap's first: sifts it down from the top.
   void sink(const Event event) {
     Event* const heap = heap_.data();
     const std::size_t size = heap_.size();
@@ -253,8 +257,8 @@ class EventQueue {
 
   Runs runs_;
   Time now_ = 0;
-  Time far_ = kNever;                            // when the first of the heap comes
-  KeptKeys last_{{~uint64_t{0}, ~uint64_t{0}}};  // of the event that never comes
+  Time far_ = kNever;                            // time of the heap's first event
+  KeptKeys last_{{~uint64_t{0}, ~uint64_t{0}}};  // keys of the sentinel
   std::array<Event, kNear + 1> near_{{{kNever, last_, Action::nothing}}};
   Event* next_ = near_.data();
   std::vector<Event> heap_;

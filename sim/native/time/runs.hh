@@ -1,8 +1,9 @@
-// When each core executes next: a tree whose nodes hold the earliest time below them.
+// The time at which each core executes next, in a tournament tree: each node holds the earliest
+// time below it.
 //
-// A core has one such time, which moves with nearly every run of it; with all cores pending a heap
-// of events would cost several times as much, and keep what has been overtaken. Interface: set,
-// at, next_time, next: of equal times that of the lowest core (T2.1).
+// A core has one such time, which changes with nearly every run of the core. A heap of events would
+// cost several times as much with all cores pending, and would keep outdated entries. Interface:
+// set, at, next_time, next: the core that is next, the lowest of several (T2.1).
 #pragma once
 
 #include <algorithm>
@@ -26,12 +27,13 @@ class Runs {
     while (node < first_) node = 2 * node + (earliest_[2 * node + 1] < earliest_[2 * node]);
     return static_cast<uint32_t>(node - first_);
   }
-  // Of a tree of so many cores: a core's ancestors that have a sibling, itself among them.
+  // Number of levels of the tree above `cores` leaves: the length of `apart` below.
   static std::size_t levels(std::size_t cores) {
     return static_cast<std::size_t>(std::countr_zero(first_leaf(cores)));
   }
-  // When what any other core does can have reached this one, at the earliest, if from those below
-  // the sibling of its l-th ancestor it takes apart[l].
+  // Returns the earliest time at which what another core does can have reached this one. apart[l]
+  // is the least latency to it from the cores below the sibling of its l-th ancestor; its 0-th
+  // ancestor is its own leaf.
   Time next_time(uint32_t core, const std::vector<Time>& apart) const {
     Time least = kNever;
     std::size_t node = first_ + core;
@@ -41,7 +43,7 @@ class Runs {
     }
     return least;
   }
-  // kNever: it does not.
+  // `when`: kNever if the core has nothing to execute.
   void set(uint32_t core, Time when) {
     std::size_t node = first_ + core;
     if (earliest_[node] == when) return;

@@ -8,7 +8,7 @@ namespace uncore {
 using Time = uint64_t;
 inline constexpr Time kNever = ~Time{0};
 
-// That much later; kNever where it is beyond all time.
+// Returns `at` + `by`, or kNever if that overflows.
 constexpr Time later(Time at, Time by) { return by < kNever - at ? at + by : kNever; }
 
 }  // namespace uncore
