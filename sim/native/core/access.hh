@@ -1,4 +1,4 @@
-// A memory operation as a core performs it (now, or later when it can), and what comes of it.
+// A memory operation as a core performs it (now, or later when it can), and its outcome.
 //
 // Invariant: an Access is a plain value; a hart's port makes it (core/issuing.hh), the kernel's
 // flows too (os/work.hh), and every rule of the core reads the same fields.
@@ -22,7 +22,7 @@ struct Access {
   uint64_t value = 0, expected = 0;            // operands; of `write`: the register's new value
   uint64_t value_high = 0, expected_high = 0;  // the upper halves, of cas_pair
 
-  // In its line.
+  // Offset of its first byte in the line.
   unsigned offset() const { return static_cast<unsigned>(address - (line << kUnitShift)); }
   // Must the store buffer be empty first (H4)? `write` and `read` are of another core's register.
   bool drains() const { return kind >= Kind::amo; }
@@ -41,7 +41,8 @@ struct Access {
   bool writes() const { return kind == Kind::store || operates() || kind == Kind::sc; }
 };
 
-// What an access has read, and how long it takes its hart from the time it is performed.
+// The value that an access has read, and how long, in ps, its hart takes for it from the time at
+// which it is performed.
 struct Outcome {
   uint64_t value = 0, high = 0;
   Time cost = 0;

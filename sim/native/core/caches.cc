@@ -12,7 +12,7 @@ Caches::Caches(Core& core, const CoreSpec& spec, const JobSpec& job, Agent agent
       hold_play_(spec.hold * job.chance.hold / 1000),
       hold_draws_(Draws::hold, job.seed, static_cast<uint64_t>(agent), 2 * hold_play_) {}
 
-// The line is the last used of its sets, and in the L1.
+// Makes the line the last used of its sets, and puts it into the L1.
 [[gnu::always_inline]] inline void Caches::use(Line& line, Time now) {
   core_.lines.touch(line, now, core_.turns.user());
   if (!line.in_l1) make_room_in_l1(line, now);
@@ -28,9 +28,9 @@ void Caches::make_room_in_l1(const Line& incoming, Time now) {
   core_.lines.leave_l1(*displaced);
 }
 
-// Null: the line has been requested, is in a state that must pass, or belongs to another hart for
-// the time being (C9). The client is not asked about a line in the L1 that may be written without
-// a change of its state: no access changes that line's state.
+// Returns null if the line has been requested, is in a state that must pass, or belongs to another
+// hart for the time being (C9). The client is not asked about a line in the L1 that may be written
+// without a change of its state, because no access changes that line's state.
 Line* Caches::ready(const Thread& thread, uint64_t number, Line* line, ClientEvent wish, Time now,
                     Time& cost) {
   if (!line)
@@ -63,7 +63,7 @@ void Caches::send(const Msg& m, Time leaves) {
   core_.turns.sent(leaves);
 }
 
-// When a request leaves that chance delays (rule V4). Amos stay in order (C8.7).
+// Returns when a request leaves that chance delays (rule V4). Amos stay in order (C8.7).
 Time Caches::delayed(const Msg& request, Time leaves) {
   leaves += draws_(request.id);
   if (request.kind == Kind::Amo) leaves = last_amo_ = std::max(leaves, last_amo_);
@@ -112,7 +112,7 @@ inline void Caches::granted(const Packet& packet, Line& line, Time now) {
   core_.probes.granted(number, now);
 }
 
-// C4: the line has come in M.
+// C4: begins the hold of a line that has come in M.
 void Caches::hold(Line& line, const Msg& grant, Time now) {
   const Time hold = core_.spec.hold - hold_play_ + (hold_draws_ ? hold_draws_(grant.id) : 0);
   line.held_until = now + (core_.around.map.free(line.number) ? 0 : hold);

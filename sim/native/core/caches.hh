@@ -31,8 +31,8 @@ class Caches {
   // `line`: the line that the answer is about.
   void receive(const Packet& answer, Line* line, Time now);
 
-  // When a message leaves that needs a lookup in the second level first; at once if the line is
-  // made free of cost (docs/whatif.md).
+  // Returns when a message leaves that needs a lookup in the second level first: at once if the
+  // line is made free of cost (docs/whatif.md).
   Time looked_up(uint64_t number, Time now) const;
   uint32_t next_request() { return ++requests_; }
   uint32_t under_way() const { return under_way_; }
@@ -49,11 +49,11 @@ class Caches {
   Time delayed(const Msg& request, Time leaves);
 
   Core& core_;
-  const Draws draws_;       // how much later a request leaves (V4)
-  const Time hold_play_;    // by how much a hold may be shorter or longer (V5)
-  const Draws hold_draws_;  // from 0 to twice that
-  Time last_amo_ = 0;       // when the last far atomic left: none leaves before it (V4.2)
-  uint32_t requests_ = 0;   // so far; the number of the last
+  const Draws draws_;       // additional delays of requests (V4)
+  const Time hold_play_;    // a hold may be shorter or longer by so much (V5)
+  const Draws hold_draws_;  // from 0 to twice hold_play_
+  Time last_amo_ = 0;       // when the last far atomic left: no other leaves before it (V4.2)
+  uint32_t requests_ = 0;   // number of requests so far, which is the last one's number
   uint32_t under_way_ = 0;  // lines that have been asked for, and have not come (H9)
 };
 

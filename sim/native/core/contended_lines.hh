@@ -2,7 +2,7 @@
 //
 //   requested(line, hart), begins(line, others wait), probe_waits(line), ends(line)
 //   bars(line, hart), bars_access(line, hart, wish)     is it another hart's?
-//   ask_in_turn(line, holder)                           what the harts do afterwards
+//   ask_in_turn(line, holder)                           lets the harts ask for it again afterwards
 //
 // Invariant: while a line is contended, no hart of the core but its holder gets anything of it that
 // C9.6 does not allow. The state is in Line: `holder` and Special::contended.

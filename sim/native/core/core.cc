@@ -56,7 +56,8 @@ void Core::add_thread(Code& code, uint32_t id) {
 
 namespace {
 
-// Is nobody told of the access, or does the attribution take it as a hit?
+// Returns whether the fast path may perform the access: either nobody observes it, or the
+// attribution has taken note of it as a hit.
 bool noted(const Thread& t, const Instruction& in, uint64_t line, uint64_t address, unsigned size,
            bool writes, Time now) {
   if (!t.core.observed) return true;
@@ -159,7 +160,7 @@ void Core::run_thread(const Turns::Turn& turn) {
     stopped(*thread, why);
 }
 
-// A hart in the kernel, at an event (core/supervisor.hh).
+// Gives a hart in the kernel its turn, at an event (core/supervisor.hh).
 void Core::serve(Thread& thread) {
   Hart<Thread>& hart = thread.hart;
   if (hart.clock > around.queue.now()) return turns.shorten(hart.clock - 1);
@@ -227,7 +228,7 @@ void Core::interrupt(const Interrupts::Pending& pending, Time now) {
   if (thread.mode == Thread::Mode::spinning) sleep.wake(thread, now);
   if (observed && pending.level)
     observed.is(thread, Trace::What::interrupted, now, static_cast<uint64_t>(pending.bit));
-  // Where there is a firmware, it hands each interrupt of the machine on to supervisor mode.
+  // A firmware hands each machine interrupt on to supervisor mode, whose bit is two below.
   const unsigned bit = around.job.boot.present ? pending.bit - 2 : pending.bit;
   thread.hart.interrupt(bit, pending.level);
   // H7: a delay ends early; the guest's loop then delays for the rest.

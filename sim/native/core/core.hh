@@ -1,8 +1,8 @@
 // A core: harts that share private caches, and the client of the coherence protocol.
 //
-// What a core does is a list of rules, each an object that owns its state and reaches the others
-// through the core. The class itself only starts things: a hart's turn, a message, an interrupt.
-// Rules are cited by their numbers in docs/model.md.
+// A core is a list of rules. Each is an object that owns its state and reaches the others through
+// the core. The class itself only starts things: a hart's turn, a message, an interrupt. Rules are
+// cited by their numbers in docs/model.md.
 //
 // Invariant: an access at time t sees exactly the messages that reached the core at or before t
 // (T3).
@@ -37,7 +37,7 @@ class Core {
   const Agent agent;
   const CoreSpec& spec;
   Threads threads;
-  bool confined = false;  // it touches nothing outside itself: run_confined()
+  bool confined = false;  // in run_confined(): it touches nothing outside itself
   Lines lines;
   Observed observed;
 
@@ -56,19 +56,20 @@ class Core {
   void add_thread(Code& code, uint32_t id);
   void start();
 
-  uint64_t instructions() const;  // of all its harts
-  bool counts(
-      Time now) const;  // what happens to it is counted (W1.1), since one of them is measured
-  void run(Time now);   // executes as far as the horizon allows
-  // The same up to a given one, while other threads of the host execute other cores. False: what
-  // comes next concerns more than this core, and nothing of it has been done.
+  uint64_t instructions() const;  // retired by all its harts
+  // Is what happens to the core at `now` counted? It is while one of its harts is measured (W1.1).
+  bool counts(Time now) const;
+  void run(Time now);  // executes as far as the horizon allows
+  // Executes up to `horizon`, while other host threads execute other cores. Returns false if what
+  // comes next concerns more than this core; nothing of it has been done then.
   bool run_confined(Time horizon);
   void receive(Packet& packet, Time now);  // a message reached the core
   void leave(Thread& thread, Time now);    // a store's time in the buffer is over
   void interrupt(const Interrupts::Pending& pending, Time now);  // a pending bit of a hart changed
   void end_run(Thread& thread, End::Cause cause, int code, std::string reason = {});
 
-  // What a write at `now` does to the core's harts. Sleepers first: they must read the old bytes.
+  // Applies the effects of a write at `now` on the core's harts, before the bytes change. Sleepers
+  // come first: they must read the old bytes.
   void writes(Line& line, Time now, const Thread& by) {
     if (line.watchers) sleep.wake_watchers(line, now);
     writes_plain(line, by);
@@ -80,7 +81,7 @@ class Core {
     turns.disturb();
     LoadsAhead::overtake(by, line.number);
   }
-  // What the loss of a line's copy does to the core's harts.
+  // Applies the effects of the loss of a line's copy on the core's harts.
   void lose(uint64_t number) {
     locks.lose_reservations(number);
     LoadsAhead::lost(threads, number);

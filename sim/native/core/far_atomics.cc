@@ -20,7 +20,7 @@ uint32_t FarAtomics::ask(const Access& a, Time now) {
   return CoreClient::ask_far(at, a.operation());
 }
 
-// The hart waits for the value.
+// Sends the operation of a hart that waits for its value.
 void FarAtomics::send(Thread& thread, const Access& a, Time now) {
   thread.pending.request = ask(a, now);
   if (core_.observed) core_.observed->missed(thread.id);
@@ -46,8 +46,8 @@ bool FarAtomics::post(Thread& thread, const Access& a, Time now) {
   return true;
 }
 
-// The oldest entry is a posted atomic. It leaves when the resolver has done it, or is done in the
-// core if that has got the line alone meanwhile (C8.1).
+// Lets the oldest entry, a posted atomic, leave if the resolver has done it. It is done in the core
+// if that has got the line alone meanwhile (C8.1).
 bool FarAtomics::leave_buffer(Thread& thread, Time now) {
   const Store& oldest = thread.buffer.head();
   if (!oldest.done && (oldest.request || goes_far(oldest.atomic))) {

@@ -19,18 +19,19 @@ class FarAtomics {
  public:
   explicit FarAtomics(Core& core) : core_(core) {}
 
-  // C8.1, C8.9: any AMO, or one on a line that the core does not hold alone; none while something
-  // is under way for the line.
+  // Returns whether an AMO goes far: each one (C8.9), or each on a line that the core does not hold
+  // alone (C8.1); none while the core's request or Put of the line is under way (C8.10).
   bool goes_far(const Access& access) const;
   void send(Thread& thread, const Access& access, Time now);
   void answered(const Message<Bytes>& m, Time now);
 
-  // False: the store buffer is full; the head, a posted atomic, is still under way.
+  // post() returns false if the store buffer is full, leave_buffer() if the posted atomic at the
+  // head of the buffer cannot leave it yet.
   bool post(Thread& thread, const Access& access, Time now);
   bool leave_buffer(Thread& thread, Time now);
 
  private:
-  [[gnu::noinline]] bool is_sent(const Access& access) const;  // where atomics may go far
+  [[gnu::noinline]] bool is_sent(const Access& access) const;  // goes_far() where atomics may
   uint32_t ask(const Access& access, Time now);
   void send_posted(Thread& thread, Time now);
   void make_visible(Thread& thread, Line* line, Time now);

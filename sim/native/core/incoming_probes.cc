@@ -41,7 +41,7 @@ inline void IncomingProbes::answered(Line& line, Time now) {
   if (holder) core_.contended.ask_in_turn(number, *holder, now);
 }
 
-// C4.1: until when a probe waits for the end of the hold and of the lock. 0: not at all.
+// C4.1: returns until when a probe waits for the end of the hold and of the lock; 0: not at all.
 Time IncomingProbes::deferral(const Msg& m, const Line* line) const {
   if (!line || m.kind == Kind::Inv || !core_.around.protocol.may_store(line->copy.state)) return 0;
   return std::max(line->held_until, line->locked_until);
@@ -68,7 +68,7 @@ void IncomingProbes::ask_again(Packet& packet, Time now) {
   Line* line = core_.lines.find(packet.message.line);
   if (const Time until = deferral(packet.message, line); until > now && !line->watchers) {
     ContendedLines::probe_waits(*line);
-    return schedule(packet, packet.retry = until);  // what it waited for has been prolonged
+    return schedule(packet, packet.retry = until);  // the hold or lock has been prolonged
   }
   packet.retry = 0;
   std::erase(stalled_, &packet);

@@ -62,7 +62,7 @@ class IssuingPort {
                   .value = value},
                  failed);
   }
-  // A register of another core.
+  // An access to a register of another core.
   Answer far_register(Register, uint64_t address, bool write, uint64_t& value) {
     return issue({.kind = write ? K::write : K::read, .address = address, .value = value}, value);
   }

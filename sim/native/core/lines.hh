@@ -27,25 +27,26 @@
 
 namespace uncore {
 
-// When a line was used last, and the order of uses at one time.
+// Time of a line's last use, and its order among uses at the same time.
 struct LastUse {
   Time at = 0;
   uint64_t by = 0;  // upper byte: 0 a message, else the hart's index + 1; below: a count of uses
   auto operator<=>(const LastUse&) const = default;
 };
 
-// Why a store to a line does more than write bytes: a bit each.
+// Reasons why a store to a line does more than write bytes, a bit each.
 enum class Special : uint8_t {
-  unwritten = 1,  // its state changes, if it may be written at all: the client is asked (C1)
+  unwritten = 1,  // a store would change its state, or may not happen: ask the client (C1)
   watched = 2,    // a sleeping hart reads it (S1)
-  reserved = 4,   // by an LR, perhaps (C7)
+  reserved = 4,   // an LR may have reserved it (C7)
   contended = 8,  // it belongs to its holder (C9)
 };
 
-// What every access reads of a line fits one cache line of the host; the line's bytes follow it.
+// A line of the core. All that accesses read of it fits one cache line of the host; the line's own
+// bytes follow it in memory.
 //
-// Invariant: where nothing is special about a line, it is `plain`: a store that hits it in the L1
-// only writes bytes. The fast paths ask no more.
+// Invariant: if nothing is special about a line, it is `plain`, and a store that hits it in the L1
+// only writes bytes. The fast paths check nothing else.
 class alignas(64) Line {
  public:
   explicit Line(unsigned units) : units_(static_cast<uint8_t>(units)) {}
@@ -53,20 +54,20 @@ class alignas(64) Line {
 
   uint64_t number = 0;
   Copy copy;
-  uint32_t holder = 0;    // of a contended line: a hart of the core (C9)
-  bool gone = false;      // find() does not know it
-  bool listed = false;    // among those of which some are gone
-  Time held_until = 0;    // a line that came in M stays until then (C4)
+  uint32_t holder = 0;    // hart of the core that it belongs to while it is contended (C9)
+  bool gone = false;      // find() does not return it
+  bool listed = false;    // is in Lines::gone_, whether it is gone or has come back
+  Time held_until = 0;    // end of the hold of a line that came in M (C4)
   Time locked_until = 0;  // an atomic is under way on it until then (C6)
   LastUse used;           // for LRU
-  uint16_t watchers = 0;  // sleeping harts that read it (S1)
-  uint16_t stalled = 0;   // probes that wait for this line (C3, C4)
+  uint16_t watchers = 0;  // number of sleeping harts that read it (S1)
+  uint16_t stalled = 0;   // number of probes that wait for it (C3, C4)
   bool resident = false;  // occupies a way of the L2
   bool in_l1 = false;
 
   LastUse last_use() const { return used; }
 
-  // As a line that nobody has touched.
+  // Resets the line, but for its number and its place in Lines::gone_.
   void renew() {
     const uint64_t same = number;
     const bool stays = listed;
@@ -74,13 +75,14 @@ class alignas(64) Line {
     number = same;
     listed = stays;
   }
-  // Meaningful where the state holds a copy.
+  // The line's bytes. Meaningful only in a state that holds a copy.
   Bytes data() const {
     return {reinterpret_cast<uint8_t*>(const_cast<Line*>(this + 1)), units_ * kUnitBytes};
   }
   bool is(Special what) const { return special_ & bit(what); }
   bool plain() const { return special_ == 0; }
-  // Plain to an LR: reservations do not matter to it, and Locks asks whether the line is contended.
+  // Is the line plain to an LR? Reservations do not matter to an LR, and Locks checks whether the
+  // line is contended.
   bool plain_to_reserve() const {
     return (special_ & (bit(Special::unwritten) | bit(Special::watched))) == 0;
   }
@@ -95,8 +97,8 @@ class alignas(64) Line {
 };
 static_assert(sizeof(Line) == kUnitBytes);
 
-// Lines by number, gone or not. Those that were looked up last are found without hashing; a line
-// that has taken another number is none of them.
+// Lines by number, gone or not. Those that were looked up last are found without hashing: a small
+// table has them, in which a line whose place was given another number no longer matches.
 class LinesByNumber {
  public:
   Line* find(uint64_t number) {  // or null
@@ -120,10 +122,11 @@ class LinesByNumber {
 
 class Lines {
  public:
-  // `fast`: recent() returns lines; without, every access takes the core's slow path. `kernel`:
-  // with a larger table of recent lines, because a kernel goes through more than a workload. A
-  // workload that is observed, or has wide lines, has its recent lines there too: its interpreter
-  // looks there second.
+  // `fast`: recent() returns lines; if false, every access takes the core's slow path. `kernel`:
+  // recent lines are in the large table (many_), because a kernel goes through more lines than a
+  // workload; if it is observed, it has no recent lines at all. A workload that is observed, or has
+  // wide lines, uses the large table, too: its interpreter probes the small one, which stays empty,
+  // and then the large one (second()).
   Lines(LineSize s, uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_sets, uint32_t l2_ways,
         bool fast, bool kernel, bool observed)
       : size(s),
@@ -139,8 +142,8 @@ class Lines {
   const LineSize size;
   bool second() const { return second_; }
 
-  // The line if it is in the L1, was used lately and may be loaded: the path of nearly every
-  // access.
+  // Returns the line if it is in the L1, may be loaded, and was used lately enough to be in the
+  // table of recent lines; else null. Nearly every access takes this path.
   template <bool many>
   Line* recent(uint64_t number) const {
     if constexpr (many) {
@@ -153,12 +156,14 @@ class Lines {
   Line* recent(uint64_t number) const {
     return many_ ? recent<true>(number) : recent<false>(number);
   }
-  // Every access takes the core's slow path once more: its page may be gone.
+  // Empties the tables of recent lines, so that each line takes the core's slow path once more: the
+  // page that it is on may no longer be mapped.
   void forget_recent() {
     few_.fill(nullptr);
     if (many_) std::fill_n(many_.get(), kMany, Recent{});
   }
-  // A kernel's interpreter finds no recent line from now on, a workload's only second.
+  // Called when observation begins in the middle of a run. From now on a kernel has no recent
+  // lines, and a workload's are in the large table, where its interpreter looks second.
   void observe() {
     if (many_ && !second_)
       fast_ = false;
@@ -172,8 +177,8 @@ class Lines {
     Line* const line = by_number_.find(number);
     return line && !line->gone ? line : nullptr;
   }
-  // One that find() does not know. A line of which the core had a copy lately has kept its place:
-  // contended lines come and go.
+  // Adds a line that find() does not return. A line that the core had lately still has its place,
+  // because contended lines come and go.
   Line& insert(uint64_t number) {
     if (Line* const line = by_number_.find(number)) {
       line->renew();
@@ -186,9 +191,9 @@ class Lines {
     return line;
   }
   // Marks the line as used. `by`: 0 for a message, else the hart's index + 1. Calls need not come
-  // in the order of time: a sleeper is brought up to date later (S1), though before any set in
-  // which it reads a line is asked for its oldest. So the time decides, then who goes first at that
-  // time (T2, H6), and only then the order of the calls.
+  // in the order of time, because a sleeper's uses are added later (S1), though before a set that
+  // has a line it reads is asked for its oldest. So uses are ordered by time, then by who goes
+  // first at that time (T2, H6), and only then by the order of the calls.
   void touch(Line& line, Time now, uint32_t by) {
     line.used = {now, uint64_t{by} << 56 | ++clock_};
   }
@@ -198,14 +203,15 @@ class Lines {
     line.resident = true;
     l2_.of(line.number).add(line);
   }
-  // The resident line that must go before `number` can come; null: there is room. Only lines of
-  // which may_go() is true are evicted; if there is none, the set overflows for a while.
+  // Returns the line that must leave the L2 before `number` can enter; null if there is room. Only
+  // lines of which may_go() is true are evicted; if there is none, returns null, and the set
+  // overflows for a while.
   template <class MayGo>
   Line* victim(uint64_t number, MayGo may_go) {
     auto& set = l2_.of(number);
     return set.size() < l2_ways_ ? nullptr : set.oldest(may_go);
   }
-  // The line that must leave the L1 before `number` can enter; null: there is room.
+  // Returns the line that must leave the L1 before `number` can enter; null if there is room.
   Line* displaced(uint64_t number) {
     auto& set = l1_.of(number);
     if (set.size() < l1_ways_) return nullptr;
@@ -215,7 +221,7 @@ class Lines {
   bool together(uint64_t a, uint64_t b) const { return l1_.together(a, b) || l2_.together(a, b); }
   void watch(uint64_t number) { add_watchers(*find(number), 1); }
   void unwatch(uint64_t number) { add_watchers(*find(number), -1); }
-  // Takes the line out of both caches; it stays findable.
+  // Takes the line out of both caches; find() still returns it.
   void leave(Line& line) {
     leave_l1(line);
     if (!line.resident) return;
@@ -241,7 +247,7 @@ class Lines {
     if (line.in_l1) remove_from_l1(line);
   }
 
-  // recent() does not return the line until it enters the L1 again.
+  // Keeps recent() from returning the line until it enters the L1 again.
   void hide(const Line& line) {
     if (many_) [[unlikely]] {
       if (recent<true>(line.number)) many_[slot(line.number, kMany)] = {};
@@ -260,7 +266,7 @@ class Lines {
     line.in_l1 = false;
   }
 
-  // A place for a line: new, or of one that has been gone for long.
+  // Returns room for a line: new, or that of the line that has been gone longest.
   [[gnu::noinline]] Line& spare() {
     while (gone_.size() > kRemembered) {
       Line& oldest = *gone_.front();
@@ -282,14 +288,14 @@ class Lines {
     line.mark(Special::watched, line.watchers > 0);
   }
 
-  // A recent line beside its number: a mismatch is seen without a look at the line.
+  // A recent line beside its number, so that a mismatch is seen without reading the line.
   struct Recent {
     uint64_t number = ~uint64_t{0};
     Line* line = nullptr;
   };
 
-  static constexpr std::size_t kRemembered = 16;  // lines that are gone
-  static constexpr std::size_t kTogether = 4;     // lines that are made at a time
+  static constexpr std::size_t kRemembered = 16;  // gone lines that keep their places
+  static constexpr std::size_t kTogether = 4;     // lines that are allocated at a time
   // Sizes of the tables of recent lines, and a line's slot. Stacks and structures of different
   // harts stand at large strides, so higher bits of the number count too.
   static constexpr std::size_t kFew = 128, kMany = 512;
@@ -299,13 +305,13 @@ class Lines {
 
   uint32_t l1_ways_, l2_ways_;
   bool fast_;
-  bool second_;  // an interpreter looks for recent lines in the larger table, too
+  bool second_;  // the interpreter looks for recent lines in the large table, too
   uint64_t clock_ = 0;
   LinesByNumber by_number_;
   Sets<Line> l1_, l2_;
-  std::deque<Line*> gone_;          // lines that went, each once, of which some came again
-  std::array<Line*, kFew> few_{};   // recent lines by slot; or
-  std::unique_ptr<Recent[]> many_;  // the larger table, where the core runs a kernel or is observed
+  std::deque<Line*> gone_;          // erased lines, each once; some have come back since
+  std::array<Line*, kFew> few_{};   // the small table of recent lines; empty if many_ exists
+  std::unique_ptr<Recent[]> many_;  // the large one: for kernels, wide lines, observed runs
   // Owns every line, with its bytes behind it.
   struct alignas(kUnitBytes) Unit {
     uint8_t bytes[kUnitBytes];

@@ -7,7 +7,7 @@
 namespace uncore {
 namespace {
 
-// What an access needs of its line (C1, C8).
+// Returns the event by which an access asks the client for what it needs of its line (C1, C8).
 constexpr ClientEvent wish_of(const Access& a, const CoreSpec& spec) {
   if (a.kind == Access::Kind::load) return ClientEvent::Load;
   if (a.kind == Access::Kind::lr && !spec.lr_exclusive) return ClientEvent::Load;
@@ -87,7 +87,7 @@ Foreseen LoadStoreUnit::foresee(Thread& thread, uint64_t address, unsigned size,
   return {};
 }
 
-// A register of another core (I1, I4.2).
+// Accesses a register of another core (I1, I4.2).
 bool LoadStoreUnit::reach_register(Thread& thread, const Access& a, Time now, Outcome& out) {
   Interrupts& interrupts = core_.around.interrupts;
   const Register target = *interrupts.register_of(a.address);
@@ -102,7 +102,7 @@ bool LoadStoreUnit::reach_register(Thread& thread, const Access& a, Time now, Ou
   return false;
 }
 
-// A load, answered by the hart's own stores (H3.3) or in the cache.
+// Performs a load, answered by the hart's own stores (H3.3) or in the cache.
 [[gnu::always_inline]] inline bool LoadStoreUnit::load(Thread& thread, const Access& a, Time now,
                                                        Outcome& out) {
   const auto match = thread.buffer.search(a.address, a.size, out.value);
@@ -119,8 +119,8 @@ bool LoadStoreUnit::reach_register(Thread& thread, const Access& a, Time now, Ou
   return in_cache(thread, a, core_.lines.find(a.line), now, out);
 }
 
-// An AMO or an LR, which may meet a lock (C6); or an AMO that is done far away, which meets none
-// (C8.10).
+// Performs an AMO or an LR, which may meet a lock (C6), or sends an AMO that is done far away and
+// meets none (C8.10).
 [[gnu::always_inline]] inline bool LoadStoreUnit::atomic(Thread& thread, const Access& a, Time now,
                                                          Outcome& out) {
   core_.locks.unlock(thread, now);
@@ -138,7 +138,7 @@ bool LoadStoreUnit::reach_register(Thread& thread, const Access& a, Time now, Ou
   return false;
 }
 
-// An SC without reservation (C7).
+// Fails an SC that has no reservation (C7).
 bool LoadStoreUnit::fail_sc(Thread& thread, const Access& a, Time now, Outcome& out) {
   out.value = 1;
   core_.locks.end_attempt(thread, now);
@@ -163,7 +163,7 @@ bool LoadStoreUnit::fail_sc(Thread& thread, const Access& a, Time now, Outcome& 
   return true;
 }
 
-// The access itself, to a line with the right that it needs.
+// Performs the access itself on a line that has the right it needs.
 void LoadStoreUnit::apply(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {
   if (core_.observed) core_.observed.access(thread, a, now, line.data());
   if (a.kind == Access::Kind::load) {
@@ -176,7 +176,7 @@ void LoadStoreUnit::apply(Thread& thread, const Access& a, Line& line, Time now,
   if (a.writes()) core_.writes(line, now, thread);
   if (thread.weak) [[unlikely]]
     return core_.stores->apply(thread, a, line, now, out);
-  operate(thread, a, line, now, out);  // what Stores::apply does, without a virtual call
+  operate(thread, a, line, now, out);  // Stores::apply(), without a virtual call
 }
 
 void LoadStoreUnit::operate(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {

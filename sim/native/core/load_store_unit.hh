@@ -23,7 +23,7 @@ class LoadStoreUnit {
 
   // True: performed. False: it stays pending.
   bool perform(Thread& thread, const Access& access, Time now, Outcome& out);
-  // Does it touch nothing but the core, and is it performed at once?
+  // Would the access touch nothing outside the core, and be performed at once?
   bool stays_inside(const Thread& thread, const Access& access, Time now);
   void apply(Thread& thread, const Access& access, Line& line, Time now, Outcome& out);
   void pre_execute(Thread& thread);
@@ -34,7 +34,8 @@ class LoadStoreUnit {
   bool load(Thread& thread, const Access& a, Time now, Outcome& out);
   bool atomic(Thread& thread, const Access& a, Time now, Outcome& out);
   bool fail_sc(Thread& thread, const Access& a, Time now, Outcome& out);
-  // Says what is known of a load behind one that waits; if nothing is, asks for its line at `at`.
+  // Returns what is known of a load behind one that waits. If its line is not here, asks for it at
+  // `at` (H9.2).
   Foreseen foresee(Thread& thread, uint64_t address, unsigned size, Time at);
   bool in_cache(Thread& thread, const Access& a, Line* line, Time now, Outcome& out);
 

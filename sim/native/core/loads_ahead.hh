@@ -16,7 +16,7 @@ namespace uncore {
 
 class LoadsAhead {
  public:
-  // C10.1: which line a hart may look at again.
+  // C10.1: keep track of the line that a hart may look at again.
   static void loaded(Thread& thread, uint64_t line) { thread.loaded = line; }
   static void atomic(Thread& thread) { thread.loaded = kNoLine; }
   static void lost(const Threads& threads, uint64_t line) {

@@ -14,8 +14,9 @@ constexpr Time kLockInstructions = 64;
 
 }  // namespace
 
-// Whether the hart may begin an atomic: not while another hart holds the contended line (C9.5), nor
-// while an atomic is under way; and a probe (C6.7) or a hart that waits longer (C6.4) goes first.
+// Returns whether the hart may begin an atomic. It may not while another hart holds the contended
+// line (C9.5) or an atomic is under way, nor while a probe (C6.7), or a hart that has waited longer
+// (C6.4), is to go first.
 bool Locks::is_open(const Thread& thread, const Line& line, Time now) const {
   return !ContendedLines::bars(line, thread) && line.locked_until <= now &&
          !(line.stalled > 0 && line.held_until < now) && !is_behind(thread, line.number, now);
@@ -26,7 +27,7 @@ bool Locks::may_begin(Thread& thread, const Line& line, Time now) const {
   if (ContendedLines::bars(line, thread)) return false;
   const bool locked = line.locked_until > now;
   thread.reservation.restarts |= locked;
-  thread.reservation.tries = locked ? line.locked_until : now + 2;  // they have asked again by then
+  thread.reservation.tries = locked ? line.locked_until : now + 2;  // the others ask by then
   return false;
 }
 
@@ -53,7 +54,7 @@ bool Locks::is_behind(const Thread& thread, uint64_t number, Time now) const {
   });
 }
 
-// A hart whose LR locked the line before has lost that lock.
+// Locks the line until `until`. Another hart whose LR had locked it loses that lock.
 void Locks::lock(const Thread& thread, Line& line, Time until) const {
   line.locked_until = until;
   for (const auto& t : core_.threads)
@@ -90,7 +91,7 @@ bool Locks::unlock_unnoticed(Thread& thread, Time now) const {
   return true;
 }
 
-// Probes and harts that the LR kept off may ask again (C6.6).
+// Ends the lock of the hart's LR: probes and harts that it kept off ask again (C6.6).
 void Locks::end_lock(Thread& thread, Time now) {
   const uint64_t number = std::exchange(thread.reservation.locked, kNoLine);
   Line* line = core_.lines.find(number);

@@ -1,6 +1,6 @@
 // Rules C6 and C7: atomics lock their line, and an LR reserves it.
 //
-//   may_begin() before an atomic, starts_over(): what a lock that the atomic has met costs
+//   may_begin() before an atomic, starts_over(): the cost of a lock that the atomic has met
 //   lock(), reserve(), end_attempt() when one has been performed; unlock() where an LR is given up
 //   lose_reservations() where a line is taken, or written
 //
@@ -23,7 +23,7 @@ class Locks {
   // C6.3: may an atomic begin on a line that the core has alone? If not, the hart waits for the
   // line's holder to be done (C9), or `reservation.tries` says when it asks again.
   bool may_begin(Thread& thread, const Line& line, Time now) const;
-  Time starts_over(Thread& thread) const;  // C6.5: how much longer the atomic takes
+  Time starts_over(Thread& thread) const;  // C6.5: time that the atomic takes longer
   bool anybody_waits() const;              // does a hart wait for the end of a lock?
 
   // Does nobody wait for the end of a lock of the hart, or of another atomic of the core?
@@ -39,7 +39,8 @@ class Locks {
     if (thread.reservation.locked != kNoLine) [[unlikely]]
       end_lock(thread, now);
   }
-  // The same on the fast path. False: somebody waits for the end of the lock, nothing is done.
+  // The same on the fast path. Returns false, with nothing done, if somebody waits for the end of
+  // the lock.
   bool unlock_unnoticed(Thread& thread, Time now) const;
   // C7: an SC has been done, or has failed.
   void end_attempt(Thread& thread, Time now) {
@@ -47,8 +48,8 @@ class Locks {
     unlock(thread, now);
   }
 
-  // C7: the core gives the line up: all reservations of it are lost. Or a hart writes it: those of
-  // the other harts are.
+  // C7: drop the reservations of a line: all of them if the core gives it up, those of the other
+  // harts if the hart `by` writes it.
   void lose_reservations(uint64_t number) const;
   void lose_reservations(Line& line, const Thread& by) const;
 

@@ -19,7 +19,7 @@ bool waits_for(const Thread& t, const Store& s) {
   return !t.weak || a.kind == K::store || t.weak->waits_for(s, a);
 }
 
-// The value that an access leaves at its address, where it has read `before`.
+// Returns the value that an access leaves at its address, where it has read `before`.
 uint64_t value_after(const Access& a, const Bytes& data, uint64_t before) {
   if (a.kind == Access::Kind::store || a.kind == Access::Kind::sc) return a.value;
   if (!a.operates()) return before;
@@ -48,7 +48,8 @@ Frame frame(const Thread& t) {
   return {.pc = t.hart.pc, .ra = x[1], .sp = x[2], .fp = x[8]};
 }
 
-// Words that are in no cache of the core, eight at a time: to find them, all caches are looked at.
+// Reads words that are in no cache of the core: eight at a time, because finding them means looking
+// into all caches.
 class Elsewhere {
  public:
   explicit Elsewhere(FunctionalMemory& memory) : memory_(memory) {}
@@ -82,10 +83,11 @@ uint32_t Observed::callers(const Thread& t) const { return callers(t, frame(t));
 
 void Observed::finished(const Thread& t) const { by_->finished(t.id, t.hart.clock); }
 
-// The chain of calls to where the hart is. Its core has most of the stack.
+// Returns the number of the chain of calls that led to where the hart is. Most of the stack is in
+// the caches of its own core.
 uint32_t Observed::callers(const Thread& t, const Frame& frame) const {
   if (!unwinding_) return 0;
-  uint64_t stored = 0;  // lines that the buffer has bytes of, by their last bits
+  uint64_t stored = 0;  // lines that the buffer has bytes of: bit number % 64 of each
   for (const Store& s : t.buffer.entries()) stored |= uint64_t{1} << s.line % 64;
   Elsewhere elsewhere(t.core.around.memory);
   const auto read = [&](uint64_t address, uint64_t& word) {
@@ -155,7 +157,7 @@ void Observed::drained(const Thread& t, std::size_t older, Time now, const Bytes
                waits, now);
 }
 
-// What the hart asked for has come: a register's value, or what a far atomic read.
+// Reports that what the hart asked for has come: a register's value, or what a far atomic read.
 void Observed::answered(const Thread& t, Time now) const {
   if (!t.pending.operates()) return waited(t, now);
   access(t, t.pending, now, {});

@@ -1,8 +1,8 @@
-// What a core reports to the attribution (observe/attribution.hh), where the job asks for one, and
-// to the trace (observe/trace.hh) beside it.
+// Reports what happens in a core to the attribution (observe/attribution.hh), if the job asks for
+// one, and to the trace (observe/trace.hh), if there is one, too.
 //
 //     if (observed) observed.access(thread, access, now, data);
-//     if (observed) observed->missed(thread.id);            to the attribution as it is
+//     if (observed) observed->missed(thread.id);            calls the attribution directly
 //
 // Invariant: nothing here decides anything; an observed run has the outcome of any other.
 #pragma once
@@ -26,10 +26,11 @@ class Observed {
   // Attributes from now on, in a run that began without.
   void begin(Attribution* by) { by_ = by; }
 
-  // An access is performed; the store behind `older` older ones leaves the buffer. `data`: the
-  // line's bytes before that, none where they are elsewhere (C8).
+  // access(): an access is performed. drained(): the store behind `older` older ones leaves the
+  // buffer. `data`: the line's bytes before that; none if they are not in this core (C8).
   void access(const Thread& thread, const Access& access, Time now, const Bytes& data) const;
-  // A load or store that hits the L1 and waits for nothing. False: access() is to be told.
+  // Reports a load or store that hits the L1 and waits for nothing. Returns false if it has to be
+  // reported by access() instead.
   bool hit(uint32_t hart, const Attribution::Access& access, Time now) const {
     return !trace_ && by_->hit(hart, core_, access, now);
   }
@@ -39,9 +40,9 @@ class Observed {
   void resumed(const Thread& thread, Time after, Time then) const;
   void marked(const Thread& thread, unsigned code, uint64_t value) const;
   void answered(const Thread& thread, Time now) const;  // a register's or far atomic's value came
-  void ended(const Thread& thread, Time now) const;     // the run has, and the hart may be waiting
-  void finished(const Thread& thread) const;            // it has ended the run
-  uint32_t callers(const Thread& thread) const;         // of the function that it is in
+  void ended(const Thread& thread, Time now) const;     // the run ended; the hart may be waiting
+  void finished(const Thread& thread) const;            // the hart has ended the run
+  uint32_t callers(const Thread& thread) const;         // number of its present chain of callers
   // `counted`: what happens to the core is part of what is measured (W1.1).
   void probed(const Copy& copy, const Header& probe, bool counted) const;
   void filled(uint64_t line, State state, Time now, Time held_until) const;

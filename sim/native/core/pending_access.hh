@@ -7,12 +7,12 @@
 namespace uncore {
 
 struct PendingAccess : Access {
-  // In place of a request's number: another core's register is read (I4).
+  // Stands for a request's number while another core's register is read (I4).
   static constexpr uint32_t kRegister = ~uint32_t{0};
 
   using Access::operator=;
 
-  uint32_t request = 0;  // its far atomic under way (C8), or kRegister; 0: nothing is
+  uint32_t request = 0;  // number of its far atomic under way (C8), or kRegister; 0: neither
   Time since = 0;        // when it was issued
 };
 

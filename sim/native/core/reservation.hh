@@ -15,8 +15,8 @@ inline constexpr uint64_t kNoLine = ~uint64_t{0};
 struct Reservation {
   uint64_t line = kNoLine;    // reserved by its last LR
   uint64_t locked = kNoLine;  // locked by its last LR
-  Time tries = 0;         // when a lock that keeps it off ends, and it tries again; 0: none does
-  bool restarts = false;  // it has met the lock of another hart of the core (C6.5)
+  Time tries = 0;             // when it tries again for a lock that kept it off; 0: no lock did
+  bool restarts = false;      // it has met the lock of another hart of the core (C6.5)
 };
 
 }  // namespace uncore

@@ -7,13 +7,13 @@
 
 namespace uncore {
 
-// The last time at which `sleeper` does not yet see what happens at `at` through thread `by`: a
-// lower thread goes first on ties (rule H6).
+// Returns the last time at which `sleeper` does not yet see what thread `by` does at `at`: on ties
+// the lower thread goes first (H6.4).
 Time Sleep::before(Time at, uint32_t by, const Thread& sleeper) {
   return sleeper.index < by ? at : at - (at > 0);
 }
 
-// One more turn tells which lines the loop reads.
+// Records one more turn to learn which lines the loop reads.
 bool Sleep::records(Thread& thread) {
   const bool repeats = !thread.weak || thread.weak->repeats(thread.hart.pc);
   if (thread.heeds.recording && !thread.turn.varies && repeats) return false;
@@ -24,8 +24,9 @@ bool Sleep::records(Thread& thread) {
   return true;
 }
 
-// If all of them are in the first level, the hart sleeps until one changes. Stores that wait in its
-// buffer change nothing that it reads.
+// The hart sleeps if all lines that it reads are in the L1, until one of them changes. Stores in
+// its buffer may stay there: they change nothing that it reads. (In a weakly ordered core, a hart
+// sleeps only if its buffer is empty.)
 void Sleep::sleep(Thread& thread) {
   thread.heeds.recording = false;
   if (thread.weak && !thread.buffer.empty()) return;
@@ -50,8 +51,9 @@ bool Sleep::locks_alone(const Line& line) const {
   return core_.around.protocol.may_store(line.copy.state) && !core_.locks.anybody_waits();
 }
 
-// Brings a sleeper to where executing every turn would have brought it at the end of `horizon`. Its
-// last turn is executed: siblings, and stores that leave its buffer, ask which line was used last.
+// Brings a sleeper to where executing every turn would have brought it by `horizon`. Turns are
+// skipped but for the last, which is executed: it marks the lines that it reads as used, which
+// evictions by siblings, and by stores that leave its buffer, ask for.
 void Sleep::advance(Thread& thread, Time horizon) {
   Hart<Thread>& hart = thread.hart;
   if (hart.clock > horizon) return;
@@ -61,7 +63,8 @@ void Sleep::advance(Thread& thread, Time horizon) {
   if (core_.around.attribution) core_.around.attribution->repeated(thread.id, turns);
   hart.horizon = horizon;
   hart.spin_enabled = false;
-  const bool confined = std::exchange(core_.confined, false);  // a turn concerns nobody
+  // Replaying a turn touches nothing outside this core, so it may run unconfined.
+  const bool confined = std::exchange(core_.confined, false);
   const Stop stop = core_.turns.run_aside(thread);
   core_.confined = confined;
   hart.spin_enabled = true;

@@ -1,11 +1,11 @@
-// Rule S1: a hart that spins on lines it can read sleeps.
+// Rule S1: a hart that spins on lines which its core can read sleeps.
 //
-// While it sleeps those lines are *watched*: whoever takes one away or writes to it first brings
-// the sleeper to where executing every turn would have brought it, and wakes it. Siblings may go on
-// meanwhile.
+// A turn of its loop is one iteration. While the hart sleeps, the lines that a turn reads are
+// *watched*: whoever takes one away or writes to it first brings the sleeper to where executing
+// every turn would have brought it, and wakes it. Siblings may go on meanwhile.
 //
-//   records(), sleep() where a hart repeats itself; wake_watchers(), wake_lockers() before a line
-//   changes; advance_readers() before a set is asked which line was used last
+//   records(), sleep() when a hart repeats itself; wake_watchers(), wake_lockers() before a line
+//   changes; advance_readers() before a set is asked for its least recently used line
 //
 // Invariant: nobody can tell a hart that slept from one that executed every turn.
 #pragma once
@@ -22,19 +22,23 @@ class Sleep {
  public:
   explicit Sleep(Core& core) : core_(core) {}
 
-  // A hart repeats itself: its next turn is recorded, and it goes on. False: the last one was.
+  // Called when a hart repeats itself. Returns true if its next turn has to be recorded before it
+  // can sleep, so that it goes on; false if its last turn has been recorded.
   bool records(Thread& thread);
-  void sleep(Thread& thread);  // then, unless what it reads is not at hand
+  // Puts a hart to sleep whose last turn has been recorded, unless a line that it reads is missing.
+  void sleep(Thread& thread);
   void wake(Thread& sleeper, Time at) { wake_until(sleeper, before(at, 0, sleeper)); }
-  // Before the line changes; before somebody may wait for a lock on it. What few accesses need is
-  // kept out of all.
+  // Wake the harts that watch a line: wake_watchers() before the line changes, wake_lockers() those
+  // that lock it before somebody may wait for a lock on it. Not inlined, because few accesses need
+  // them.
   [[gnu::noinline]] void wake_watchers(const Line& line, Time at);
   [[gnu::noinline]] void wake_lockers(const Line& line, Time at);
-  void wake_all(Time at);  // at the end of the run: clocks and counts are exact
-  // Brings the sleepers up to date and lets them sleep on: all of them, if one reads a line of a
-  // set to which this line belongs.
+  void wake_all(Time at);  // at the end of the run, to make clocks and counts exact
+  // Brings all sleepers up to date, and lets them sleep on, if one of them reads a line that shares
+  // a set with this line.
   void advance_readers(uint64_t number, Time at);
-  // An instruction takes `instruction` from `at` on; thread `by` has caused that (H6.1).
+  // Adapts the sleeper's period: an instruction takes `instruction` from `at` on, because of what
+  // thread `by` does (H6.1).
   void change_period(Thread& sleeper, Time at, uint32_t by, Time instruction);
 
  private:

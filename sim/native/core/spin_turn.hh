@@ -1,4 +1,5 @@
-// The turn of a loop that a hart seems to repeat, while it is recorded (rule S1, core/sleep.hh).
+// One turn (iteration) of the loop that a hart seems to repeat, as it is being recorded (rule S1,
+// core/sleep.hh).
 #pragma once
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 namespace uncore {
 
 struct SpinTurn {
-  bool varies = false;            // a lookup, a forwarded load: the next turn may take another time
+  bool varies = false;            // the next may take a different time: a lookup, a forwarded load
   bool locks = false;             // the hart locks what it reads, by LRs
   std::vector<uint64_t> watched;  // numbers of the lines that the turn reads
 

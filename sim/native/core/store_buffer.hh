@@ -24,12 +24,12 @@ struct Store {
   bool done = false;     // the atomic has been performed far away
   // In a weakly ordered core (weak.hh):
   uint32_t group = 0;   // a fence from W to W separates groups (H8.1)
-  Time leaves = 0;      // not before this time (H8.1)
-  Time view = 0;        // the latest of its registers (H8.7)
-  uint64_t number = 0;  // its instruction, as the hart counts them
+  Time leaves = 0;      // it does not leave before this time (H8.1)
+  Time view = 0;        // the latest view of its registers (H8.7)
+  uint64_t number = 0;  // number of its instruction, as the hart counts them
 
   bool is_atomic() const { return atomic.kind != Access::Kind::none; }
-  // In its line.
+  // Offset of its first byte in the line.
   unsigned offset() const { return static_cast<unsigned>(address - (line << kUnitShift)); }
 };
 
@@ -54,8 +54,9 @@ class StoreBuffer {
       compact();
   }
 
-  // The youngest store that covers the load gives its value; one that overlaps it in part, or an
-  // atomic, is a conflict: the load waits until it has drained.
+  // Looks for the youngest store that overlaps the load. If that covers the load, it gives the
+  // load's `value`; if it does not, or is an atomic, it is a conflict: the load waits until it has
+  // left the buffer.
   Match search(uint64_t address, unsigned size, uint64_t& value) const {
     for (std::size_t at = stores_.size(); at > left_; --at) {
       const Store& s = stores_[at - 1];
@@ -77,14 +78,14 @@ class StoreBuffer {
   std::span<const Store> entries() const { return std::span(stores_).subspan(left_); }
 
  private:
-  // Drops what has left.
+  // Drops the entries that have left.
   void compact() {
     stores_.erase(stores_.begin(), stores_.begin() + static_cast<std::ptrdiff_t>(left_));
     left_ = 0;
   }
 
   std::vector<Store> stores_;
-  std::size_t left_ = 0;  // how many of these, at the front, have left
+  std::size_t left_ = 0;  // number of entries, at the front, that have left
 };
 
 }  // namespace uncore

@@ -4,7 +4,7 @@
 
 namespace uncore {
 
-// H3.1: into the buffer, if there is room.
+// H3.1: puts a store into the buffer, if there is room.
 bool Stores::enter(Thread& thread, const Store& store, Time now) {
   if (thread.buffer.size() >= capacity_) return false;
   thread.buffer.push(store);
@@ -16,14 +16,14 @@ void Stores::apply(Thread& thread, const Access& a, Line& line, Time now, Outcom
   core_.lsu.operate(thread, a, line, now, out);
 }
 
-// Then the hart's access asks again, if it waited for the buffer: for room in it, for its end, or
-// for a store that the load overlaps.
+// Releases stores. Then the hart's access asks again, if it waited for the buffer: for room in it,
+// for it to be empty, or for a store that the load overlaps.
 void Stores::drain(Thread& thread, Time now) {
   release(thread, now);
   if (thread.mode == Thread::Mode::waiting) core_.waiting.attempt(thread, now);
 }
 
-// The store behind `older` older entries becomes visible. False: it waits for its line.
+// Makes the store behind `older` older entries visible. Returns false if it waits for its line.
 bool Stores::make_visible(Thread& thread, std::size_t older, Time now) {
   const Store& s = thread.buffer[older];
   Time cost = 0;

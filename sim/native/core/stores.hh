@@ -19,7 +19,7 @@ class Core;
 
 class Stores {
  public:
-  // `capacity`: of a hart's buffer.
+  // `capacity`: number of entries of a hart's buffer.
   Stores(Core& core, std::size_t capacity) : core_(core), capacity_(capacity) {}
   virtual ~Stores() = default;
 
@@ -28,19 +28,20 @@ class Stores {
   // Performs the store at once, or puts it into the buffer. False: the buffer is full.
   virtual bool store(Thread& thread, const Access& access, Time now, Outcome& out) = 0;
   virtual void fence(Thread&, const Access&, Time) {}
-  // apply(): any other access is performed on its line; forwarded(): the buffer answers a load,
-  // or false: the load waits for it (H8.9); answered(): an AMO has been done far away.
+  // apply() performs any other access on its line. forwarded() is called when the buffer can answer
+  // a load, and returns false if the load is to wait for the stores instead (H8.9). answered() is
+  // called when an AMO has been done far away.
   virtual void apply(Thread& thread, const Access& access, Line& line, Time now, Outcome& out);
   virtual bool forwarded(Thread&, const Access&) { return true; }
   virtual void answered(Thread&, const Access&, Time) {}
-  // Is a store for the line the next to leave, or one of the next?
+  // Is a store to the line the next to leave, or one of those that may leave next?
   virtual bool leaves(const Thread& thread, uint64_t number) const = 0;
 
   bool enter(Thread& thread, const Store& store, Time now);
   void drain(Thread& thread, Time now);
 
  protected:
-  // Makes visible all that may leave and have their lines; asks for the lines of the next.
+  // Makes the stores visible that may leave and have their lines; asks for the lines of the next.
   virtual void release(Thread& thread, Time now) = 0;
   // Called when a store becomes visible, before its bytes are in the line.
   virtual void visible(const Thread&, const Store&, const Line&, Time) const {}

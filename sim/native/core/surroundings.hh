@@ -1,4 +1,4 @@
-// What a core needs of the machine around it: parts of the engine that all cores share.
+// The machine around a core, as far as a core needs it: parts of the engine that all cores share.
 #pragma once
 
 #include "core/supervisor.hh"
@@ -32,7 +32,7 @@ struct CoreSurroundings {
   Attribution* attribution;  // null unless the job asks for it
   Unwinding* unwinding;      // null where nobody asks who called
   Watches* watches;          // null where no function is watched
-  Trace* trace;              // the same; then there is an attribution
+  Trace* trace;              // null unless the job asks for it; then there is an attribution, too
   Versions* versions;        // null unless a core is weakly ordered
   Supervisor* supervisor;    // null where programs are bare metal
   Accesses* accesses;        // null unless the job asks for them

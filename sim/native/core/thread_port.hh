@@ -1,4 +1,4 @@
-// The port of a thread, as the interpreter inlines it: included where harts run, nowhere else.
+// The part of a thread's port that is inlined into the interpreter. Included only where harts run.
 #pragma once
 
 #include <utility>
@@ -8,8 +8,8 @@
 namespace uncore {
 
 // The next functions are inlined by force: with two copies of the interpreter gcc would call them.
-// `size_of`: how an address becomes a line's number; `many`: the table in which recent lines are;
-// `seen`: whether the attribution takes the access as a hit.
+// `size_of` gives an address's line number and offset. `many` chooses the large table of recent
+// lines. `seen(line)` returns false if the attribution needs the slow path for this access.
 template <bool many, class Size, class Seen>
 [[gnu::always_inline]] inline bool load_from(Thread& t, const Size& size_of, uint64_t address,
                                              unsigned size, Time& now, uint64_t& value, Seen seen) {
@@ -40,7 +40,8 @@ template <bool many, class Size, class Seen>
   return true;
 }
 
-// An LR of a recent line: a hart that waits by compare-and-swap executes several a handoff.
+// Performs an LR of a recent line. It has a fast path because a hart that waits by compare-and-swap
+// executes several LRs per handoff.
 template <bool many, class Size>
 [[gnu::always_inline]] inline bool reserve_on(Thread& t, const Size& size_of, uint64_t address,
                                               unsigned size, Time& now, uint64_t& value) {
@@ -54,10 +55,11 @@ template <bool many, class Size>
   return true;
 }
 
-// What nobody observes.
+// `seen` of accesses that nobody observes.
 constexpr auto kUnseen = [](uint64_t) { return true; };
 
-// Wide lines, and those of an observed run, are looked for second: the others pay nothing for them.
+// The small table, for lines of 64 bytes, is probed first. Wide lines, and those of an observed
+// run, are looked for second, in the large table, so that other runs pay nothing for them.
 template <bool kernel>
 [[gnu::always_inline]] inline bool Thread::hits(uint64_t address, unsigned size, Time& now,
                                                 uint64_t& value, const Instruction& in) {
@@ -65,7 +67,7 @@ template <bool kernel>
   if constexpr (kernel) return load_from<true>(*this, wide, address, size, now, value, kUnseen);
   if (load_from<false>(*this, UnitLines{}, address, size, now, value, kUnseen)) return true;
   if (!core.lines.second()) return false;
-  Time then = now;  // not the interpreter's own, which is to stay in a register
+  Time then = now;  // a copy: the interpreter's own is to stay in a register
   uint64_t read = 0;
   if (!hits_second(address, size, then, read, in)) return false;
   now = then, value = read;
@@ -94,7 +96,8 @@ template <bool kernel>
   return true;
 }
 
-// False: somebody waits for the end of its lock.
+// Ends the lock of the hart's LR, if there is one. Returns false, with nothing done, if somebody
+// waits for the end of the lock.
 inline bool Thread::gives_up(Time now) {
   return reservation.locked == kNoLine || core.locks.unlock_unnoticed(*this, now);
 }
@@ -133,7 +136,8 @@ inline Answer Thread::issue(Access&& access, Outcome& outcome) {
   return Answer::later;
 }
 
-// stopi names what it takes next: a kernel may take a timer's in the trap of another.
+// Counts a timer interrupt that a read of stopi names, unless its own trap has counted it: a kernel
+// may serve it within the trap of another interrupt.
 inline void Thread::told(uint64_t cause) {
   if ((cause | 2) != kTimer) return;
   taken.timer += !taken.timer_counted;
@@ -145,7 +149,7 @@ inline bool Thread::mapped(uint64_t address, unsigned size) const {
   const uint64_t number = lines.number(address);
   if (core.observed && core.lines.recent<true>(number) &&
       lines.number(address + size - 1) == number)
-    return true;  // as hits() and stores() take it
+    return true;  // the fast path would take it without asking
   if (core.around.supervisor) return core.around.supervisor->mapped(address, size);
   return core.around.memory.mapped(address, size);
 }

@@ -4,7 +4,8 @@
 
 namespace uncore {
 
-// H3.1: at once, if nothing is before it and the line may be written.
+// H3.1: performs the store at once if the buffer is empty and the line may be written; else the
+// store goes into the buffer. Returns false if that is full.
 bool TsoStores::store(Thread& thread, const Access& a, Time now, Outcome& out) {
   const bool first = thread.buffer.empty();
   if (first) {

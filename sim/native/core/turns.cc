@@ -8,8 +8,8 @@
 namespace uncore {
 namespace {
 
-// A hart that meets nobody still comes back to the engine every 0.1 ms, where the watchdog and
-// the user are heard.
+// Longest time, in ps, for which a core runs without returning to the engine, even if nothing can
+// reach it: the engine checks the watchdog and what the user wants.
 constexpr Time kLongestSlice = 100'000'000;
 
 [[gnu::noinline]] Stop run(Thread& thread) {
@@ -31,7 +31,7 @@ void Turns::schedule_next() {
   core_.around.queue.schedule(static_cast<uint32_t>(core_.agent), next);
 }
 
-// When what is pending can have reached this core, at the earliest.
+// Returns the earliest time at which a pending event, other than a run, can have reached this core.
 [[gnu::always_inline]] inline Time Turns::next_message() const {
   const EventQueue& queue = core_.around.queue;
   if (core_.around.network.in_flight(core_.agent) == 0)
@@ -49,7 +49,8 @@ void Turns::schedule_next() {
   return std::min({due - 1, slice, core_.around.end.time()});
 }
 
-// How far the core may run at `now` without missing a message (rule S2), or a timer of its harts.
+// Returns how far the core may run at `now` without missing a message (rule S2), or a timer of its
+// harts.
 Time Turns::horizon(Time now) const {
   const Time next = next_to_come();
   return std::min(next == 0 ? 0 : next - 1, horizon_of_harts(now));
@@ -67,11 +68,12 @@ Time Turns::distance(const Core& other) const {
   return ahead_.from(core_.around.machine.core_stops[other.agent]);
 }
 
-// When what is pending, or another core, can have reached this one, at the earliest: by distances
-// where it pays to know that, else by what is nearest.
+// Returns the earliest time at which a pending event or another core can have reached this one:
+// computed from distances where that pays, else from the least latency.
 Time Turns::next_to_come() const {
   const EventQueue& queue = core_.around.queue;
-  // The order of events decides who touches a page first: no core may run ahead then.
+  // With first-touch placement the order of events decides who touches a page first (A4.4), so no
+  // core may run ahead.
   if (core_.around.map.first_touch()) return std::min(queue.next_message(), queue.next_run());
   if (core_.around.network.in_flight(core_.agent) > 0)
     return std::min(next_message(), later(queue.next_run(), ahead_.least));
@@ -80,7 +82,7 @@ Time Turns::next_to_come() const {
                   queue.next_run(static_cast<uint32_t>(core_.agent), ahead_.subtrees));
 }
 
-// How long after an event what follows from it can be here, at the earliest.
+// Returns the least latency from an event to this core: what follows from it cannot be here before.
 Time Turns::apart(const Event& event) const {
   switch (event.action()) {
     case Action::hop:
@@ -103,7 +105,7 @@ Turns::Turn Turns::next() const {
     if (t->mode != Thread::Mode::running) continue;
     if (!turn.thread) {
       turn.thread = t.get();
-    } else if (t->hart.clock < turn.thread->hart.clock) {  // the others are lower threads
+    } else if (t->hart.clock < turn.thread->hart.clock) {  // lower harts win ties
       turn = {t.get(), std::min(turn.end, turn.thread->hart.clock) - 1};
     } else {
       turn.end = std::min(turn.end, t->hart.clock);
@@ -130,7 +132,8 @@ Turns::Stopped Turns::execute(const Turn& turn) {
   return {turn.thread, stop};
 }
 
-// Siblings' turns are an instruction or two long, so the interpreter is here, not called.
+// Executes the turns of two siblings. A turn is only an instruction or two long, so the interpreter
+// (run_from) is inlined here instead of being called.
 Turns::Stopped Turns::alternate(const Turn& turn) {
   Thread *thread = turn.thread, *other = core_.threads[1 - thread->index].get();
   Instruction *at = nullptr, *other_at = nullptr;
@@ -168,14 +171,15 @@ Time Turns::shared(Time alone) const {
   return active_ > 1 ? alone * 1000 / core_.spec.smt_share : alone;
 }
 
-// Harts that execute (spinning ones too) share the issue width; a waiting one gives its share back.
+// Divides the issue width among the harts that execute, spinning ones included; a waiting hart
+// gives its share back (H6.2).
 void Turns::share_issue(Time at, uint32_t by) {
   int active = 0;
   for (const auto& t : core_.threads)
     active += t->mode == Thread::Mode::running || t->mode == Thread::Mode::spinning;
   if (active == active_) return;
   active_ = active;
-  disturb();  // a turn of a loop takes another time now
+  disturb();  // an iteration of a loop takes a different time now
   const CoreSpec& spec = core_.spec;
   const Time instruction = shared(spec.instruction);
   for (const auto& t : core_.threads) {

@@ -8,7 +8,7 @@ namespace uncore {
 namespace {
 
 constexpr unsigned kReturn = 1, kFrame = 8;
-constexpr std::size_t kMostSteps = 4096, kFewSteps = 128;  // on all paths from one instruction
+constexpr std::size_t kMostSteps = 4096, kFewSteps = 128;  // along all paths from a pc
 
 bool branches(Op op) {
   return op == Op::beq || op == Op::bne || op == Op::blt || op == Op::bge || op == Op::bltu ||
@@ -24,8 +24,9 @@ const unwinding::Exit& Unwinding::exit_of(uint64_t pc, bool innermost) {
   return exits_.try_emplace(key(pc, innermost), exit).first->second;
 }
 
-// Behind a call, ra is no longer what the function was given. Where none of the three registers has
-// changed on the way, the exit is that of each instruction passed.
+// Follows paths from `pc` to a return. In an outer frame, which stands behind a call, ra is no
+// longer what the function was given. The exit found is also that of each instruction passed before
+// any of the three registers changed.
 unwinding::Exit Unwinding::find_exit(uint64_t pc, bool innermost) {
   Path same{.pc = pc, .exit = {}, .ra_lost = !innermost};
   std::vector<Path> paths{same};
@@ -34,7 +35,7 @@ unwinding::Exit Unwinding::find_exit(uint64_t pc, bool innermost) {
     for (const uint64_t at : passed) exits_.try_emplace(key(at, innermost), exit);
     return exit;
   };
-  tsl::robin_map<uint64_t, bool> been(kFewSteps);  // with what is known there
+  tsl::robin_map<uint64_t, bool> been(kFewSteps);  // key: state()
   const auto state = [](const Path& path) {
     const uint64_t spread = path.pc * 0x9E3779B97F4A7C15u;
     return spread ^ static_cast<uint64_t>(path.exit.sp.offset) << 1 ^ path.ra_lost;
@@ -69,7 +70,8 @@ const Instruction* Unwinding::at(uint64_t pc) const {
   return in->op == Op::illegal || in->op == Op::undecoded ? nullptr : in;
 }
 
-// Of the program as it was loaded; 0, which is no instruction, where that has none.
+// Returns the word at `pc` of the program as it was loaded; 0, which is no instruction, if it has
+// none there.
 uint32_t Unwinding::word(uint64_t pc) const {
   uint32_t word = 0;
   for (const SegmentSpec& segment : job_.segments) {
@@ -84,7 +86,7 @@ uint32_t Unwinding::word(uint64_t pc) const {
 
 Unwinding::Next Unwinding::follow(Path& path, const Instruction& in,
                                   std::vector<Path>& others) const {
-  if (in.op == Op::jalr && in.rd == kSink && in.rs1 != kReturn) {  // a far jump is two of them
+  if (in.op == Op::jalr && in.rd == kSink && in.rs1 != kReturn) {  // auipc and jalr: a far jump
     const Instruction* const upper = at(path.pc - 4);
     if (!upper || upper->op != Op::auipc || upper->rd != in.rs1) return Next::ends;
     path.pc += static_cast<uint64_t>(upper->imm + in.imm) - 4;
@@ -110,7 +112,8 @@ Unwinding::Next Unwinding::follow(Path& path, const Instruction& in,
   return known ? Next::goes_on : Next::ends;
 }
 
-// A call comes back; a jump into another function returns where this one would.
+// Follows a jump. A call comes back behind itself; a jump into another function returns where this
+// one would.
 Unwinding::Next Unwinding::jump(Path& path, const Instruction& in) {
   const bool calls = in.rd != kSink;
   if (calls) {
@@ -132,7 +135,8 @@ std::optional<unwinding::Place> Unwinding::addressed(const Path& path, const Ins
   return std::nullopt;
 }
 
-// A register that was lost is another function's when it is saved: the last call did not return.
+// Notes where a register is saved. Returns false if ra is saved after it was lost: that is the
+// beginning of another function, because the last call does not return.
 bool Unwinding::save(Path& path, const Instruction& in) {
   const bool ra = in.rs2 == kReturn;
   const auto place = addressed(path, in);
@@ -150,7 +154,7 @@ bool Unwinding::restore(Path& path, const Instruction& in) {
   lost = !place;
   if (!place) return true;
   const bool own = (ra ? path.ra_saved : path.fp_saved) == place;
-  if (!own && !place->by_fp && place->offset < 0) return false;  // below the frame: another's
+  if (!own && !place->by_fp && place->offset < 0) return false;  // below the frame
   (ra ? path.exit.ra : path.exit.fp) = own ? Source{} : Source{true, *place};
   return true;
 }

@@ -1,12 +1,12 @@
-// Who called the code that a hart executes, without debug information and without frame pointers:
-// C libraries have neither.
+// Finds the callers of the code that a hart executes, without debug information and without frame
+// pointers, because C libraries have neither.
 //
 // A function restores before its return what its caller needs: sp, ra and s0. So from an
-// instruction on, some path through the code is followed to a return, and on it where these three
-// come from. That is the same for every execution of the instruction, and found once.
+// instruction on, some path through the code is followed to a return, which shows where these three
+// come from. That is the same for every execution of the instruction, and is found once.
 //
-// Interface: callers(frame, read) gives return addresses, the innermost first. `read` says whether
-// a word of the stack is at hand.
+// Interface: callers(frame, read) gives return addresses, the innermost first. read(address, word)
+// reads a word of the stack, or returns false if it is not at hand.
 #pragma once
 
 #include <tsl/robin_map.h>
@@ -23,7 +23,7 @@ namespace uncore {
 
 namespace unwinding {
 
-// An address, from one of the two registers that frames are reached by.
+// An address in a frame, as an offset from sp or, if `by_fp`, from s0.
 struct Place {
   bool by_fp = false;
   int64_t offset = 0;
@@ -31,7 +31,7 @@ struct Place {
 };
 
 struct Source {
-  bool loaded = false;  // from there; else the register has kept it
+  bool loaded = false;  // it is loaded from `from`; else the register has kept it
   Place from;
   bool operator==(const Source&) const = default;
 };
@@ -43,12 +43,12 @@ struct Exit {
   bool operator==(const Exit&) const = default;
 };
 
-// What is known of the three registers on the way to an exit.
+// A place on the way to an exit, and what is known of the three registers there.
 struct Path {
   uint64_t pc;
   Exit exit;
   bool ra_lost;
-  std::optional<Place> ra_saved{}, fp_saved{};  // on this path
+  std::optional<Place> ra_saved{}, fp_saved{};  // places where this path has saved them
   bool operator==(const Path&) const = default;
 };
 
@@ -103,8 +103,8 @@ class Unwinding {
   static std::optional<Place> addressed(const Path& path, const Instruction& in);
 
   const JobSpec& job_;
-  const Code code_;                       // as far as it was followed, whatever harts have decoded
-  tsl::robin_map<uint64_t, Exit> exits_;  // by pc, and whether it is the innermost frame's
+  const Code code_;                       // decoded where paths were followed; not the harts' code
+  tsl::robin_map<uint64_t, Exit> exits_;  // key: pc, and whether it is the innermost frame's
 };
 
 }  // namespace uncore

@@ -7,7 +7,8 @@
 
 namespace uncore {
 
-// The state of a line changed: first the stores in the buffers, then the waiting operations (H5.1).
+// Performs what waits for a line whose state has changed: first the stores in the buffers, then the
+// waiting operations (H5.1).
 void Waiting::progress(uint64_t number, Time now) {
   const auto open = [&](const Thread& t) {
     const Line* line = core_.lines.find(number);
@@ -20,7 +21,8 @@ void Waiting::progress(uint64_t number, Time now) {
   core_.turns.schedule_next();
 }
 
-// The next hart that waits for the line, in the order of issue.
+// Returns the next hart that waits for the line, in the order of issue: the one behind `after`, or
+// the first if that is null. Null: there is none.
 Thread* Waiting::next_waiter(uint64_t number, const Thread* after) const {
   Thread* next = nullptr;
   const auto earlier = [](const Thread& a, const Thread& b) {
@@ -47,7 +49,7 @@ void Waiting::attempt(Thread& thread, Time now) {
   resume(thread, {out.value, out.high}, now);
 }
 
-// The hart waits for memory, or executes the access again when a lock has ended (C6.6).
+// Lets the hart wait for memory, or try the access again when a lock has ended (C6.6).
 void Waiting::stands(Thread& thread, Time now, uint32_t by) {
   if (thread.mode == Thread::Mode::stopped) return;
   const Time tries = thread.reservation.tries;
@@ -56,7 +58,7 @@ void Waiting::stands(Thread& thread, Time now, uint32_t by) {
   core_.turns.share_issue(now, by);
 }
 
-// What the hart waited for has come, at `now`.
+// Lets the hart go on: what it waited for has come, at `now`.
 void Waiting::resume(Thread& thread, Pair value, Time now) {
   thread.hart.clock = std::max(thread.hart.clock, now);
   if (thread.in_kernel)

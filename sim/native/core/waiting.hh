@@ -18,12 +18,12 @@ class Waiting {
  public:
   explicit Waiting(Core& core) : core_(core) {}
 
-  // The hart's access could not be performed. `by`: the thread that executes meanwhile, as for
-  // Turns::share_issue().
+  // Called when the hart's access could not be performed. `by`: the thread that executes meanwhile,
+  // as for Turns::share_issue().
   void stands(Thread& thread, Time now, uint32_t by);
   void attempt(Thread& thread, Time now);
   void progress(uint64_t number, Time now);
-  // A register's value, or what a far atomic has read.
+  // Completes the hart's access by its value: that of a register, or what a far atomic has read.
   void answered(Thread& thread, Pair value, Time now);
 
  private:

@@ -1,9 +1,9 @@
-// What happens where a program comes to functions that the job names: what is measured begins or
-// ends (K15), an operation is done, or memory is allocated.
+// Watches functions that the job names. When a program enters or leaves one, what is measured
+// begins or ends (K15), an operation is done, or memory is allocated.
 //
-// A function is left where a hart comes to its return address with the stack pointer that it was
-// entered with. So calls within calls are told apart, and a thread may go on at another hart.
-// Nothing here takes time.
+// A function is left when a hart comes to its return address with the stack pointer with which it
+// was entered. So nested calls are told apart, and a thread may go on at another hart. Nothing here
+// takes time.
 #pragma once
 
 #include <tsl/robin_map.h>
@@ -39,8 +39,8 @@ class Watches {
   };
   struct Entered {
     bool begins = false, operates = false, allocates = false;
-    uint64_t size = 0;     // that is allocated
-    uint32_t callers = 0;  // of what allocates
+    uint64_t size = 0;     // bytes that it allocates
+    uint32_t callers = 0;  // number of the chain of calls that allocates
   };
 
   void enter(Thread& thread, What what);
@@ -50,7 +50,7 @@ class Watches {
   const JobSpec& job_;
   Code& code_;
   Attribution* const attribution_;
-  bool begins_ = false, ends_ = false, operates_ = false;  // are there such functions?
+  bool begins_ = false, ends_ = false, operates_ = false;  // does the job name such functions?
   tsl::robin_map<Call, Entered, Hash> entered_;
 };
 

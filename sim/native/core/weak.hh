@@ -1,8 +1,8 @@
-// What a hart of a weakly ordered core has seen, and what must be seen in order (rule H8).
+// Keeps what a hart of a weakly ordered core has seen, and what it must see in order (rule H8).
 //
 // Times stand for views, as in Pulte et al., "Promising-ARM/RISC-V" (PLDI 2019): every access is
-// seen at a time that its order allows, and a load takes the bytes that were in memory then. The
-// stores' order is that in which they leave the buffer.
+// seen at a time that its order allows, and a load takes the bytes that were in memory then. Stores
+// are ordered as they leave the buffer.
 //
 // Interface: waits() before an access is performed, the rest when it is. Invariant: no access is
 // seen later than it is performed.
@@ -29,25 +29,26 @@ class Weak {
         stalls_(Draws::stall, seed, hart, 4 * store),
         longest_(store) {}
 
-  Views views;  // of the hart's registers (H8.7)
+  Views views;  // views of the hart's registers (H8.7)
 
   // Must this store leave the buffer before the access (H8.3)? Must any store?
   bool waits_for(const Store& store, const Access& access) const;
   bool waits(const Access& access, const StoreBuffer& buffer) const;
 
-  // --- what is performed, at `now` ---
+  // --- accesses that are performed at `now` ---
   void fence(unsigned predecessor, unsigned successor, const StoreBuffer& buffer, Time now);
   uint64_t load(const Access& access, const Bytes& line, Time now);
-  // The buffer, which could, answers a load; false: the load waits for its stores (H8.9).
+  // Decides whether the buffer answers a load that it could answer. Returns false if the load waits
+  // for the stores to leave instead (H8.9).
   bool forwarded(const Access& load, const StoreBuffer& buffer);
   void reserve(const Access& access, const Bytes& line, Time now);
   void changes(uint64_t address, unsigned size, const Bytes& line, Time now);
   void atomic(const Access& access, Time now);  // an AMO or an SC has written
   void left(const Store& store, const Bytes& line, Time now);
-  Time stall();  // how long its hart stalls behind a write (H8.11)
+  Time stall();  // draws the time by which a write takes longer (H8.11)
   void interrupted(Time now) { after_ = now; }
-  // Has a loop that waits come back to `pc`, seen the same as in its last turn, and nothing old?
-  // Then it will go on so (S1).
+  // Returns whether a waiting loop repeats itself (S1): it is back at `pc` with the same views as a
+  // turn ago, and no load of this turn has taken old bytes.
   bool repeats(uint64_t pc);
 
   // --- the store buffer ---
@@ -56,7 +57,7 @@ class Weak {
   static bool is_free(const StoreBuffer& buffer, std::size_t entry, Time now);
 
  private:
-  // What a turn of a loop depends on.
+  // All that a turn of a loop depends on, beside memory.
   struct State {
     uint64_t pc = 0;
     Time after = 0, loads = 0, writes = 0;
@@ -67,19 +68,19 @@ class Weak {
   void wrote(uint64_t address, unsigned size, Time now);
 
   Versions& versions_;
-  const Time furthest_;               // the longest time that a load looks back
+  const Time furthest_;               // longest time that a load looks back
   const Draws back_, keeps_, waits_;  // how far a load looks back; how long a store stays; H8.9
   uint64_t choices_ = 0, stores_ = 0, answers_ = 0;  // draws of each so far
   bool declined_ = false;  // the load that is executed waits for its hart's own stores
-  uint32_t group_ = 0;     // of new stores: fences from W to W so far
-  Time after_ = 0;         // no later load is seen before (H8.6)
+  uint32_t group_ = 0;     // Store::group of new stores: grows with each fence that separates them
+  Time after_ = 0;         // no later load is seen before this time (H8.6)
   Time loads_ = 0, writes_ = 0, releases_ = 0;  // when the newest of each was seen
-  LineMap<Time> words_;       // by doubleword: when the version was written that the hart has seen
-  State turn_;                // at the last turn of a loop
-  bool looked_back_ = false;  // in this turn a load has taken old bytes
-  const Draws stalls_;        // H8.11
-  const Time longest_;        // that a store stays
-  uint64_t written_ = 0;      // draws of stalls so far
+  LineMap<Time> words_;       // per doubleword: when the version was written that the hart knows
+  State turn_;                // state at the end of the last turn of a loop
+  bool looked_back_ = false;  // a load of this turn has taken old bytes
+  const Draws stalls_;        // draws for stall()
+  const Time longest_;        // longest time that a store stays
+  uint64_t written_ = 0;      // number of draws for stall() so far
 };
 
 }  // namespace uncore
