@@ -1,4 +1,4 @@
-// Whether an access has its physical address, or how its instruction ends without.
+// Result of finding an access's physical address: reached, or how its instruction ends instead.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The vocabulary of isa/: what the meanings of instructions are written in.
+// The vocabulary in which the rows of isa/ express what instructions compute.
 #pragma once
 
 #include <bit>
@@ -23,7 +23,7 @@ constexpr UWide uwide(uint64_t v) { return v; }
 constexpr uint64_t high(UWide v) { return static_cast<uint64_t>(v >> 64); }
 constexpr uint64_t bit(uint64_t number) { return uint64_t{1} << (number & 63); }
 
-// Each byte all ones, if any bit of it is one.
+// Returns v with each byte that is not zero set to all ones.
 constexpr uint64_t whole_bytes(uint64_t v) {
   constexpr uint64_t kLow = 0x7f7f7f7f7f7f7f7f;
   const uint64_t any = (((v & kLow) + kLow) | v) & ~kLow;  // the top bit of those bytes

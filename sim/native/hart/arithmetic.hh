@@ -1,10 +1,11 @@
 // Arithmetic of IEEE 754's binary formats in integers, so that it is the same on every host: all
-// five rounding modes, tininess detected after rounding, NaNs canonical, as RISC-V wants it.
+// five rounding modes, tininess detected after rounding, NaNs canonical, as RISC-V requires.
 //
-// Every operation makes an exact Number, or says that a little is missing, and rounds it once.
+// Every operation computes an exact Number, or notes that the result is a little larger
+// (Number::more), and rounds it once.
 //
 // Interface: Arithmetic<Single>, Arithmetic<Double>: operands and results are bits of that format.
-// Invariant: `flags` are those of all operations since it was made.
+// Invariant: `flags` are those of all operations since construction.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +58,7 @@ class Arithmetic {
     return {F::negative(a), least + exponent - 1, fraction | F::kHidden};
   }
   static uint64_t infinity(bool negative) { return F::kInfinity | (negative ? F::kSign : 0); }
-  // Not a number, if an operand is none.
+  // Is an operand a NaN? A signalling one raises `invalid`.
   bool is_nan(uint64_t a, uint64_t b) {
     if (F::is_signalling(a) || F::is_signalling(b)) flags |= invalid;
     return F::is_nan(a) || F::is_nan(b);
@@ -66,7 +67,7 @@ class Arithmetic {
     flags |= invalid;
     return F::kNan;
   }
-  // In the order of the numbers, -0 before 0.
+  // Orders two numbers by value, -0 before 0.
   static bool before(uint64_t a, uint64_t b) {
     const auto rank = [](uint64_t v) {
       const auto far = static_cast<int64_t>(F::magnitude(v));
@@ -108,7 +109,7 @@ uint64_t Arithmetic<F>::overflowed(bool negative) {
   return F::kInfinity - inwards;
 }
 
-// Below the normal numbers even when rounded as if there were smaller exponents.
+// Is the result below the normal numbers even if rounded as if the exponent range had no lower end?
 template <class F>
 bool Arithmetic<F>::is_tiny(const Number& n, int leading) const {
   if (leading != F::kSmallest - 1) return leading < F::kSmallest;
@@ -175,7 +176,7 @@ bool Arithmetic<F>::equal(uint64_t a, uint64_t b) {
   return a == b || (F::is_zero(a) && F::is_zero(b));
 }
 
-// Not to be compared are quiet NaNs, too.
+// Raises `invalid` for quiet NaNs, too, because flt and fle are signalling comparisons.
 template <class F>
 bool Arithmetic<F>::less(uint64_t a, uint64_t b, bool or_equal) {
   if (is_nan(a, b)) {
@@ -186,7 +187,7 @@ bool Arithmetic<F>::less(uint64_t a, uint64_t b, bool or_equal) {
   return same ? or_equal : before(a, b);
 }
 
-// The bit of fclass.
+// Returns the result of fclass: one bit that tells the class of the number.
 template <class F>
 uint64_t Arithmetic<F>::classify(uint64_t a) {
   enum : unsigned { kInfinite, kNormal, kSubnormal, kZero, kSignalling = 8, kQuietNan };
@@ -198,7 +199,7 @@ uint64_t Arithmetic<F>::classify(uint64_t a) {
   return 1u << (F::negative(a) ? kind : 7 - kind);
 }
 
-// What does not fit is the nearest that does; NaNs are the largest.
+// Converts to an integer. A value that does not fit gives the nearest that does, a NaN the largest.
 template <class F>
 template <class Integer>
 uint64_t Arithmetic<F>::to_integer(uint64_t a) {

@@ -5,7 +5,7 @@
 
 namespace uncore::execute {
 
-// The physical address, in place of the other.
+// Replaces the virtual address of an atomic by its physical one.
 template <class Port>
 Reach reach_atomic(Hart<Port>& h, uint64_t& address, unsigned size, Right right) {
   if (address % size != 0) return misaligned(right);
@@ -71,7 +71,7 @@ bool store_conditional(Hart<Port>& h, const Instruction& in) {
   return finish(h, answer, {in.rd, kSink, 8, in.length}, kStoreFault, address, failed);
 }
 
-// No effect by itself: after it, a waiting loop waits as before.
+// Executes a fence. It is no effect for the spin detector: a waiting loop waits as before.
 template <class Port>
 bool fence(Hart<Port>& h, const Instruction& in) {
   const auto sets = static_cast<unsigned>(in.imm);
@@ -80,8 +80,8 @@ bool fence(Hart<Port>& h, const Instruction& in) {
 }
 
 // Rule H1.5: fence.tso orders what `fence r,rw` and `fence w,w` order together (unprivileged manual
-// 2.7). Neither orders a write before a read; only an atomic in a buffer (H8.10), which reads, too,
-// is waited for by the second.
+// 2.7). Neither orders a write before a read. Only `fence r,rw` may have to wait: for an atomic in
+// the buffer (H8.10), which reads, too.
 template <class Port>
 bool fence_tso(Hart<Port>& h, const Instruction& in) {
   h.port.fence(kWrites, kWrites);

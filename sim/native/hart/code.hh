@@ -27,7 +27,7 @@ class Code {
     if (!table_) throw std::bad_alloc();
   }
 
-  CodePages pages;  // of harts that translate addresses
+  CodePages pages;  // code of harts that translate addresses
 
   // calloc, not new: large zeroed blocks come from the system untouched. A run whose
   // memory is saved has others (storage/arena.hh).
@@ -38,12 +38,12 @@ class Code {
     const uint64_t offset = pc - base_;
     return offset < size_ ? &table_[offset / 2] : nullptr;
   }
-  // Where an instruction stands that find() has given, or that follows it.
+  // Returns the address of an instruction that find() has returned, or that follows one.
   uint64_t address(const Instruction& in) const {
     return base_ + 2 * static_cast<uint64_t>(&in - table_.get());
   }
 
-  // The environment is told of each hart that comes there (Op::watched).
+  // From now on the port of each hart that comes to `pc` is told (Op::watched).
   void watch(uint64_t pc) {
     watched_.insert(pc);
     if (Instruction* const in = find(pc); in && in->op != Op::undecoded) in->op = Op::watched;
@@ -59,7 +59,8 @@ class Code {
 
   // Has decoded code ever been dropped?
   bool changed() const { return changed_; }
-  // Only the span that was decoded is touched, so a guest may do this often.
+  // Forgets all decoded code. Only the span that was decoded is touched, so a guest may do this
+  // often.
   void drop() {
     changed_ |= first_ < last_;
     for (uint64_t i = first_; i < last_; ++i) table_[i].op = Op::undecoded;
@@ -72,7 +73,7 @@ class Code {
     void operator()(Instruction* table) const { release(table); }
   };
 
-  static constexpr uint64_t kBehind = 2;  // undecoded ones, where a straight line runs out
+  static constexpr uint64_t kBehind = 2;  // undecoded instructions behind the end, to stop a line
   uint64_t base_, size_;
   std::unique_ptr<Instruction[], Free> table_;
   std::unordered_set<uint64_t> watched_;

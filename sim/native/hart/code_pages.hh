@@ -4,9 +4,9 @@
 // ends. fence.i ages the pages that were written since they were decoded; an aged one is decoded
 // anew by whoever enters it next.
 //
-// A hart reports what it writes (write()), when it asks and when others may see it. It need not
-// where its quick table of stores has the page: a page leaves all of these when it gets its first
-// decoded instruction.
+// A hart reports the pages that it writes (write()): when it issues the access, and when others may
+// see it. It need not report a page that is in its quick table of stores, because a page leaves all
+// of these tables when it gets its first decoded instruction.
 //
 // Invariant: a page that holds code of its present age and is in a quick table of stores has been
 // reported as written.
@@ -32,10 +32,11 @@ class CodePages {
   };
 
   void add(Mmu<Instruction>& mmu) { mmus_.push_back(&mmu); }
-  // Some writes become visible unreported (C8): all pages age.
+  // Some writes are not reported when they become visible (C8): each fence.i ages all pages.
   void distrust() { trusts_ = false; }
 
-  // The code of the page with this number. It stays at its address.
+  // Returns the code of the page with this number; aged code has been dropped. The array stays at
+  // its address.
   Instruction* enter(uint64_t number) {
     Page& page = pages_[number];
     if (!page.code) page.code = std::make_unique<Instruction[]>(kInstructions + kBehind);
@@ -44,9 +45,10 @@ class CodePages {
       for (uint64_t i = 0; i < kInstructions; ++i) page.code[i].op = Op::undecoded;
     return page.code.get();
   }
-  // One has been decoded on the page with this number.
+  // Notes that an instruction has been decoded on the page with this number.
   void decoded(uint64_t number) { hold(number).decoded = true; }
-  // The one that leaves the page with this number; null: none, or it has aged.
+  // Returns the instruction that crosses the end of the page with this number; null: none was
+  // decoded, or it has aged.
   const Across* across(uint64_t number) {
     const Page& page = pages_[number];
     const Across& across = page.across;
@@ -59,13 +61,13 @@ class CodePages {
     return page.across = {next, age(page), age(second), across};
   }
 
-  // The page with this number, of code or not, is written.
+  // Notes that the page with this number, of code or not, is written.
   void write(uint64_t number) {
     const auto entry = pages_.find(number);
     if (entry == pages_.end() || !entry->second.holds) return;
     if (!std::exchange(entry->second.written, true)) written_.push_back(&entry->second);
   }
-  // fence.i. How often code has aged since the beginning.
+  // Performs a fence.i: ages what was written. Returns how often code has aged since the beginning.
   uint64_t grow_old() {
     agings_ += !trusts_ || !written_.empty();
     all_ += !trusts_;
@@ -82,9 +84,9 @@ class CodePages {
   struct Page {
     std::unique_ptr<Instruction[]> code;
     uint64_t age = 0, entered = 0;
-    bool decoded = false;  // is there something?
-    bool holds = false;    // something of its present age?
-    bool written = false;  // since it does
+    bool decoded = false;  // it has a decoded instruction
+    bool holds = false;    // it has one of its present age
+    bool written = false;  // it was written since
     Across across;
   };
   uint64_t age(const Page& page) const { return page.age + all_; }

@@ -1,12 +1,13 @@
-// Branches, jumps, and instructions that move the stack pointer; what a backward branch tells the
-// spin detector.
+// Branches, jumps, and instructions that move the stack pointer. Backward branches and jumps are
+// reported to the spin detector.
 #pragma once
 
 #include "hart/hart_class.hh"
 
 namespace uncore::execute {
 
-// At the target of a taken backward branch or jump: true, unless the hart was found to spin.
+// Reports to the spin detector that the hart is at the target of a taken backward branch or jump.
+// Returns false if the hart is found to spin: run() then ends.
 template <class Port>
 bool arrive(Hart<Port>& h, const Instruction& by) {
   if (!h.spin_enabled) return true;
@@ -23,7 +24,8 @@ bool arrive(Hart<Port>& h, const Instruction& by) {
   return h.stop(Stop::spin);
 }
 
-// A branch taken between an LR and its SC, where its port has nothing else to do then.
+// Handles a branch taken between an LR and its SC, on the fast path. Returns false if the port has
+// more to do than to end the lock.
 template <class Port>
 [[gnu::noinline]] bool gives_up(Hart<Port>& h, uint64_t now) {
   if constexpr (requires(Port& p) { p.gives_up(now); })
@@ -31,7 +33,7 @@ template <class Port>
   return !h.attempting;
 }
 
-// Is all that a taken branch does that it leads to another instruction?
+// Does a taken branch do nothing but lead to another instruction?
 template <class Port>
 [[gnu::always_inline]] inline bool only_leads(Hart<Port>& h, const Instruction& in,
                                               const Instruction* to, uint64_t target,
@@ -40,7 +42,7 @@ template <class Port>
   return in.imm > 0 || !h.spin_enabled || h.spin.passes(target);
 }
 
-// A branch: what it costs beyond the instruction.
+// Updates the predictor, and returns the time that a branch takes beyond the instruction's.
 template <class Port>
 [[gnu::always_inline]] inline uint64_t predict(Hart<Port>& h, const Instruction& in, uint64_t pc,
                                                bool taken) {
@@ -72,9 +74,9 @@ bool jump(Hart<Port>& h, const Instruction& in, uint64_t target) {
   return !backward || arrive(h, in);
 }
 
-// Down, it stays within the hart's own stack however large the step, so that no frame, of whatever
-// size, lies in memory that is not the stack's. On another stack, whose end is unknown, a step
-// larger than a whole stack must be wrong, too.
+// Moves the stack pointer, or stops the hart with an overflow. A move down must stay within the
+// hart's own stack, however large the step, so that no frame reaches memory that is not the
+// stack's. On another stack, whose end is unknown, only a step larger than a whole stack is wrong.
 template <class Port>
 bool move_stack(Hart<Port>& h, const Instruction& in, uint64_t from, uint64_t to) {
   Stack& stack = h.stack;

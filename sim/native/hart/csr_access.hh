@@ -1,5 +1,5 @@
-// Reading and writing CSRs by number: the rows of isa/csrs.def. Whether an instruction of the
-// present mode may is Privilege::permits().
+// Reading and writing CSRs by number: the rows of isa/csrs.def. Privilege::permits() says whether
+// an instruction of the present mode may.
 #pragma once
 
 #include "hart/hart_class.hh"

@@ -8,7 +8,7 @@
 namespace uncore {
 namespace {
 
-// Where the fields of an instruction are.
+// Formats: which fields an instruction has, and in which bits.
 enum class Format : uint8_t {
   R,
   I,
@@ -48,12 +48,12 @@ constexpr Row kRows[] = {
 };
 static_assert(std::size(kRows) < 256);
 
-// The word's bits [high:low], moved down to 0.
+// Returns the word's bits [high:low], moved down to 0.
 constexpr uint32_t bits(uint32_t word, unsigned high, unsigned low) {
   return word << (31 - high) >> (31 - high + low);
 }
 
-// The same, with the top bit of the word as sign from bit `width` on.
+// Returns `below`, its `width` bits sign-extended by the top bit of the word.
 constexpr int64_t with_sign(uint32_t word, unsigned width, uint32_t below) {
   return (word >> 31 ? -(int64_t{1} << width) : 0) | int64_t{below};
 }

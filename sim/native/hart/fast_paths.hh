@@ -1,20 +1,21 @@
-// Accesses that the port performs at once, inside the interpreter's loop: template parameter
-// `translated` says whether the hart translates addresses, and such an access needs an address that
-// the MMU's quick tables have. False: the access was not made; it goes the whole way
-// (loads_stores.hh, atomics.hh).
+// Accesses that the port performs at once, inside the interpreter's loop. With the template
+// parameter `translated` the hart translates addresses, and only those that the MMU's quick tables
+// have are accessed here. Each function returns false if it has not made the access, which then
+// takes the slow path (loads_stores.hh, atomics.hh).
 #pragma once
 
 #include "hart/hart_class.hh"
 
 namespace uncore::execute {
 
-// Is it more than one access? Where it is not, its bytes need not be aligned.
+// Does the access cross a boundary of `whole` bytes, so that it is two? If not, it need not be
+// aligned.
 template <class Port>
 [[gnu::always_inline]] inline bool is_split(const Hart<Port>& h, uint64_t address, unsigned size) {
   return address % size != 0 && (address & (h.whole - 1)) + size > h.whole;
 }
 
-// `now` takes what the port adds.
+// Performs a load. Adds the time that the port charges to `now`.
 template <class T, bool translated, class Port>
 [[gnu::always_inline]] inline bool load_hits(Hart<Port>& h, const Instruction& in, uint64_t& now) {
   if constexpr (requires(Port& p, uint64_t& v) { p.template hits<translated>(v, 1u, v, v, in); }) {
@@ -52,7 +53,8 @@ template <class T, bool translated, class Port>
   return false;
 }
 
-// An LR: no effect by itself. What it locks, the next taken branch gives up.
+// Performs an LR. It is no effect for the spin detector, because the next taken branch gives up
+// what it locks.
 template <bool translated, class Port>
 [[gnu::always_inline]] inline bool lr_hits(Hart<Port>& h, const Instruction& in, uint64_t& now) {
   if constexpr (requires(Port& p, uint64_t& v) { p.template reserves<translated>(v, 1u, v, v); }) {
@@ -72,7 +74,7 @@ template <bool translated, class Port>
   return false;
 }
 
-// Passes a fence that waits for nothing, and its time.
+// Executes a fence that has nothing to wait for. Adds its time to `now`.
 template <class Port>
 [[gnu::always_inline]] inline bool fence_passes(Hart<Port>& h, const Instruction& in,
                                                 uint64_t& now) {

@@ -1,7 +1,8 @@
 // Instructions of F and D: loads, stores and what computes (floating.hh). None of them exists where
 // mstatus.FS is off.
 //
-// None of it is looked at for waiting loops: a loop with floating point computes.
+// To the spin detector each of them is an effect: a loop with floating point computes, and does not
+// wait.
 #pragma once
 
 #include "hart/loads_stores.hh"

@@ -27,7 +27,7 @@ constexpr Bits kRows[] = {
 };
 
 constexpr uint32_t kFunct3 = 7 << 12;
-constexpr unsigned kDouble = 1;  // above the rounding mode in imm; the row above that
+constexpr unsigned kDouble = 1;  // bit of imm above the rounding mode; the row is above it
 
 uint8_t register_of(char kind, uint32_t word, unsigned at) {
   return static_cast<uint8_t>((word >> at & 31) + (kind == 'F' ? kFloat : 0));

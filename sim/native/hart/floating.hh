@@ -11,11 +11,11 @@
 
 namespace uncore {
 
-inline constexpr unsigned kDynamic = 7;   // the rounding mode of frm
-inline constexpr unsigned kModes = 5;     // those that there are
-inline constexpr unsigned kRounding = 3;  // bits of a rounding mode
+inline constexpr unsigned kDynamic = 7;   // encoded mode: use that of frm
+inline constexpr unsigned kModes = 5;     // number of rounding modes
+inline constexpr unsigned kRounding = 3;  // bits of an encoded rounding mode
 
-// Op::illegal if the word is no such instruction.
+// Returns Op::illegal if the word is no such instruction.
 Instruction decode_floating(uint32_t word);
 
 inline unsigned rounding_of(const Instruction& in) {
@@ -33,7 +33,8 @@ struct FloatStatus {
   }
 };
 
-// In that rounding mode, of these registers; adds to the flags, as in fflags.
+// Computes the value for rd from the registers `x`, in rounding mode `mode`. Adds the exceptions
+// that it raises to `flags`, which are as in fflags.
 uint64_t compute(const Instruction& in, const uint64_t* x, unsigned mode, unsigned& flags);
 
 }  // namespace uncore

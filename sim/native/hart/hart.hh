@@ -8,11 +8,12 @@
 //     Hart<MyPort> hart(port, code, hart_id);    // pc, cost, horizon are plain fields: set them
 //     switch (hart.run()) { ... }                // runs until a Stop, see state.hh
 //
-// Where what stands. isa/ has an instruction or a CSR a line; interpreter.hh is the loop; what an
-// instruction does that is more than a value is a function of loads_stores.hh, atomics.hh,
-// control_flow.hh, system.hh or float_instructions.hh; traps.hh enters traps, privilege.hh has the
-// rules and CSRs of traps; translation.hh translates addresses. These functions use the parts of a
-// Hart, which are public for them; an environment uses its state (state.hh) and its methods.
+// Files. isa/ has a line for each instruction and CSR; interpreter.hh is the loop. An instruction
+// that does more than compute a value is a function of loads_stores.hh, atomics.hh,
+// control_flow.hh, system_instructions.hh or float_instructions.hh. traps.hh enters traps,
+// privilege.hh has the rules and CSRs of traps; translation.hh translates addresses. These
+// functions use the parts of a Hart, which are public for them; an environment uses its state
+// (state.hh) and its methods.
 //
 // Time. An instruction starts at `clock`; its port access happens then; when it retires the clock
 // advances by cost.instruction (a pause: by cost.pause instead), plus cost.mispredict for a
@@ -30,9 +31,9 @@
 // Spin loops. run() returns Stop::spin when the guest repeats itself: it came back to an
 // instruction with registers and branch predictor unchanged, without any effect in between (see
 // spin.hh), twice in a row at equal cost. While the memory that the loop reads does not change,
-// skip(n) is exactly what executing n more periods would do. Between two runs memory may change
-// unseen, so a turn counts only if it lies within a run, unless the environment says otherwise
-// (`undisturbed`).
+// skip(n) does exactly what executing n more periods would do. Between two runs memory may change
+// unseen, so a turn of the loop counts only if it lies within a run, unless the environment says
+// otherwise (`undisturbed`).
 //
 // Invariant: between calls of run() the hart is at an instruction boundary, or suspended on the
 // access that was answered `later`.

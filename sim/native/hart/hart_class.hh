@@ -1,5 +1,5 @@
-// The class of a hart: its interface, and its parts for the functions of namespace `execute`. What
-// it is and how it is used stands in hart.hh, which environments include.
+// The class of a hart: its interface, and its parts for the functions of namespace `execute`.
+// hart.hh, which environments include, says what it is and how it is used.
 #pragma once
 
 #include <cstdint>
@@ -30,25 +30,25 @@ class Hart : public HartState {
 
   // --- running (interpreter.hh)
   Stop run();
-  // run(), from an instruction that the caller knows; null: it does not.
+  // run(), from the instruction at pc if the caller knows it; null: it does not.
   Stop run_from(Instruction*& at, bool steady);
-  // run(), which tells `views` of each instruction.
+  // run(), but reports each instruction to `views`.
   Stop run_viewed(Views& views);
   // Completes the access that was answered `later` (a load, amo, lr or mmio read: its value; sc: 1
   // if it failed; store, fence: anything). The instruction retires at the present clock.
   void resume(uint64_t value, uint64_t high = 0);
   bool suspended() const { return access.suspended; }
-  // Where the instruction stands that it executes, while run() keeps the pc to itself.
+  // Returns the address of the instruction that is being executed, while run() has not updated pc.
   uint64_t pc_of(const Instruction& in) const { return &in == apart ? pc : code.address(in); }
-  // Between the two accesses of an instruction?
+  // Is it between the two accesses of an instruction?
   bool halfway() const { return access.halfway(); }
 
   // --- spinning and sleeping
-  // Has it had no effect since it was last at an instruction where it may wait?
+  // Has it had no effect since the spin detector took its snapshot, so that it may be waiting?
   bool may_wait() const { return spin.looks(); }
-  // What it read while it waited has changed: look for a waiting loop anew.
+  // Called when what it read while it waited has changed: looks for a waiting loop anew.
   void woken() { spin.effect(); }
-  // After Stop::spin: what executing n more periods would do.
+  // After Stop::spin: does what executing n more periods would do.
   void skip(uint64_t n);
   bool waiting() const { return asleep; }
   // Would a wfi fall through? (Pending and enabled in mie; mstatus.MIE does not matter.)
@@ -56,14 +56,14 @@ class Hart : public HartState {
 
   // --- privilege
   Mode mode() const { return privilege.mode; }
-  // The mode in which it goes on.
+  // Sets the mode in which it goes on.
   void set_mode(Mode mode) {
     privilege.mode = mode;
     privilege_changed();
   }
   // Gives it supervisor mode and translation. Before it runs.
   void supervise(TlbSpec tlb);
-  // What sfence.vma and fence.i do, by another hart's order.
+  // Remote fences: do what sfence.vma and fence.i do, on behalf of another hart.
   void flush(std::optional<uint64_t> address, std::optional<uint16_t> asid);
   void forget_code();
   // Sets or clears a bit of mip.
@@ -73,14 +73,16 @@ class Hart : public HartState {
   }
   // Would an interrupt be taken at the next boundary?
   bool interruptible() const { return privilege.takeable() != 0; }
-  // What the instructions would see; false = no such CSR (or, to write, a read-only register).
+  // Read and write a CSR as instructions do. Return false if there is no such CSR or, to write, if
+  // it is read-only.
   bool read_csr(unsigned number, uint64_t& value);
   bool write_csr(unsigned number, uint64_t value);
 
   // --- for its instructions
-  // What decides about interrupts, or as whom it asks for memory, may have changed.
+  // Called when what decides about interrupts, or the mode in which it accesses memory, may have
+  // changed.
   void privilege_changed();
-  // Ends run(). The answer of an instruction that stops: false.
+  // Ends run(). Returns false, as an instruction that stops does.
   bool stop(Stop why) {
     stopped = why;
     return false;
@@ -89,13 +91,13 @@ class Hart : public HartState {
   Port& port;
   Code& code;
   AccessState access;
-  Stop stopped = Stop::horizon;  // what run() returns when an instruction stops
+  Stop stopped = Stop::horizon;  // value that run() returns when an instruction stops
   bool asleep = false;           // in a wfi
-  bool attention = false;        // an interrupt is to be taken: interruptible(), at each change
+  bool attention = false;        // an interrupt is to be taken: kept equal to interruptible()
   bool handling = false;         // between a trap and its return
   bool attempting = false;       // between an LR and its SC
-  Instruction apart[3];          // the instruction at pc where the table has none, then undecoded
-  uint64_t cycle_offset = 0, instret_offset = 0;  // what the guest wrote to mcycle, minstret
+  Instruction apart[3];          // the instruction at pc if the table has none, then undecoded ones
+  uint64_t cycle_offset = 0, instret_offset = 0;  // set by writes of mcycle and minstret
   Privilege privilege;
   FloatStatus floats;
   Predictor predictor;

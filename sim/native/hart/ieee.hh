@@ -1,7 +1,7 @@
 // IEEE 754's binary formats, and the exact numbers that operations make before they round.
 //
-// Interface: Single and Double, what their bits say; Number, and units() of one in each rounding
-// mode. Invariant: the magnitude of a Number has at most kWidth + 1 bits.
+// Interface: Single and Double interpret the bits of a value; Number is exact, and units() rounds
+// it in each mode. Invariant: the magnitude of a Number has at most kWidth + 1 bits.
 #pragma once
 
 #include <bit>
@@ -12,8 +12,8 @@ namespace uncore::ieee {
 
 __extension__ using Wide = unsigned __int128;
 
-enum Rounding : unsigned { nearest_even, to_zero, down, up, nearest_away };  // as in frm
-enum Flag : unsigned {                                                       // as in fflags
+enum Rounding : unsigned { nearest_even, to_zero, down, up, nearest_away };  // values of frm
+enum Flag : unsigned {                                                       // bits of fflags
   inexact = 1,
   underflow = 2,
   overflow = 4,
@@ -34,7 +34,8 @@ struct Format {
   static constexpr uint64_t kQuiet = kHidden >> 1;
   static constexpr uint64_t kNan = kInfinity | kQuiet;
 
-  // A register holds a narrow one with all bits above it set; whatever else it holds is no number.
+  // A register holds a narrower value with all bits above it set (NaN boxing); a register with
+  // other upper bits reads as a NaN.
   static constexpr uint64_t kBox = ~(kSign | (kSign - 1));
   static uint64_t unboxed(uint64_t r) { return (r & kBox) == kBox ? r & ~kBox : kNan; }
   static uint64_t boxed(uint64_t a) { return a | kBox; }
@@ -51,7 +52,7 @@ using Double = Format<64, 52>;
 
 inline constexpr int kWidth = 125;  // so that two can be added
 
-// magnitude * 2^exponent; if `more`, and something less than one unit of the magnitude.
+// The number magnitude * 2^exponent; if `more`, plus something less than one unit of the magnitude.
 struct Number {
   bool negative = false;
   int exponent = 0;
@@ -64,7 +65,8 @@ constexpr int width(Wide v) {
   return high ? 64 + std::bit_width(high) : std::bit_width(static_cast<uint64_t>(v));
 }
 
-// With the leading bit as high as it may be (or one lower, where the exponent must be even).
+// Returns the same number with its leading bit as high as it may be, or one lower where the
+// exponent has to be `even`.
 constexpr Number scaled(Number n, bool even = false) {
   int shift = kWidth - width(n.magnitude);
   shift -= even && (n.exponent - shift) % 2 != 0;
@@ -73,7 +75,7 @@ constexpr Number scaled(Number n, bool even = false) {
   return n;
 }
 
-// How many units of 2^exponent a number is, as a rounding mode has it.
+// A number in units of 2^exponent, rounded to an integer. `exact`: nothing was lost.
 struct Units {
   Wide count;
   bool exact;
@@ -95,7 +97,7 @@ constexpr Units units(const Number& n, int exponent, unsigned mode) {
   return {count + increments, false};
 }
 
-// The sum of two; its sign says nothing where it is zero.
+// Returns the sum of two numbers. The sign of a zero sum is meaningless.
 constexpr Number sum(Number a, Number b) {
   if (a.magnitude == 0) return b;
   if (b.magnitude == 0) return a;
@@ -112,7 +114,8 @@ constexpr Number sum(Number a, Number b) {
   return a;
 }
 
-// Not the compiler's own, which comes from a library of its, with other functions.
+// Divides, rounding down. The compiler's own division of 128 bits is not used, because it comes
+// from a library of the compiler's, together with other functions.
 constexpr Wide quotient(Wide a, Wide b) {
   Wide whole = 0;
   for (int shift = width(a) - width(b); shift >= 0; --shift) {

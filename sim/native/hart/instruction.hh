@@ -21,7 +21,7 @@ inline constexpr unsigned kStackPointer = 2;
 enum class Op : uint8_t {
   undecoded,  // 0, so that fresh memory is undecoded code
   illegal,
-  watched,  // whatever it is: its port is told first (Code::watch)
+  watched,  // any instruction of which the port is told before it executes (Code::watch)
   amo,
   floating,
 #define ALU(name, match, mask, format, value) name,
@@ -48,7 +48,7 @@ struct Instruction {
 };
 static_assert(sizeof(Instruction) == 16);
 
-// Where the one behind stands, in a table that has one for every two bytes of code.
+// Returns the instruction behind this one in a table that has one for every two bytes of code.
 inline Instruction* following(Instruction* in) {
   auto* const at = reinterpret_cast<unsigned char*>(in);
   return reinterpret_cast<Instruction*>(at + in->length * (sizeof(Instruction) / 2));
@@ -56,7 +56,8 @@ inline Instruction* following(Instruction* in) {
 
 Instruction decode(uint32_t word);
 
-// The 32-bit instruction a compressed one stands for; 0 (which is illegal) if it is reserved.
+// Returns the 32-bit instruction that a compressed one stands for; 0 (which is illegal) if it is
+// reserved.
 uint32_t expand(uint16_t compressed);
 
 }  // namespace uncore

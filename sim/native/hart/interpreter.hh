@@ -1,4 +1,4 @@
-// The interpreter: its loop, and how run() enters it. What an instruction does stands in isa/.
+// The interpreter: its loop, and how run() enters it. isa/ says what each instruction does.
 #pragma once
 
 #include <bit>
@@ -19,7 +19,7 @@
 namespace uncore {
 namespace execute {
 
-// The bytes of code between two instructions of a line.
+// Returns the number of bytes of code between two instructions of a line.
 inline uint64_t between(const Instruction* first, const Instruction* at) {
   return 2 * static_cast<uint64_t>(at - first);
 }
@@ -30,8 +30,8 @@ template <bool translated, class Port>
   return h.code.find(pc);
 }
 
-// False: there is nothing, or it may not be done beside others; the trap for it stops the hart
-// then.
+// Decodes the instruction at an address. Returns false if there is none, or if the port is confined
+// and nothing may be decoded; the caller then traps, which a confined hart does by stopping.
 template <class Port>
 bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
   uint32_t word;
@@ -116,10 +116,11 @@ bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
 template <class Port>
 bool outside(Hart<Port>& h);
 
-// Executes instructions that follow each other, or the first `alone`. What computes, accesses that
-// hit, branches, jumps, pauses and fences that nothing waits for follow each other with address and
-// time at hand, and with one check of the horizon each: nothing else can concern the hart
-// meanwhile. Whatever else comes ends the line, and so does a taken branch that stands alone.
+// Executes a line of instructions that follow each other, or only the first if `alone`. A line goes
+// on through computations, accesses that hit, branches, jumps, pauses and fences with nothing to
+// wait for: nothing can concern the hart between these, so that address and time stay in local
+// variables, and only the horizon is checked after each. Any other instruction ends the line, and
+// so does a branch that is taken `alone`. Returns false if the hart stops.
 template <bool translated, class Port>
 [[gnu::always_inline]] inline bool straight(Hart<Port>& h, Instruction*& at, bool alone = false) {
   using namespace meaning;
@@ -131,7 +132,7 @@ template <bool translated, class Port>
     Instruction& in = *at;
     Instruction* next = following(at);
     switch (in.op) {
-      case Op::undecoded:  // where the line begins it is decoded, and executed in the next turn
+      case Op::undecoded:  // the first of a line is decoded now, and executed by the next call
         h.account(between(first, at), now, done);
         return at != first || translated || decode_at(h, h.pc, in) || trap(h, kFetchFault, h.pc);
       case Op::illegal:
@@ -161,7 +162,7 @@ template <bool translated, class Port>
   }
 }
 
-// Code outside the decoded range stands alone, and so does what is watched.
+// Executes one instruction outside the decoded range, or one that is watched: such stand alone.
 template <class Port>
 [[gnu::noinline]] bool outside(Hart<Port>& h) {
   Instruction* at = h.apart;
@@ -181,7 +182,7 @@ template <class Port>
   }
 }
 
-// The instruction at pc by itself, decoded. Null: there is none, and a trap for it.
+// Returns the decoded instruction at pc. Null: there is none, and the caller traps.
 template <class Port>
 Instruction* fetch_alone(Hart<Port>& h) {
   Instruction* in = h.code.find(h.pc);
@@ -193,13 +194,13 @@ Instruction* fetch_alone(Hart<Port>& h) {
   return in;
 }
 
-// Executes it, and tells `views`.
+// Executes an instruction by itself, and reports it to `views`.
 template <class Port>
 bool step_viewed(Hart<Port>& h, Views& views, const Instruction in) {
   const uint64_t retired = h.instructions;
   views.begins(in, h.halfway());
   Instruction* alone = h.apart;
-  *alone = in;  // one at a time; it may forget its code
+  *alone = in;  // a copy, because the instruction may drop the decoded code
   const bool goes_on = straight<false>(h, alone, true);
   if (h.suspended() && (!h.access.landing.first || h.halfway())) views.suspends(in);
   if (h.instructions != retired) views.ends(in);
@@ -215,9 +216,9 @@ template <class Port>
   return run_from(at, undisturbed);
 }
 
-// `at`: the instruction at pc, or null where its caller does not know it. Where the hart stops at
-// its horizon, it is the next instruction or null, and good for the next call if nothing has
-// happened to the hart meanwhile. `steady`: see HartState::undisturbed.
+// `at`: the instruction at pc, or null if the caller does not know it. When the hart stops at its
+// horizon, `at` is set to the next instruction, or null; it may be passed to the next call if
+// nothing has happened to the hart in between. `steady`: see HartState::undisturbed.
 template <class Port>
 [[gnu::always_inline]] inline Stop Hart<Port>::run_from(Instruction*& at, bool steady) {
   if (!at) {

@@ -1,9 +1,9 @@
 // Loads and stores, and what happens when the port has answered an access.
 //
-// Loads and stores of memory need not be aligned; an access that crosses a boundary of `whole`
-// bytes is two, the lower one first: after the first the instruction is executed once more, with
-// the second it retires. An answer that comes later lands where the instruction said: until then
-// the hart is suspended.
+// Loads and stores of memory need not be aligned. An access that crosses a boundary of `whole`
+// bytes is two, the lower one first: the instruction is executed again after the first, and retires
+// with the second. If an answer comes later, the hart is suspended until then; the answer goes to
+// the registers that the Landing names.
 #pragma once
 
 #include "hart/traps.hh"
@@ -47,7 +47,8 @@ bool finish(Hart<Port>& h, Answer answer, const Landing& to, Cause fault, uint64
 
 // ---- an access that crosses a boundary
 
-// Is it two accesses, or none because no device answers it?
+// Is a misaligned access to be made as two halves? So is one of a device, which reach_half() then
+// makes trap.
 template <class Port>
 bool is_apart(const Hart<Port>& h, uint64_t address, unsigned size) {
   return address < h.ram || address % h.whole + size > h.whole;
@@ -58,8 +59,8 @@ uint8_t first_half(const Hart<Port>& h, uint64_t address) {
   return static_cast<uint8_t>(h.whole - address % h.whole);
 }
 
-// The physical address of the present half in `part`; both must be allowed before the first is
-// made.
+// Puts the physical address of the present half into `part`. Both halves must be allowed before the
+// first is accessed.
 template <class Port>
 Reach reach_half(Hart<Port>& h, uint64_t address, unsigned size, Right right, uint64_t& part) {
   const unsigned first = first_half(h, address), rest = size - first;

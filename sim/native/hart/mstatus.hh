@@ -52,18 +52,18 @@ class Mstatus {
   }
   uint64_t sstatus() const { return read() & kSstatus; }
   void write_sstatus(uint64_t value) { write((bits_ & ~kSstatus) | (value & kSstatus), true); }
-  // A hart with supervisor mode: SXL says that it has 64 bits.
+  // Makes it the mstatus of a hart with supervisor mode: SXL says that this has 64 bits.
   void supervise() { set(SXL, k64Bits); }
 
   void dirty_floats() { bits_ |= FS; }
 
-  // A trap taken in the stack's mode.
+  // Enters a trap to the mode whose stack this is, from mode `from`.
   void push(const Stack& to, Mode from) {
     set(to.pie, get(to.ie));
     set(to.ie, 0);
     set(to.pp, static_cast<uint64_t>(from));
   }
-  // The mode that xRET goes to.
+  // Returns from a trap (xRET). Returns the mode that it goes to.
   Mode pop(const Stack& from) {
     const Mode mode{static_cast<uint8_t>(get(from.pp))};
     set(from.ie, get(from.pie));
@@ -74,7 +74,7 @@ class Mstatus {
   }
 
  private:
-  static constexpr uint64_t kDirty = 3, k64Bits = 2;  // of FS; of UXL and SXL
+  static constexpr uint64_t kDirty = 3, k64Bits = 2;  // values: FS dirty; UXL and SXL 64 bits
   static constexpr uint64_t kOfMachine = MIE | MPIE | MPP | FS | MPRV | TW;
   static constexpr uint64_t kOfSupervisor = SIE | SPIE | SPP | SUM | MXR | TVM | TSR;
   static constexpr uint64_t kSstatus = SIE | SPIE | SPP | FS | SUM | MXR | UXL | SD;

@@ -1,4 +1,4 @@
-// The words a hart and its port share.
+// The types that a hart and its port share, and the contract between them.
 //
 // A *port* is what a hart sees of the world: memory, devices, time. It is a template parameter, so
 // an access that hits in an inlined cache costs no call. The port owns everything that orders
@@ -28,14 +28,15 @@ enum class Answer : uint8_t {
 
 enum class Amo : uint8_t { swap, add, exclusive_or, bit_and, bit_or, min, max, minu, maxu, cas };
 
-// Acquire and release bits of an atomic, as in the instruction: order = 2 * aq + rl. And of an AMO:
-// its result goes to x0.
+// Bits of an atomic's `order`: acquire and release as in the instruction (2 * aq + rl), and, of an
+// AMO, that its result goes to x0.
 inline constexpr unsigned kRelease = 1, kAcquire = 2, kUnused = 4;
 
 // The sets of a fence, as in the instruction: device input and output, reads, writes.
 inline constexpr unsigned kInput = 8, kOutput = 4, kReads = 2, kWrites = 1;
 
-// Where stores become visible in order, nothing but a later read has to wait for them.
+// Does a fence with these sets order an earlier write, or output, before a later read, or input?
+// Where stores become visible in order (TSO), only such a fence has to wait for them.
 constexpr bool orders_write_before_read(unsigned predecessor, unsigned successor) {
   return (predecessor & (kOutput | kWrites)) && (successor & (kInput | kReads));
 }
@@ -56,7 +57,7 @@ constexpr uint64_t zero_extend(uint64_t value, unsigned size) {
   return value << unused >> unused;
 }
 
-// The value an atomic of `size` (1, 2, 4, 8) bytes leaves in memory where `old` was.
+// Returns the value that an AMO of `size` (1, 2, 4, 8) bytes leaves in memory where `old` was.
 // Operands may carry any bits above `size`; the result is zero-extended.
 constexpr uint64_t amo_apply(Amo op, unsigned size, uint64_t old, uint64_t operand,
                              uint64_t expected) {
@@ -88,7 +89,7 @@ constexpr uint64_t amo_apply(Amo op, unsigned size, uint64_t old, uint64_t opera
   return a;
 }
 
-// Is the port confined to what is its hart's core's own, because other cores execute at the same
+// Is the port confined to what belongs to its hart's core, because other cores execute at the same
 // time? It then answers `retry` to everything else, and the hart stops before any such instruction.
 template <class Port>
 constexpr bool is_confined(const Port& port) {
@@ -96,8 +97,8 @@ constexpr bool is_confined(const Port& port) {
   return false;
 }
 
-// What a port must offer. Values are raw bytes, zero-extended; the hart sign-extends. A port may
-// add the cost of an access to hart.clock before it answers `now`.
+// The functions that a port must offer. Values are raw bytes, zero-extended; the hart sign-extends.
+// A port may add the cost of an access to hart.clock before it answers `now`.
 template <class P>
 concept HartPort = requires(P port, const P fixed, Amo op, uint64_t address, unsigned size,
                             uint64_t value, uint64_t& result, Pair pair, Pair& pair_result,
@@ -126,7 +127,7 @@ concept HartPort = requires(P port, const P fixed, Amo op, uint64_t address, uns
   { port.cycle() } -> std::same_as<uint64_t>;
   // HINT `sltiu x0, rs1, code`, value = x[rs1]
   port.marker(unsigned{}, value);
-  // the first branch taken after an lr whose sc has not come: it did not find what it expected
+  // the first branch taken after an lr, before its sc: the guest did not find what it expected
   port.gave_up();
   // a trap was entered: cause without the interrupt bit; and left by mret
   port.trapped(value, bool{});

@@ -1,9 +1,9 @@
 // The branch predictor of a hart: 256 two-bit counters indexed by pc, conditional branches only.
 //
 // A counter that was never used starts weakly taken for a backward branch and weakly not taken for
-// a forward one, so that loops are right from their first iteration. Two misses in a row turn a
-// counter round (Hennessy and Patterson's two-bit scheme), so that what it learned long ago does
-// not decide for ever how it fares with outcomes that alternate.
+// a forward one, so that loops are right from their first iteration. Two mispredictions in a row
+// reverse a counter (Hennessy and Patterson's two-bit scheme), so that what it learned long ago
+// does not decide for ever how well it predicts outcomes that alternate.
 //
 // Invariant: the table is the whole state; equal tables predict equally from then on.
 #pragma once
@@ -15,12 +15,12 @@ namespace uncore {
 
 class Predictor {
  public:
-  // True if it predicts that the branch is taken.
+  // Returns whether it predicts that the branch is taken.
   bool foresees(uint64_t pc, bool backward) const {
     const uint8_t counter = table[pc / 4 % table.size()];
     return counter == kUnused ? backward : counter >= kWeaklyTaken;
   }
-  // Learns the outcome; true if it had predicted otherwise.
+  // Learns the outcome. Returns whether it had predicted otherwise.
   bool wrong(uint64_t pc, bool backward, bool taken) {
     const bool predicted = foresees(pc, backward);
     uint8_t& counter = table[pc / 4 % table.size()];

@@ -1,5 +1,5 @@
-// Pre-execution: what stands behind a load that waits is computed without effect, to find the
-// memory that it will load (rule H9).
+// Pre-execution: computes the instructions behind a load that waits, without effect, to find out
+// which memory they will load (rule H9).
 //
 //   PreExecution(hart).go(window, foresee)
 //
@@ -43,7 +43,7 @@ class PreExecution {
     unsigned size;
   };
 
-  // The instruction at pc_; null: there is none.
+  // Returns the instruction at pc_; null: there is none.
   const Instruction* decoded() {
     Instruction* const in = h_.code.find(pc_);
     if (in && in->op == Op::undecoded && !execute::decode_at(h_, pc_, *in)) return nullptr;
@@ -65,7 +65,7 @@ class PreExecution {
     return true;
   }
 
-  // False: it goes no further.
+  // Pre-executes one instruction. Returns false where pre-execution ends (H9.4).
   template <class Foresee>
   bool step(const Instruction& in, unsigned count, Foresee& foresee) {
     using namespace meaning;
@@ -182,7 +182,7 @@ class PreExecution {
   std::array<uint64_t, kRegisters> x_;
   std::bitset<kRegisters> unknown_;
   std::vector<Written> written_;
-  Instruction apart_;  // the one at pc_, where the table does not have it
+  Instruction apart_;  // the instruction at pc_, if the table does not have it
 };
 
 }  // namespace uncore

@@ -16,7 +16,7 @@
 
 namespace uncore {
 
-// The letters' bits in misa.
+// Returns the bits of misa for these letters.
 constexpr uint64_t extensions(const char* letters) {
   uint64_t bits = 0;
   for (; *letters; ++letters) bits |= uint64_t{1} << (*letters - 'A');
@@ -45,7 +45,8 @@ class Privilege {
     mstatus.supervise();
   }
   bool in_user_mode() const { return mode == Mode::user; }
-  // What user mode may not do, and supervisor mode only where the machine does not trap it.
+  // May the present mode do what user mode may not, and supervisor mode only if mstatus field
+  // `trapped` is clear?
   bool supervises(Mstatus::Field trapped) const {
     return supervised && !in_user_mode() && !(mstatus.has(trapped) && mode == Mode::supervisor);
   }
@@ -82,7 +83,7 @@ class Privilege {
     mip = level ? mip | bit_of(number) : mip & ~bit_of(number);
   }
   bool wakes() const { return (mip & mie) != 0; }
-  // Pending, enabled, and not kept out by the mode that would be interrupted.
+  // Returns the interrupts that are pending, enabled, and not masked in the present mode.
   uint64_t takeable() const {
     const uint64_t pending = mip & mie;
     const bool machine = mstatus.has(Mstatus::MIE) || mode != Mode::machine;
@@ -90,9 +91,10 @@ class Privilege {
         in_user_mode() || (mstatus.has(Mstatus::SIE) && mode == Mode::supervisor);
     return (machine ? pending & ~mideleg : 0) | (supervisor ? pending & mideleg : 0);
   }
-  // The interrupt to take: the machine's first, of each mode external before software before timer.
+  // Returns the interrupt to take: the machine's first, of each mode external before software
+  // before timer.
   unsigned highest() const { return first_of(takeable(), {kMei, kMsi, kMti, kSei, kSsi, kSti}); }
-  // stopi: the number of the interrupt, above the priority that all share.
+  // Returns the value of stopi: the number of the interrupt, above a priority of 1 for all of them.
   uint64_t stopi() const {
     const uint64_t number = first_of(mip & mie & mideleg, {kSei, kSsi, kSti});
     return number ? number << 16 | 1 : 0;
@@ -102,7 +104,7 @@ class Privilege {
   bool delegates(uint64_t cause, bool interrupt) const {
     return mode != Mode::machine && ((interrupt ? mideleg : medeleg) >> cause & 1);
   }
-  // Where a trap goes: vectored mode applies to interrupts only.
+  // Returns the address of a trap's handler: vectored mode applies to interrupts only.
   uint64_t handler(uint64_t cause, bool interrupt) const {
     const uint64_t tvec = delegates(cause, interrupt) ? s.tvec : m.tvec;
     const uint64_t base = tvec & ~uint64_t{3};
@@ -117,7 +119,7 @@ class Privilege {
     mstatus.push(delegated ? Mstatus::kSupervisor : Mstatus::kMachine, mode);
     mode = delegated ? Mode::supervisor : Mode::machine;
   }
-  // mret and sret: where they go.
+  // Executes mret or sret. Returns the pc that it goes to.
   uint64_t leave(Mode handler) {
     const bool machine = handler == Mode::machine;
     mode = mstatus.pop(machine ? Mstatus::kMachine : Mstatus::kSupervisor);

@@ -1,4 +1,4 @@
-// Detects that a guest waits: that its execution is a fixed point.
+// Detects that a guest waits: that its execution repeats itself exactly.
 //
 // A hart *arrives* at the target of every taken backward branch or jump. If it arrives with the
 // same pc, registers and predictor as before, and had no *effect* in between, it will do so for
@@ -14,8 +14,8 @@
 // nothing changed: a turn that read some memory before a change and the rest after it proves
 // nothing.
 //
-// Where the hart has waited before, a port that looks on (Watch) hears of it at once, and the turn
-// that begins there is the first that counts.
+// When a hart comes back to where it waited last, a port that watches accesses (Watch) is told at
+// once, and the turn that begins there is the first that counts.
 //
 // Invariant: fewer than kFirst arrivals since the last effect means there is no snapshot.
 #pragma once
@@ -41,27 +41,29 @@ class SpinDetector {
     }
   };
 
-  // What the port sees of the accesses of a turn.
+  // State of the port's watch on the accesses of a turn.
   enum class Watch : uint8_t {
-    none,      // nothing
-    possible,  // nothing yet
-    steady,    // that each will cost the same in the next turn
+    none,      // the port does not watch
+    possible,  // it can, but does not know this turn to be steady
+    steady,    // it has watched this turn: each access will cost the same in the next
   };
 
   void effect() { arrivals_ = 0; }
 
-  // Memory may have changed.
+  // Notes that memory may have changed: the present turn proves nothing.
   void disturb() { whole_ = false; }
 
-  // The same as arrive(), where that would look at nothing. False: it would.
+  // Does what arrive() does where that need not compare anything. Returns false, having done
+  // nothing, if arrive() has to be called.
   [[gnu::always_inline]] bool passes(uint64_t pc) {
     const bool looks = arrivals_ + 1 >= kFirst || pc == spins_at_;
     arrivals_ += !looks;
     return !looks;
   }
 
-  // The hart has arrived at pc `by` a branch or jump. True: a steady loop, of which one turn is
-  // period(); or, where the port can watch, probably one, of which nothing is known yet.
+  // Called when the hart has arrived at pc `by` a branch or jump. Returns true for a steady loop,
+  // one turn of which is period(); or, where the port can watch, for what is probably one, so that
+  // the port watches the next turn.
   bool arrive(uint64_t pc, const uint64_t* x, const Predictor& predictor, const Instruction& by,
               const Meter& now, Watch watch) {
     if (arrivals_ >= kFirst) {
@@ -108,9 +110,9 @@ class SpinDetector {
   }
 
   uint64_t arrivals_ = 0;  // since the last effect
-  uint64_t spins_at_ = 1;  // where it waited last; no pc is odd
+  uint64_t spins_at_ = 1;  // pc at which it waited last; 1 is none, because no pc is odd
   uint64_t pc_ = 0;
-  bool whole_ = false;  // the present turn was not disturbed
+  bool whole_ = false;  // the present turn has not been disturbed
   Meter mark_ = {}, period_ = {};
   uint64_t x_[kSink] = {};
   Predictor::Table table_ = {};

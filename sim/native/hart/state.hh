@@ -1,5 +1,5 @@
-// What a hart is between two instructions, as plain data: its registers, its time, what it has
-// executed, and what an environment sets.
+// The state of a hart between two instructions, as plain data: its registers, its time, its counts
+// of what it has executed, and what an environment sets.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace uncore {
 
-// In the unit of HartState::clock, whatever that is.
+// Times in the unit of HartState::clock, which the environment chooses.
 struct Cost {
   uint64_t instruction = 1, mispredict = 0, pause = 1;
 };
 
-// Why run() returned.
+// Reasons why run() returned.
 enum class Stop : uint8_t {
   horizon,   // the next instruction would start after the horizon
   later,     // the port answered `later`: call resume(), then run()
@@ -32,8 +32,8 @@ struct Fatal {
   uint64_t cause, tval, pc;
 };
 
-// Where the stack may be, from its end upwards. Nothing is checked before the stack pointer has
-// first been at its top.
+// The memory of a stack: `size` bytes from `end`, its lowest address. The stack pointer is not
+// checked until it has first been at the top (`entered`).
 struct Stack {
   uint64_t end = 0, size = 0;
   bool entered = false;
@@ -53,7 +53,7 @@ struct HartState {
   uint64_t pauses = 0;                                       // of the instructions
   Cost cost;
   bool spin_enabled = true;
-  // The environment vouches, before each run(), that nothing this hart may read has changed since
+  // Set by the environment before each run() if nothing that this hart may read has changed since
   // the last run, so that a turn of a waiting loop may span the two (harts that share a core).
   bool undisturbed = false;
 
@@ -61,8 +61,8 @@ struct HartState {
   uint64_t spin_period = 0, spin_instructions = 0, spin_branches = 0, spin_mispredicts = 0,
            spin_pauses = 0;
   Fatal fatal = {};         // valid after Stop::fatal
-  Stack stack;              // its own; of size 0: nothing is checked
-  uint64_t ram = kRamBase;  // what is below belongs to devices
+  Stack stack;              // its own stack; if its size is 0, nothing is checked
+  uint64_t ram = kRamBase;  // addresses below belong to devices
   uint64_t whole = 64;      // an access within an aligned block of so many bytes is a single access
 
   void retire(unsigned length, uint64_t duration) {
@@ -70,7 +70,7 @@ struct HartState {
     clock += duration;
     ++instructions;
   }
-  // A straight line of instructions that have retired by `now`.
+  // Accounts for a straight line of instructions that have retired by `now`.
   void account(uint64_t bytes, uint64_t now, uint64_t retired) {
     pc += bytes;
     clock = now;
@@ -78,17 +78,17 @@ struct HartState {
   }
 };
 
-// Where the answer of an access lands: the registers, and how many bytes are sign-extended.
+// Destination of an access's answer: the registers, and from how many bytes it is sign-extended.
 struct Landing {
   uint8_t rd = kSink, rd_high = kSink;
   uint8_t sign_size = 8, length = 4;
-  uint8_t first = 0;  // of an access that crosses a boundary: its bytes before that
-  uint64_t box = 0;   // bits set as well (NaN boxing)
+  uint8_t first = 0;  // bytes before the boundary, if the access crosses one
+  uint64_t box = 0;   // bits that are set as well (NaN boxing)
 };
 
 // The access of the instruction at pc, as far as it has come.
 struct AccessState {
-  // What the first access of two has read; of size 0: there was none.
+  // The bytes that the first access of two has read. Size 0: there was none.
   struct Half {
     uint64_t value = 0;
     uint8_t size = 0;

@@ -7,7 +7,8 @@
 
 namespace uncore::execute {
 
-// Retired before the CSR is written: a counter that is written counts from the next instruction on.
+// Executes a CSR instruction. It retires before the CSR is written: a counter that is written
+// counts from the next instruction on.
 template <class Port>
 bool csr(Hart<Port>& h, const Instruction& in, uint64_t operand, bool writes) {
   const auto number = static_cast<unsigned>(in.imm);
@@ -30,7 +31,7 @@ bool ecall(Hart<Port>& h) {
   return trap(h, kUserEcall + static_cast<uint64_t>(h.mode()), 0);
 }
 
-// A breakpoint, unless it stands between the two marks of a semihosting call.
+// Executes an ebreak: a breakpoint, unless it stands between the two marks of a semihosting call.
 template <class Port>
 bool ebreak(Hart<Port>& h, const Instruction& in) {
   if (is_confined(h.port)) return h.stop(Stop::retry);
@@ -66,7 +67,8 @@ bool sret(Hart<Port>& h) {
   return h.privilege.may_sret() ? return_from(h, Mode::supervisor) : illegal(h);
 }
 
-// Retires before it sleeps, so that an interrupt that ends the sleep returns behind it.
+// Executes a wfi. It retires before the hart sleeps, so that an interrupt that ends the sleep
+// returns behind it.
 template <class Port>
 bool wfi(Hart<Port>& h) {
   if (is_confined(h.port)) return h.stop(Stop::retry);
@@ -77,7 +79,8 @@ bool wfi(Hart<Port>& h) {
   return h.asleep ? h.stop(Stop::wfi) : true;
 }
 
-// For an address or all, for an address space or all (privileged manual 4.2.1).
+// Executes sfence.vma, for an address or all, for an address space or all (privileged manual
+// 4.2.1).
 template <class Port>
 bool sfence_vma(Hart<Port>& h, const Instruction& in) {
   if (is_confined(h.port)) return h.stop(Stop::retry);

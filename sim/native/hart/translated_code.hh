@@ -5,13 +5,14 @@
 
 namespace uncore::execute {
 
-// Null: there was a trap, or the hart stops; whether it goes on.
+// A fetched instruction. If it is null, there was a trap (`goes_on`), or the hart stops.
 struct Fetched {
   Instruction* in = nullptr;
   bool goes_on = true;
 };
 
-// An instruction whose halves are on two pages stands alone: where the second page is may change.
+// Decodes an instruction whose halves are on two pages. It stands alone, because the mapping of the
+// second page may change.
 template <class Port>
 Fetched decode_across(Hart<Port>& h, uint64_t first) {
   uint64_t second = h.pc + 2;
@@ -44,7 +45,7 @@ Fetched decode_here(Hart<Port>& h, Instruction& in) {
   return {&in};
 }
 
-// Another page of code than the present.
+// Makes the page at pc, which is not in the quick tables, the present page of code.
 template <class Port>
 Reach enter_page(Hart<Port>& h) {
   uint64_t at = h.pc;

@@ -1,10 +1,10 @@
-// How a hart with supervisor mode has physical addresses: by its TLBs, and the walk through a page
+// Translates the addresses of a hart with supervisor mode, by its TLBs and by walks through a page
 // table (privileged manual 4.3; rules P2).
 //
 // A walk's accesses are accesses of the port like any other: loads of entries, and a
 // compare-and-swap where an entry has to be marked accessed or dirty. An access that is answered
-// later suspends the hart; then the instruction is executed anew and the walk goes on with what
-// came.
+// later suspends the hart; after the answer the instruction is executed anew, and the walk goes on
+// with the value that came.
 //
 // Interface: translate() an address; answered() when the suspended hart gets its answer; flush(),
 // forget_code(), and `mmu` for the interpreter's quick tables.
@@ -25,9 +25,10 @@ class Translation {
 
   Mmu<Instruction> mmu;
 
-  // The physical address, in place of the other.
+  // Replaces the virtual address by the physical one.
   Reach translate(uint64_t& address, Right right);
-  // The access that the hart waits for has been performed. True: it was a walk's.
+  // Called when the access that the hart waits for has been performed. Returns whether it was a
+  // walk's.
   bool answered(uint64_t value);
   void abandon_walk() { mmu.walk.active = false; }
   void forget_code();
@@ -60,7 +61,7 @@ template <class Port>
   return {};
 }
 
-// The same by the TLBs and a walk.
+// Translates by the TLBs and, if they miss, by a walk.
 template <class Port>
 Reach Translation<Port>::locate(uint64_t& address, Right right) {
   const uint64_t virtual_address = address;
@@ -116,7 +117,7 @@ void Translation<Port>::begin_walk(uint64_t page, Right right) {
               .table = satp.root()};
 }
 
-// The walk's next access.
+// Makes the walk's next access.
 template <class Port>
 Reach Translation<Port>::step() {
   Walk& w = mmu.walk;
@@ -138,12 +139,13 @@ Reach Translation<Port>::step() {
   return Reach::End::later;
 }
 
-// What the answer means. Nothing: the walk goes on; reached: the TLB has the page.
+// Interprets the answer to the walk's access. Returns nothing if the walk goes on, `reached` if the
+// TLB has the page now, or a page fault.
 template <class Port>
 std::optional<Reach> Translation<Port>::follow() {
   Walk& w = mmu.walk;
   const bool updated = w.updates && w.value == w.pte.bits;
-  if (w.updates && !updated) {  // somebody else has changed it: it is read again
+  if (w.updates && !updated) {  // another hart has changed the entry: it is read again
     w.updates = false;
     return std::nullopt;
   }
@@ -165,7 +167,7 @@ std::optional<Reach> Translation<Port>::follow() {
   return Reach{};
 }
 
-// ---- what was written, and what is forgotten
+// ---- reporting writes, and forgetting code
 
 template <class Port>
 bool Translation<Port>::answered(uint64_t value) {
@@ -176,7 +178,7 @@ bool Translation<Port>::answered(uint64_t value) {
   return true;
 }
 
-// The writes of the access that was performed.
+// Reports the pages that the performed access has written, now that others see it (CodePages).
 template <class Port>
 void Translation<Port>::others_see() {
   const auto [last, before] = std::exchange(mmu.writes, {});
@@ -194,7 +196,7 @@ void Translation<Port>::forget_code() {
   }
 }
 
-// ---- of the hart
+// ---- functions of Hart
 
 template <class Port>
 void Hart<Port>::supervise(TlbSpec tlb) {

@@ -11,7 +11,7 @@
 
 namespace uncore::execute {
 
-// May the handler be entered? Not where there is none, and not if that would trap for ever.
+// May the handler be entered? Not if there is none, and not if that would trap for ever.
 template <class Port>
 bool is_deliverable(const Hart<Port>& h, uint64_t cause, bool interrupt, uint64_t handler) {
   const bool delegated = h.privilege.delegates(cause, interrupt);
@@ -20,7 +20,7 @@ bool is_deliverable(const Hart<Port>& h, uint64_t cause, bool interrupt, uint64_
   return delegated ? handler != 0 : handler >= kRamBase && h.port.mapped(handler, 4);
 }
 
-// Where the trap cannot be delivered, the hart stops for good.
+// Enters a trap. If it cannot be delivered, the hart stops for good.
 template <class Port>
 bool trap(Hart<Port>& h, uint64_t cause, uint64_t tval, bool interrupt = false) {
   if (is_confined(h.port)) return h.stop(Stop::retry);
@@ -40,8 +40,8 @@ bool trap(Hart<Port>& h, uint64_t cause, uint64_t tval, bool interrupt = false) 
   return true;
 }
 
-// Not between the two parts of an access. Entering the trap takes time, so that its handler may
-// begin after the horizon.
+// Takes the interrupt of highest priority, but not between the two parts of an access. Entering the
+// trap takes time, so its handler may begin after the horizon; then the hart stops.
 template <class Port>
 bool take_interrupt(Hart<Port>& h) {
   if (h.halfway()) return true;
@@ -49,7 +49,7 @@ bool take_interrupt(Hart<Port>& h) {
   return h.clock <= h.horizon || h.stop(Stop::horizon);
 }
 
-// The end of an instruction whose access has not reached its address.
+// Ends an instruction whose access has no physical address.
 template <class Port>
 bool not_reached(Hart<Port>& h, Reach why, uint64_t address) {
   if (why.end == Reach::End::retry) return h.stop(Stop::retry);

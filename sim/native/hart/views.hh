@@ -1,11 +1,12 @@
-// What a hart's registers depend on: the syntactic dependencies of RVWMO, carried as times.
+// Tracks the accesses that a hart's registers depend on: the syntactic dependencies of RVWMO,
+// carried as times.
 //
-// The view of a register is the newest time that its value follows from, by whatever instructions;
-// loads and atomics bring views in, as the port says. A hart that is to be followed is run by
-// run_viewed() instead of run(): the same, and tells a Views of each instruction.
+// The view of a register is the latest time at which an access was seen that its value depends on,
+// through whatever instructions (H8.7). The port gives the views of what loads and atomics read.
+// Hart::run_viewed() does what run() does, and reports each instruction to a Views.
 //
-// Interface: for the port `address` and `data`, of the access that is being executed, and `result`,
-// which it sets to the view of what the access answered.
+// Interface for the port: `address` and `data` are the views of the operands of the access that is
+// being executed; the port sets `result` to the view of what the access answered.
 #pragma once
 
 #include <algorithm>
@@ -24,14 +25,14 @@ class Views {
   using Registers = std::array<uint64_t, kRegisters>;
   const Registers& registers() const { return views_; }
 
-  // `second`: with the second of its two accesses.
+  // Begins an instruction. `second`: with the second of its two accesses.
   void begins(const Instruction& in, bool second) {
     address = views_[in.rs1];
     data = std::max(views_[in.rs2], is_compare(in) ? views_[in.rd] : 0);
     first_ = second ? result : 0;
     result = 0;
   }
-  // It has retired.
+  // Ends an instruction that has retired.
   void ends(const Instruction& in) {
     result = std::max(first_, result);
     if (is_csr(in.op)) result = csrs_ = std::max(csrs_, views_[in.rs1]);
@@ -40,7 +41,7 @@ class Views {
         is_csr(in.op) || reads_memory(in.op) ? result : std::max(views_[in.rs1], views_[in.rs2]);
     if (in.op == Op::amocas_q && in.rd != kSink) views_[in.rd + 1] = result;
   }
-  // It has not yet, for it waits; by the next one it will have.
+  // Notes that an instruction waits and has not retired; it will have when the hart resumes().
   void suspends(const Instruction& in) { suspended_ = in, waits_ = true; }
   void resumes() {
     if (waits_) ends(suspended_);
@@ -48,7 +49,8 @@ class Views {
   }
 
  private:
-  // The rounding mode is not followed; flags are.
+  // Tracks a floating-point instruction. The dependency on the rounding mode is ignored, that of
+  // the flags is not.
   void computes(const Instruction& in) {
     views_[in.rd] = std::max({views_[in.rs1], views_[in.rs2], views_[in.size]});
     csrs_ = std::max(csrs_, views_[in.rd]);
@@ -63,8 +65,8 @@ class Views {
   }
 
   Registers views_{};
-  uint64_t first_ = 0;  // what the first of two accesses answered
-  uint64_t csrs_ = 0;   // CSRs carry dependencies, too: all of them as one
+  uint64_t first_ = 0;  // view of what the first of two accesses answered
+  uint64_t csrs_ = 0;   // view of the CSRs: all of them together are one register
   Instruction suspended_;
   bool waits_ = false;
 };
