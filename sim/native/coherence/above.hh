@@ -10,7 +10,7 @@
 
 namespace uncore {
 
-// The line as the client logic sees it, the `Env` of client.hh: to the level above, this level and
+// The line as the client logic sees it: the `Env` of client.hh. To the level above, this level and
 // its children are one client.
 template <class Env>
 class UpperHalf {
@@ -63,28 +63,28 @@ class Above {
   // Asks for the right that the request needs.
   void obtain() { access(wish(entry_.request)); }
 
-  // A grant, or the PutAck, has come.
+  // Takes a grant, or the PutAck, from the level above.
   void accept(const Msg& m) {
     if (m.kind == Kind::PutAck) return Logic::put_away(client_, entry_.above);
     entry_.contended = m.contended;
     Logic::granted(client_, entry_.above, m);
   }
 
-  // A child has modified data, or has had them before it passed them on: an E held at the level
-  // above becomes an M.
+  // Called when a child has modified data, or had modified them before it passed them on: an E held
+  // at the level above becomes an M.
   [[gnu::always_inline]] void modified() {
     const State held = entry_.above.state;
     if (env_.protocol().may_store(held) && !env_.protocol().is_written(held))
       access(ClientEvent::Store);
   }
-  // What the children asked have said of their data.
+  // Takes note of what the children that were asked have said of their data.
   void learns(const Poll& poll) {
     if (poll.says(Flag::passed))
       modified();
     else if (poll.dirty())
       dirtied();
   }
-  // A child gave dirty data away (J5.3).
+  // Called when a child gave dirty data away (J5.3).
   void dirtied() {
     const State held = entry_.above.state;
     if (!env_.protocol().is_dirty(held) || env_.protocol().is_written(held)) modified();
@@ -98,7 +98,8 @@ class Above {
            protocol.is_dirty(entry_.above.state);
   }
 
-  // Clean data were dropped silently below: so is this level's right (R6).
+  // Drops this level's right: the children have dropped clean data silently, so nobody here has
+  // them (R6).
   void drop() {
     if (evict() != Evicted::dropped || env_.protocol().holds_copy(entry_.above.state))
       throw lost_data();

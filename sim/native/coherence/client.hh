@@ -5,7 +5,7 @@
 //
 //   Data                          type: a line's bytes
 //   protocol(), self()            the tables, the client's agent number
-//   number(), above()             the line's; the agent that is asked for it
+//   number(), above()             the line's number; the agent that is asked for it
 //   next_request()                a fresh number for a request
 //   send(message)                 puts a message on its way
 //   data()                        the bytes that are here; null: none
@@ -29,7 +29,8 @@ struct Copy {
   State state = State::I;
   uint32_t request = 0;  // id of the newest request
 
-  // The event that a message is to this copy; a probe that revokes the awaited grant is Early.
+  // Returns the event that a message is to this copy. A probe that revokes the awaited grant is
+  // Early.
   ClientEvent event(const StateProperties& states, const Header& m) const {
     const bool early = states.waits_for_grant(state) && m.grant == request && m.grant != 0;
     switch (m.kind) {
@@ -51,12 +52,12 @@ struct Copy {
 
 inline ProtocolError lost_data() { return {"a level responsible for dirty data lost them"}; }
 
-// What becomes of an access. performed: now; asked: its line has been asked for; waits: the line's
-// state must pass first. After the last two the access is to be tried again.
+// Result of an access. performed: now; asked: its line has been asked for; waits: the line's state
+// must pass first. After the last two the access has to be tried again.
 enum class Begun : uint8_t { performed, asked, waits };
 
-// What becomes of a line that is to be evicted. dropped: forgotten silently; put: written back, and
-// answered for until the PutAck (C5); stays: it cannot go now.
+// Result of an eviction. dropped: the line is forgotten silently; put: it is written back, and the
+// client answers for it until the PutAck (C5); stays: it cannot go now.
 enum class Evicted : uint8_t { dropped, put, stays };
 
 template <class Env>
@@ -65,7 +66,7 @@ class Client {
   using Data = typename Env::Data;
   using Msg = Message<Data>;
 
-  // `wish`: Load, Store, or an Amo that does not go far.
+  // Begins an access. `wish`: Load, Store, or an Amo that does not go far.
   [[gnu::always_inline]] static Begun access(Env& env, Copy& copy, ClientEvent wish) {
     const Cell cell = cell_of(env, copy, wish);
     if (cell.has(Act::stall)) return Begun::waits;
@@ -75,8 +76,8 @@ class Client {
     return Begun::asked;
   }
 
-  // Is an atomic operation to be done where the line's data are (C8.1)? `owned`: even where this
-  // client holds the line alone.
+  // Is an atomic operation to be done where the line's data are (C8.1)? `owned`: also if this
+  // client holds the line alone (C8.9).
   static bool goes_far(const Env& env, const Copy& copy, bool owned) {
     const Cell cell = cell_of(env, copy, ClientEvent::Amo);
     return owned ? !cell.has(Act::stall) : cell.has(Act::Amo);
@@ -114,8 +115,8 @@ class Client {
     step(env, copy, event, cell);
   }
 
-  // Takes data or a bare grant. False: the copy that the grant was for is gone, and has been asked
-  // for anew.
+  // Takes data or a bare grant. Returns false if the copy that the grant was for is gone; it has
+  // been asked for anew.
   [[gnu::always_inline]] static bool granted(Env& env, Copy& copy, const Msg& m) {
     const ClientEvent event = copy.event(env.protocol(), m);
     const Cell cell = cell_of(env, copy, event);
@@ -127,7 +128,7 @@ class Client {
     return false;
   }
 
-  // Takes a PutAck: what was put has arrived.
+  // Takes a PutAck: the writeback has arrived.
   static void put_away(Env& env, Copy& copy) {
     step(env, copy, ClientEvent::PutAck, cell_of(env, copy, ClientEvent::PutAck));
   }
@@ -176,8 +177,9 @@ class Client {
 
   // ---- answers
 
-  // Answers a probe: the data go to its requester, if it names one, and an Answer to the resolver.
-  // The resolver gets the data, too, if it asked for itself or takes over dirty ones.
+  // Answers a probe. The data go to the requester that the probe names, if it names one, and an
+  // Answer to the resolver. The resolver gets the data, too, if the probe names no requester or the
+  // data are dirty and it takes them over.
   [[gnu::always_inline]] static void reply(Env& env, Cell cell, const Msg& probe) {
     if (!cell.has(Act::ack | Act::give | Act::shared | Act::own)) return;
     const Data* data = env.data();

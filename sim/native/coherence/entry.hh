@@ -10,7 +10,7 @@
 
 namespace uncore {
 
-// What kind of resolver this is, as far as the protocol is concerned; from the machine (R3 to R10).
+// The kind of a resolver, as far as the protocol is concerned; from the machine (R3 to R11).
 struct Policy {
   bool root = true;
   bool snoop = false;       // knows nothing: asks every child
@@ -21,10 +21,10 @@ struct Policy {
   bool forwarder = true;    // makes a reader the forwarder, where the protocol has one
   int grants = 0;           // requests served before a waiting probe (J3.1)
   int pointers = 0;         // children that it can name (R11); 0: all
-  int region = 1 << 30;     // children that a bit stands for where more share (R11.2); or all
+  int region = 1 << 30;     // children that one bit stands for if more share (R11.2); or all
   bool evicts = false;      // takes a copy away rather than let more share (R11.3)
 
-  // The right that a table names, as this resolver gives it (R10).
+  // Returns the right that this resolver gives where a table names `right` (R10).
   State gives(const StateProperties& states, State right) const {
     return states.forwards(right) && !forwarder ? states.shared_right : right;
   }
@@ -36,8 +36,8 @@ struct Policy {
 
 // The children that have been asked, and what they have said so far (R3).
 struct Poll {
-  uint8_t flags = 0;  // of all answers
-  int waiting = 0;    // answers outstanding
+  uint8_t flags = 0;  // flags of all answers together
+  int waiting = 0;    // number of answers outstanding
 
   bool says(uint8_t any_of) const { return (flags & any_of) != 0; }
   // Did a child have data that differ from the level above?
@@ -52,7 +52,7 @@ struct LevelCopy {
   Kept<Data> data{};
 };
 
-// The data that a transaction has to give: children, the level above or memory have sent them.
+// The data that a transaction has to give. Children, the level above or memory have sent them.
 template <class Data>
 struct InHand {
   bool valid = false;
@@ -71,7 +71,8 @@ struct Entry {
   explicit Entry(const Env& env, uint64_t l)
       : line(l), holders(env.children(), env.policy().pointers) {}
 
-  // First what quiet() reads: each eviction asks many entries whether they may go (R7.5).
+  // The fields that quiet() reads come first, because each eviction asks many entries whether they
+  // may go (R7.5).
   Phase phase = Phase::idle;
   bool probed = false;     // a probe from above waits
   bool contended = false;  // when the line came from above, others waited there for it (C9)
@@ -85,19 +86,19 @@ struct Entry {
   Holders<typename Env::Set> holders;
   LevelCopy<Data> copy;
 
-  Kept<Msg> request{};  // of the transaction under way; an eviction has no requester
+  Kept<Msg> request{};  // request of the transaction under way; an eviction has no requester
   InHand<Data> in_hand;
-  Msg probe{};  // without data: the probe from above that waits, or that is being answered
+  Msg probe{};  // the probe from above that waits, or that is being answered; it has no data
 
   bool busy() const { return phase != Phase::idle; }
-  // Children are asked on behalf of a probe from above.
+  // Are children being asked on behalf of a probe from above?
   bool answers_above() const { return phase == Phase::probing || phase == Phase::above_probing; }
   bool quiet() const { return !busy() && !probed && open_reads == 0 && queue.empty(); }
-  // Nothing to remember: the entry may be forgotten. A root holds every line at M.
+  // Is there nothing to remember, so that the entry may be forgotten? A root holds every line at M.
   bool blank(bool root) const {
     return quiet() && !holders.any() && !copy.stored && (root || above.state == State::I);
   }
-  // An upgrade of a copy that the requester surely has.
+  // Is the request an upgrade of a copy that the requester surely has?
   bool upgrades(const Env& env) const {
     if (request.kind != Kind::Upg) return false;
     return env.policy().snoop || holders.has(env.ordinal(request.from));

@@ -16,8 +16,8 @@ class Grants {
 
   Grants(Env& env, E& entry) : env_(env), entry_(entry) {}
 
-  // Grants the request: the owner has handed the data over already, or the data, or the bare right,
-  // leave from here.
+  // Grants the request: the data, or the bare right, leave from here, unless the owner has handed
+  // the data over already.
   [[gnu::always_inline]] void deliver() {
     if (!entry_.poll.says(Flag::handed)) send();
     record();
@@ -29,7 +29,7 @@ class Grants {
  private:
   [[gnu::always_inline]] void send();
   [[gnu::always_inline]] void record();
-  // In hand, or this level's.
+  // The data to give: those in hand, or this level's.
   Data& data() { return entry_.in_hand.valid ? entry_.in_hand.data : entry_.copy.data; }
 
   Env& env_;
@@ -69,17 +69,17 @@ inline void Grants<Env>::record() {
       entry_.holders.add_sharer(child);
   }
   if (!env_.protocol().is_dirty(right)) return;
-  // The child answers for the data from now on (R7.3). A reader was passed them by who had modified
-  // them, and this level knows of that.
+  // The child answers for the data from now on (R7.3). If it is a reader, an owner that had
+  // modified the data passed them on, and this level knows of that.
   if (entry_.request.kind != Kind::GetS) Above(env_, entry_).modified();
   if (needs_data) return;
   entry_.copy.dirty = false;
   if (entry_.copy.stored && !env_.policy().inclusive) Level(env_, entry_).drop();
 }
 
-// The event that closes the transaction, if that is not a message. Shared grants are always
-// completed, and overlap (R5.2); exclusive ones are completed where the policy says so (R5.1), or
-// where an owner has passed the line to a reader, whom the probe told to complete (R12.2).
+// Returns the event that closes the transaction, if that is not a message. Shared grants are always
+// completed, and overlap (R5.2); exclusive ones are completed if the policy says so (R5.1), or if
+// an owner has passed the line to a reader, whom the probe told to complete (R12.2).
 template <class Env>
 TransactionEvent Grants<Env>::await() const {
   if (env_.policy().snoop) return kNoEvent;
@@ -89,7 +89,7 @@ TransactionEvent Grants<Env>::await() const {
   return env_.policy().completion || passed ? kNoEvent : TransactionEvent::Over;
 }
 
-// A far atomic: nobody below has a copy, so the operation is done on this level's data (C8.3).
+// Performs a far atomic: no child has a copy, so it is done on this level's data (C8.3).
 template <class Env>
 void Grants<Env>::operate() {
   const bool stored = !entry_.in_hand.valid;

@@ -3,7 +3,7 @@
 // `Set` is a set of ordinals. Invariant: every child that holds a copy is listed, though some that
 // are listed may have dropped theirs silently; a resolver that snoops lists nobody (R3). The owner
 // is not among the sharers. A resolver with few pointers acts as if whole regions of children
-// shared, once more do than it can name (R11).
+// shared once more children share than it can name (R11).
 #pragma once
 
 #include <algorithm>
@@ -17,15 +17,16 @@ struct Holders {
   int owner = kNobody;
   uint32_t owner_grant = 0;  // the request that made it the owner
   Set sharers;
-  bool unnamed = false;  // more share, or have shared, than `pointers`
+  bool unnamed = false;  // more children share, or have shared, than `pointers`
 
   Holders(int children, int pointers) : sharers(children), pointers_(pointers) {}
 
   bool any() const { return owner != kNobody || shared(); }
-  // It is known to hold a copy, unless it has dropped that silently.
+  // Is the child known to hold a copy, unless it has dropped that silently?
   bool has(int child) const { return owner == child || (sharers.has(child) && !unnamed); }
   bool others_share(int child) const { return unnamed || sharers.any_but(child); }
-  // The row of resolver.table that a request of this child meets; kNobody: the level's own.
+  // Returns the row of resolver.table that a request of this child meets. `child` is kNobody for
+  // what the level does on its own behalf.
   Children row(int child) const {
     if (owner == kNobody) return shared() ? Children::S : Children::N;
     if (owner == child) return Children::R;
@@ -48,7 +49,7 @@ struct Holders {
     add_sharer(owner);
     owner = kNobody;
   }
-  // After a ProbeS the owner keeps ownership, a shared copy, or nothing.
+  // Records the owner's answer to a ProbeS: it keeps ownership, a shared copy, or nothing.
   void owner_answered(uint8_t flags) {
     if (owner == kNobody || (flags & Flag::own)) return;
     if (flags & Flag::shared) add_sharer(owner);
@@ -59,7 +60,8 @@ struct Holders {
     sharers.clear();
     unnamed = false;
   }
-  // Those that may share, of `children`, in regions of so many.
+  // Calls f for each child that may share. If more share than can be named, these are all children
+  // of each region that has a listed sharer. `children`: the resolver's; `region`: the size of one.
   template <class F>
   void each_sharer(int children, int region, F f) const {
     if (!unnamed) return sharers.each(f);
@@ -71,8 +73,8 @@ struct Holders {
     }
   }
 
-  // Whose copy must go before this child is given one, where no more than `pointers_` may have one
-  // (R11.3): the next sharer after it. kNobody: there is a pointer for the child.
+  // Returns the child whose copy must go before this one is given a copy, if at most `pointers_`
+  // may have one (R11.3): the next sharer after it. kNobody: there is a pointer for the child.
   int displaced_by(int child) const {
     const int named = sharers.count() - sharers.has(child) + (owner != kNobody);
     if (named < pointers_) return kNobody;

@@ -1,8 +1,9 @@
 // Probes that the level above sends to a join (J2, J3). Part of resolver.hh.
 //
-// Interface: must_wait() and children_first() say whether a probe has its turn; ask_children(), and
-// reply() when they have answered. Invariant: a join that waits for the level above still answers
-// probes from there, with the right that is left; so waiting never forms a cycle (J2).
+// Interface: must_wait() and children_first() say whether a probe has its turn. Then
+// ask_children(), and reply() when they have answered. Invariant: a join that waits for the level
+// above still answers probes from there, with the right that is left; so waiting never forms a
+// cycle (J2).
 #pragma once
 
 #include "coherence/above.hh"
@@ -31,16 +32,17 @@ class Join {
   void reply();
 
  private:
-  Waits waits() const;  // what the join waits for: the column group of join.table
-  Cell cell() const;    // of join.table, for the probe
+  Waits waits() const;  // the column group of join.table: what the join waits for
+  Cell cell() const;    // the cell of join.table for the probe
   void take_answers();
 
   Env& env_;
   E& entry_;
 };
 
-// While a probe waits, requests of the children that need no right from above go first: `grants`
-// of them, and as many as come while the request behind the probe is young (J3).
+// Returns whether the next request of a child goes before the waiting probe: one that needs no
+// right from above, if it is among the first `grants` such, or while the request behind the probe
+// is young (J3).
 template <class Env>
 bool Join<Env>::children_first() const {
   if (entry_.phase != Phase::idle || entry_.queue.empty()) return false;
@@ -73,8 +75,8 @@ Cell Join<Env>::cell() const {
   return cell;
 }
 
-// The children have answered: the client half answers the level above. This level keeps its data as
-// far as the right that is left allows.
+// Called when the children have answered: answers the level above as its client. This level keeps
+// its data as far as the right that is left allows.
 template <class Env>
 void Join<Env>::reply() {
   Above above(env_, entry_);

@@ -65,25 +65,25 @@ struct Flag {
 struct Header {
   Kind kind = Kind::Inv;
   uint8_t flags = 0;           // Answer
-  State right = State::I;      // Data: what is granted; probes: what the owner is to hand over
+  State right = State::I;      // Data: right granted; probes: right that the owner hands over
   bool wants_unblock = false;  // Data, Grant, probes: `resolver` waits for an Unblock (R5)
   bool contended = false;      // Data, Grant, probes: others wait for the line (rule C9)
-  bool carries = false;        // `data` is there (which decides the message's size)
+  bool carries = false;        // `data` is valid (which decides the message's size)
   Agent from = kNobody, to = kNobody;
   Agent requester = kNobody;   // probes: to whom the data go; kNobody: back to the resolver
   Agent resolver = kNobody;    // Data, Grant, probes: whose transaction this is
   uint32_t id = 0, grant = 0;  // numbers of requests, see above
   uint64_t line = 0;
-  uint64_t since = 0;  // when the request was sent; probes: the request behind; 0: none (J3.3)
+  uint64_t since = 0;  // when the request (probes: the one behind it) was sent; 0: none (J3.3)
 };
 
-// What the messages of a far atomic carry instead of a line's data: `Asks`, the operation, and
+// Types that messages of a far atomic carry instead of a line's data: `Asks`, the operation, and
 // `Reads`, what it has read. Specialized for each kind of data (fabric/atomic.hh).
 template <class Data>
 struct FarAtomic;
 
-// What keeps data, or a message with what it carries, beyond the present call. Data that only refer
-// to bytes have types of their own for that (fabric/atomic.hh); others are values.
+// The type that keeps a T (data, or a message with what it carries) beyond the present call. Data
+// that only refer to bytes have types of their own for that (fabric/atomic.hh); others are values.
 template <class T>
 struct Keeper {
   using Type = T;
@@ -98,15 +98,15 @@ struct Message : Header {
   using Reads = typename FarAtomic<Data>::Reads;
   union {
     char nothing;
-    Data data;       // where `carries` says so
-    Asks operation;  // of an Amo
-    Reads old;       // of a Value
+    Data data;       // valid if `carries`
+    Asks operation;  // valid in an Amo
+    Reads old;       // valid in a Value
   };
 
   // Does not clear the union: that would cost as much as the rest of a message.
   Message() : nothing(0) {}
 
-  // The flag and the data are set together, here only.
+  // Sets the flag and the data together. Nothing else sets them.
   void carry(const Data& bytes) {
     carries = true;
     data = bytes;

@@ -7,7 +7,7 @@
 
 namespace uncore {
 
-// In place of an event: none is raised.
+// Stands for an event where none is raised.
 inline constexpr auto kNoEvent = static_cast<TransactionEvent>(0xff);
 
 template <class Env>
@@ -18,8 +18,8 @@ class Probes {
 
   Probes(Env& env, E& entry) : env_(env), entry_(entry) {}
 
-  // The row, and a cell, of resolver.table; `requester`: the ordinal of the child that asks, or
-  // kNobody.
+  // Return the row, and a cell, of resolver.table. `requester`: the ordinal of the child that asks,
+  // or kNobody.
   Children row(int requester) const {
     return env_.policy().snoop ? Children::U : entry_.holders.row(requester);
   }
@@ -79,7 +79,7 @@ TransactionEvent Probes<Env>::ask(Cell cell, int spared, Agent data_to, int disp
   return entry_.poll.waiting == 0 ? outcome() : kNoEvent;
 }
 
-// `right`: what the owner is to hand over with the data.
+// Sends a probe to one child. `right`: the right that the owner hands over with the data.
 template <class Env>
 void Probes<Env>::send(Kind kind, int child, Agent data_to, State right) {
   Msg m;
@@ -106,8 +106,9 @@ TransactionEvent Probes<Env>::answered(const Msg& answer) {
   return --entry_.poll.waiting == 0 ? outcome() : kNoEvent;
 }
 
-// The event that the last answer raises: the requester has the data, or this level has them to give
-// (Answers); or nobody has (Missing, Dropped). Missing of a Put: its data do not count.
+// Returns the event that the last answer raises. Answers: the requester has the data, or this level
+// has them to give. Missing (root) or Dropped (join): nobody has them. For a Put, Missing means
+// that its data do not count.
 template <class Env>
 TransactionEvent Probes<Env>::outcome() const {
   using Event = TransactionEvent;

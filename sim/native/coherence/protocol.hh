@@ -1,10 +1,10 @@
 // The protocol tables as the engines and the checker execute them.
 //
 // Python parses, checks and packs the tables of sim/uncore/protocol; here they are only looked up.
-// What the names below mean stands at the heads of those tables. The lists are the one source of
-// the names: Python asks for them (`names()`) and packs in this order. States are the tables' own:
+// The heads of those tables say what the names below mean. The lists are the only source of the
+// names: Python asks for them (`names()`) and packs in this order. States belong to the tables:
 // here they are positions, whose names come with the cells.
-// A cell is 32 bits: the next state in the low byte, an action bit each above.
+// A cell has 32 bits: the next state in the low byte, and above it one bit for each action.
 // Invariant: a cell with the bit `impossible` is never executed; meeting one is an engine error.
 #pragma once
 
@@ -74,8 +74,8 @@ UNCORE_NAMES(transaction_actions, UNCORE_TRANSACTION_ACTIONS)
 #undef UNCORE_NAMES
 }  // namespace name
 
-// An action's bit in a cell: of client.table `Act::give`, of resolver.table `Plan::inv`, of
-// join.table `Ask::wait`.
+// The actions' bits in a cell: of client.table, as in `Act::give`; of resolver.table, `Plan::inv`;
+// of join.table, `Ask::wait`.
 #define UNCORE_INDEX(n) n##_,
 #define UNCORE_BIT(n) n = 1u << (8 + static_cast<unsigned>(Index::n##_)),
 struct Act {
@@ -90,26 +90,27 @@ struct Ask {
   enum class Index : uint8_t { UNCORE_JOIN_ACTIONS(UNCORE_INDEX) };
   enum Bit : uint32_t { UNCORE_JOIN_ACTIONS(UNCORE_BIT) };
 };
-// The actions of transaction.table, in the order in which a cell's are done; from `poll` on an
-// action may raise an event.
+// The actions of transaction.table, in the order in which those of a cell are done. From `poll` on,
+// an action may raise an event.
 enum class Do : uint8_t { UNCORE_TRANSACTION_ACTIONS(UNCORE_NAME) };
 static_assert(static_cast<uint32_t>(Plan::probeS) == Ask::probeS &&
               static_cast<uint32_t>(Plan::probeM) == Ask::probeM &&
               static_cast<uint32_t>(Plan::inv) == Ask::inv);
 
-// The event of Data with the right that they grant: one for each state, behind the named events.
+// Returns the event of Data that grant `right`: there is one for each state, behind the named
+// events.
 inline constexpr ClientEvent data_event(State right) {
   return static_cast<ClientEvent>(name::client_events.size() + static_cast<std::size_t>(right));
 }
 
-// What is done, and the next state of a line or phase of a transaction.
+// A cell: the actions that are done, and the next state of a line or phase of a transaction.
 struct Cell {
   static constexpr uint32_t impossible = 1u << 31;
   uint32_t bits = impossible;
   bool has(uint32_t action) const { return (bits & action) != 0; }
   bool possible() const { return (bits & impossible) == 0; }
   State next() const { return static_cast<State>(bits & 0xff); }
-  uint32_t actions() const { return bits >> 8; }  // of a possible cell
+  uint32_t actions() const { return bits >> 8; }  // for possible cells only
   Phase phase() const { return static_cast<Phase>(bits & 0xff); }
 };
 
@@ -141,7 +142,7 @@ class Protocol : public StateProperties {
   Cell resolver(Children c, Request r) const {
     return resolver_[static_cast<std::size_t>(c) * kRequests + static_cast<std::size_t>(r)];
   }
-  // next(): the right granted, as a state.
+  // The cell's next() is the right granted, as a state.
   Cell grant(Request r, Answers a) const {
     return grant_[static_cast<std::size_t>(r) * kAnswers + static_cast<std::size_t>(a)];
   }
@@ -164,7 +165,7 @@ class Protocol : public StateProperties {
   std::array<Cell, kPhases * kTransactionEvents> transaction_{};
 };
 
-// What an engine throws when a machine meets a cell declared impossible, or loses dirty data.
+// Thrown when a machine meets a cell declared impossible, or loses dirty data.
 struct ProtocolError {
   std::string what;
 };

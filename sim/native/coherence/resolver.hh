@@ -4,8 +4,8 @@
 // Pure protocol, as client.hh: transaction.table says what happens. This file decides what starts
 // when. Its parts are transaction.hh (the table; requests of children), probes.hh (children asked),
 // grants.hh, writeback.hh, level.hh (this level's data), above.hh (the right held above) and
-// join.hh (probes from above). Each part is an entry (entry.hh) with its environment for the time
-// of one call. Time, positions, capacities and messages under way are the environment's:
+// join.hh (probes from above). Each part combines an entry (entry.hh) and its environment for the
+// time of one call. Time, positions, capacities and messages under way are the environment's:
 //
 //   Data, Set, Queue                       types (coherence/entry.hh)
 //   protocol(), policy(), self()           the tables, what this resolver is, its agent number
@@ -15,9 +15,9 @@
 //   send_stored(entry, message)            the same, with data of this level's store (R6.1)
 //   memory_read(entry), memory_write(entry, data)   at a root; a read is answered by Data
 //   keep(entry), discard(entry)            data have entered, have left the store
-//   apply(data, request) -> Message        does the atomic operation; the Value that it has read
+//   apply(data, request) -> Message        does the atomic operation; returns its Value message
 //   opened(entry), closed(entry)           a transaction begins, ends
-//   enters(entry, event, state)            called before the right held above becomes that
+//   enters(entry, event, state)            called before the right held above becomes `state`
 //   young(message)                         whether the request behind a probe may wait still (J3.2)
 //   contended(entry)                       whether others wait for the entry's line (C9.2)
 //
@@ -42,9 +42,9 @@ class Resolver {
   void init() {
     if (env_.policy().root) entry_.above.state = env_.protocol().full_right;
   }
-  // A message of any kind that reached the resolver.
+  // Takes a message of any kind that has reached the resolver.
   [[gnu::always_inline]] void receive(const Msg& m) {
-    const bool read = m.kind >= Kind::Data && m.kind <= Kind::PutAck;  // by the actions
+    const bool read = m.kind >= Kind::Data && m.kind <= Kind::PutAck;  // do actions read it?
     happen(accept(m), read ? m : entry_.request);
   }
   // Evicts this level's data; where they are dirty or the level is inclusive, the copies below go
@@ -72,7 +72,7 @@ class Resolver {
   Transaction<Env> transaction_;
 };
 
-// What a message brings happens, then whatever may start. `message`: see Transaction.
+// Executes an event that a message brings, then whatever may start. `message`: see Transaction.
 template <class Env>
 void Resolver<Env>::happen(Event event, const Msg& message) {
   const Msg* read = &message;
@@ -82,7 +82,7 @@ void Resolver<Env>::happen(Event event, const Msg& message) {
   } while (next(event));
 }
 
-// The event that a message is to the transaction, if it is one.
+// Returns the event that a message is to the transaction; kNoEvent: it is none.
 template <class Env>
 inline TransactionEvent Resolver<Env>::accept(const Msg& m) {
   switch (m.kind) {
@@ -132,8 +132,8 @@ void Resolver<Env>::recall() {
   happen(Event::Evict, entry_.request);
 }
 
-// Starts what may start next, if anything may, and says the event: a waiting probe, within a
-// transaction too if its phase allows, or the request at the head of the queue.
+// Starts what may start next: a waiting probe (even during a transaction, if its phase allows), or
+// the request at the head of the queue. Sets its event; returns false if nothing may start.
 template <class Env>
 inline bool Resolver<Env>::next(Event& event) {
   if (entry_.probed && !Join(env_, entry_).children_first()) return start_probe(event);

@@ -1,4 +1,4 @@
-// Properties of the client's states: what rules and engines ask of a state without an event.
+// Properties of the client's states, which rules and engines ask for without an event.
 //
 //   protocol.may_store(state), protocol.is_dirty(state), ...
 //
@@ -27,8 +27,8 @@ class StateSet {
 };
 
 struct StateProperties {
-  StateSet may_load;    // without asking the level above
-  StateSet may_store;   // without asking: nobody else has a copy
+  StateSet may_load;    // a load needs no request to the level above
+  StateSet may_store;   // nor does a store: nobody else has a copy
   StateSet is_written;  // a store does not change the state
   StateSet is_dirty;    // its data differ from the level above, or are to be handed over as such
   StateSet holds_copy;  // the line's data are here
@@ -39,9 +39,9 @@ struct StateProperties {
   StateSet is_owner;         // asked for the line, it hands the data over
   StateSet forwards;         // hands clean data to a reader, though others have them too (F)
 
-  State full_right{};      // what a root holds, and what a write is granted (M)
-  State shared_right{};    // what a reader beside others is granted (S)
-  State passed_right{};    // what a reader is granted to whom the owner passes the line
+  State full_right{};      // right that a root holds, and that a write is granted (M)
+  State shared_right{};    // right that a reader beside others is granted (S)
+  State passed_right{};    // right of a reader to which the owner passes the line (R12)
   bool has_stays = false;  // the client table has the event Stays
   std::vector<std::string> names;
 

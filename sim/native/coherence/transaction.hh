@@ -1,6 +1,6 @@
 // A transaction executes transaction.table (R2): events lead it from phase to phase, and the
-// actions of a cell are functions of the parts of resolver.hh. Those of a child's request are here:
-// its turn, which children are asked, and what their answers mean.
+// actions of a cell are functions of the parts of resolver.hh. The actions of a child's request are
+// here: its turn, which children are asked, and what their answers mean.
 //
 // Interface: begin() for a request; happen() for each event. Invariant: `entry.phase` changes in
 // enter() only.
@@ -23,7 +23,7 @@ class Transaction {
 
   Transaction(Env& env, E& entry) : env_(env), entry_(entry) {}
 
-  // The transaction of `entry.request`, whose turn it is, begins with this event.
+  // Begins the transaction of `entry.request`, whose turn it is. Returns its first event.
   Event begin() {
     entry_.in_hand.valid = false;
     return first_event();
@@ -32,8 +32,8 @@ class Transaction {
   [[gnu::always_inline]] void happen(Event event, const Msg& message);
 
  private:
-  // How many events an event may raise in turn; five in the shipped tables, for a Put that goes on
-  // to the level above.
+  // Longest chain of events that raise each other. The shipped tables have chains of five, for a
+  // Put that goes on to the level above.
   static constexpr int kMostAtOnce = 16;
 
   [[gnu::always_inline]] Cell enter(Event event);
@@ -41,7 +41,7 @@ class Transaction {
   [[gnu::always_inline]] Event decide(Do action);
 
   Event first_event() const;
-  // Each has one caller, and is part of it.
+  // Inlined: each has one caller.
   [[gnu::always_inline]] Event poll();
   [[gnu::always_inline]] void share();
   [[gnu::always_inline]] void revoke();
@@ -54,7 +54,8 @@ class Transaction {
 
 // ---- the table
 
-// Events that an action raises happen at once. A cell has one such action at most, its last.
+// Executes an event, and at once those that its actions raise. A cell has at most one action that
+// raises an event, its last.
 template <class Env>
 inline void Transaction<Env>::happen(Event event, const Msg& message) {
   for (int at_once = 0; event != kNoEvent; ++at_once) {
@@ -120,7 +121,7 @@ inline void Transaction<Env>::perform(Do action, const Msg& message) {
   }
 }
 
-// Does an action that may raise an event, and returns the event.
+// Does an action that may raise an event. Returns the event, or kNoEvent.
 template <class Env>
 inline TransactionEvent Transaction<Env>::decide(Do action) {
   switch (action) {
@@ -145,7 +146,7 @@ inline TransactionEvent Transaction<Env>::decide(Do action) {
 
 // ---- a request
 
-// The event that the request raises when its turn comes.
+// Returns the event that the request raises when its turn comes.
 template <class Env>
 TransactionEvent Transaction<Env>::first_event() const {
   const Kind kind = entry_.request.kind;
@@ -178,9 +179,9 @@ inline TransactionEvent Transaction<Env>::poll() {
                     displaces ? entry_.holders.displaced_by(requester) : kNobody);
 }
 
-// ---- what the answers mean
+// ---- meaning of the answers
 
-// After a ProbeS: what the owner has become, and what the requester is granted.
+// Called after a ProbeS: decides what the owner has become, and what the requester is granted.
 template <class Env>
 inline void Transaction<Env>::share() {
   entry_.holders.owner_answered(entry_.poll.flags);
@@ -192,7 +193,7 @@ inline void Transaction<Env>::share() {
   choose_right(answers);
 }
 
-// The column of grant.table.
+// Returns the column of the grant table that the answers to a ProbeS select.
 template <class Env>
 Answers Transaction<Env>::share_answers() {
   const Poll& poll = entry_.poll;
@@ -206,8 +207,8 @@ Answers Transaction<Env>::share_answers() {
   return Above(env_, entry_).was_passed() ? Answers::passed : Answers::nobody;
 }
 
-// After a ProbeM or Inv: no copy is left but the requester's, or its children's, which it keeps
-// until it is granted more.
+// Called after a ProbeM or Inv: no copy is left but the requester's, or its children's, which it
+// keeps until it is granted more.
 template <class Env>
 inline void Transaction<Env>::revoke() {
   const int requester = env_.ordinal(entry_.request.from);

@@ -18,8 +18,8 @@ class Writeback {
 
   Writeback(Env& env, E& entry) : env_(env), entry_(entry) {}
 
-  // Asks the putter, at a snooping resolver, whether the data of its Put still count: such a
-  // resolver cannot know a stale Put (R3).
+  // Asks the putter whether the data of its Put still count: a snooping resolver cannot recognise a
+  // stale Put (R3).
   TransactionEvent ask_putter() {
     entry_.poll.flags = 0;
     entry_.poll.waiting = 1;
@@ -50,7 +50,7 @@ class Writeback {
   E& entry_;
 };
 
-// No copy is left below: what is dirty is written back, and the line given up (R7.4).
+// Called when no copy is left below: writes back dirty data, and gives up the line (R7.4).
 template <class Env>
 TransactionEvent Writeback<Env>::leave() {
   using Event = TransactionEvent;
