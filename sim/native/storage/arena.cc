@@ -16,24 +16,25 @@
 namespace uncore {
 namespace {
 
-// Far from where Linux puts programs, libraries and heaps.
+// Address of the first arena, far from where Linux puts programs, libraries and heaps.
 constexpr uint64_t kFirst = 0x1000'0000'0000;
 constexpr uint64_t kRoom = uint64_t{1} << 36;
 constexpr uint32_t kArenas = 64;
 constexpr std::size_t kAlign = 64;
-// Kinds of blocks: of so many units of kAlign, then of powers of two of them, which are chunks.
+// Kinds of blocks: kind k < kExact has k units of kAlign bytes; larger blocks have a power of two
+// of such units, and are whole chunks.
 constexpr std::size_t kExact = 1024, kKinds = kExact + 32;
 constexpr std::size_t kChunk = kExact * kAlign, kTogether = 8;
 
-// Stands at the beginning of an arena; chunks follow, each with blocks of one kind: a block needs
-// no room to say what it is. All of it is 0 at first.
+// The head of an arena. Chunks follow it, each with blocks of one kind, so a block needs no header
+// that tells its kind. All of it is 0 at first.
 struct Head {
-  uint64_t end;  // of what is used
+  uint64_t end;  // end of the part that is used, as an offset
   void* root;
-  std::array<void*, kKinds> free;              // blocks of each kind, each of which names the next
-  std::array<uint64_t, kKinds> unused;         // of each kind, where those begin that never were
-  std::array<uint64_t, kKinds> left;           // and how many they are
-  std::array<uint16_t, kRoom / kChunk> kinds;  // of each chunk's blocks
+  std::array<void*, kKinds> free;              // per kind: list of freed blocks
+  std::array<uint64_t, kKinds> unused;         // per kind: offset of blocks that were never used
+  std::array<uint64_t, kKinds> left;           // per kind: number of these
+  std::array<uint16_t, kRoom / kChunk> kinds;  // per chunk: kind of its blocks
 };
 
 std::atomic<uint64_t> taken = 0;  // arenas of this process, a bit each
@@ -45,7 +46,7 @@ bool inside(const void* p) {
   return reinterpret_cast<uint64_t>(p) - kFirst < uint64_t{kArenas} * kRoom;
 }
 
-// The arena that an object is in.
+// Returns the arena that an object is in.
 Head* of(const void* p) {
   return head(static_cast<uint32_t>((reinterpret_cast<uint64_t>(p) - kFirst) / kRoom));
 }
@@ -54,7 +55,7 @@ struct Module {
   uint64_t begin = 0, size = 0;
 };
 
-// Where this library is: its code, and the tables and constants behind it.
+// Returns the address range of this library: its code, and the tables and constants behind it.
 Module module() {
   Dl_info about{};
   dladdr(reinterpret_cast<void*>(&head), &about);
@@ -82,7 +83,7 @@ std::size_t size_of(std::size_t kind) {
 }
 uint64_t rounded(uint64_t bytes) { return (bytes + kChunk - 1) / kChunk * kChunk; }
 
-// Chunks for more blocks of a kind.
+// Adds chunks for more blocks of a kind.
 void grow(Head& h, std::size_t kind) {
   const std::size_t size = size_of(kind);
   const uint64_t room = rounded(kind < kExact ? kTogether * size : size);
@@ -114,8 +115,8 @@ void release(void* block) {
   h.free[kind] = block;
 }
 
-// A content is packed, because half of the words are 0: of so many words, which are not, a bit
-// each; then those.
+// A content is packed, because half of the words are 0. Each group of kGroup words is a word whose
+// bits tell which of them are not 0, followed by those.
 constexpr std::size_t kGroup = 64, kPart = std::size_t{1} << 24;
 constexpr std::size_t kWords = kRoom / sizeof(uint64_t);
 
@@ -216,7 +217,7 @@ void Arena::grow_in_large_pages() {
 }  // namespace uncore
 
 #ifndef __SANITIZE_ADDRESS__
-// Strings are compiled into the C++ library, and would be allocated there.
+// Instantiates strings in this module: those compiled into the C++ library would allocate there.
 template class std::basic_string<char>;
 
 void* operator new(std::size_t size) {

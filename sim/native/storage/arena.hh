@@ -1,13 +1,13 @@
 // The memory of one run, at an address of its own, so that the run can be saved as it stands.
 //
 // Interface: while an Arena::In lives, whatever its thread allocates is in the arena of the object
-// that it names, if that is in one. content() is what is in an arena, packed; again() and put()
-// bring it back, in another process too: at the same address, so that every pointer in it holds;
-// those to this module's own code and tables move with the module. So what is saved is complete by
-// construction: no class lists its fields, and none can be forgotten.
+// that it names, if that is in one. content() returns what is in an arena, packed. again() and
+// put() restore it, in another process, too: at the same address, so that pointers into the arena
+// stay valid; those to this module's own code and tables are moved with the module. So what is
+// saved is complete by construction: no class lists its fields, and none can be forgotten.
 //
 // Invariant: nothing in an arena points to what is allocated outside. Only the build that saved a
-// content can use it; who keeps it must know which one that was.
+// content can use it; whoever keeps a content must record which build that was.
 #pragma once
 
 #include <cstddef>
@@ -20,19 +20,20 @@ namespace uncore {
 
 class Arena {
  public:
-  // Where one was: its place among arenas, and where this module was then.
+  // The place of a saved arena: its number among arenas, and the address of this module then.
   struct Place {
     uint32_t number = 0;
     uint64_t module = 0;
   };
 
-  static const std::size_t kLeast, kMost;  // bytes of a content
+  static const std::size_t kLeast, kMost;  // least and most bytes of a content
 
-  // Null where the host has no room for one: sanitizers keep their own memory.
+  // Makes an arena. Null if the host has no room for one, or a sanitizer keeps its own memory.
   static std::optional<Arena> make();
-  // Room for one that was saved; null where its place is taken in this process.
+  // Makes the empty arena that a saved content goes into; null if its place is taken in this
+  // process.
   static std::optional<Arena> again(Place saved);
-  // What comes next of its content, in whatever pieces. False: there is too much.
+  // Restores the next piece of the saved content, of any size. Returns false if there is too much.
   bool put(std::span<const uint64_t> packed);
   Arena(Arena&& other) noexcept;
   ~Arena();
@@ -52,20 +53,20 @@ class Arena {
   static void release(void* block);
 
   Place place() const;
-  // A part of it; behind the last one nothing.
+  // Returns a part of the content, packed; nothing behind the last part.
   std::vector<uint64_t> content(std::size_t part) const;
-  void*& root();  // what the owner finds again
-  // From now on. What is put is not: most of it is not touched again, and the system would have to
-  // clear a large page before each part.
+  void*& root();  // object from which the owner reaches all others in a restored arena
+  // Lets the arena use large pages from now on. A content is put before that: most of it is not
+  // touched again, and the system would have to clear a large page before each part.
   void grow_in_large_pages();
 
  private:
   explicit Arena(uint32_t number, uint64_t saved = 0) : number_(number), saved_(saved) {}
 
   uint32_t number_;
-  uint64_t saved_;          // where the module was when it was saved
-  std::size_t filled_ = 0;  // words, as far as has been put
-  uint64_t bits_ = 0;       // of the last of them, those that are still to come
+  uint64_t saved_;          // address of the module when the content was saved
+  std::size_t filled_ = 0;  // number of words that put() has restored, in whole groups
+  uint64_t bits_ = 0;       // words of the last group that are still to come, a bit each
   bool mine_ = true;
 };
 

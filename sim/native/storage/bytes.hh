@@ -1,7 +1,7 @@
 // A line's bytes, and how many a machine's lines have (A2): 64, 128 or 256.
 //
-// A line's number is that of its first 64 bytes, whatever its size; so its address follows from its
-// number, and only what finds the line of an address must know the size (LineSize).
+// A line's number is its address over 64, whatever its size. So its address follows from its
+// number, and only code that finds the line of an address must know the size (LineSize).
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace uncore {
 
-inline constexpr unsigned kUnitBytes = 64;  // of the smallest line
+inline constexpr unsigned kUnitBytes = 64;  // size of the smallest line
 inline constexpr unsigned kUnitShift = 6;
 
 // Lines of 64 bytes, where the size is known to be that.
@@ -32,24 +32,23 @@ class LineSize {
   bool wide() const { return shift_ > 0; }
   uint64_t number(uint64_t address) const { return (address & first_) >> kUnitShift; }
   unsigned offset(uint64_t address) const { return static_cast<unsigned>(address & within_); }
-  // How many lines precede this one: neighbours have neighbouring ordinals.
+  // Returns the number of lines before this one: neighbours have neighbouring ordinals.
   uint64_t ordinal(uint64_t number) const { return number >> shift_; }
-  // Which 64ths of a line some of its bytes are in, a bit each: what observers tell bytes apart by.
+  // Returns the 64ths of a line that these bytes are in, a bit each. Observers tell bytes apart so.
   uint64_t parts(unsigned offset, unsigned size) const {
     const unsigned first = offset >> shift_, last = (offset + size - 1) >> shift_;
     return ((uint64_t{2} << (last - first)) - 1) << first;
   }
 
  private:
-  uint64_t within_, first_;  // of an address: its place in the line, and the line's
+  uint64_t within_, first_;  // masks of an address: its offset in the line, the line's address
   unsigned shift_;
 };
 
-// Where a line's bytes are: a reference, good as long as whoever keeps them is there. Copied, it
-// refers to the same bytes.
+// A reference to a line's bytes, valid as long as their owner is. A copy refers to the same bytes.
 struct Bytes {
   uint8_t* at = nullptr;
-  unsigned size = 0;  // of the line
+  unsigned size = 0;  // bytes of the line
 
   uint64_t read(unsigned offset, unsigned bytes) const {
     const uint8_t* const from = at + offset;
@@ -81,9 +80,9 @@ struct Bytes {
         std::memcpy(to, &value, bytes);
     }
   }
-  // Of an address in the line.
+  // Returns the offset of an address in the line.
   unsigned offset(uint64_t address) const { return static_cast<unsigned>(address & (size - 1)); }
-  // The bytes become those of another place, if that has any.
+  // Copies the bytes of another place, if that has any.
   void fill(const Bytes& from) const {
     if (!from.at) [[unlikely]]
       return;
@@ -104,7 +103,7 @@ struct Bytes {
   }
 };
 
-// Bytes of its own, from when it is first given some.
+// Bytes that it owns: allocated when it is first given some, and always copied.
 class KeptBytes : public Bytes {
  public:
   KeptBytes() = default;

@@ -3,8 +3,8 @@
 // Lines come in strides: a structure for each hart, a page for each thread. The table's buckets are
 // the low bits of the hash, and std::hash of an integer is the integer, so that strides would
 // collide; Fibonacci hashing (Knuth, The Art of Computer Programming, vol. 3, 6.4) spreads them.
-// Eight that follow each other stay together: who goes through memory finds the next one where the
-// host has just been.
+// Eight lines that follow each other stay together, so that code which goes through memory finds
+// the next entry where the host has just been.
 #pragma once
 
 #include <tsl/robin_map.h>
@@ -15,7 +15,7 @@
 namespace uncore {
 
 struct LineHash {
-  static constexpr unsigned kTogether = 3;  // as a power of two
+  static constexpr unsigned kTogether = 3;  // log2 of the lines that stay together
   std::size_t operator()(uint64_t line) const {
     const uint64_t block = (line >> kTogether) * 0x9E3779B97F4A7C15u >> 32;
     return block << kTogether | (line & ((1u << kTogether) - 1));

@@ -1,12 +1,12 @@
-// The items in one set of a cache, of which the one that was used longest ago goes first.
+// The items in one set of a cache, with LRU replacement.
 //
-// Each item says when it was used last; the set remembers beside each what it said once. Time goes
-// on, so whatever is remembered is at most too early, and the oldest is found by asking, again and
-// again, the one that seems the oldest: one or two items instead of all, each of which is in memory
-// of its own that the host may have to fetch.
+// Each item says when it was used last, and the set remembers beside it what it said some time ago.
+// Uses only become later, so a remembered time is at most too early. So the oldest item is found by
+// asking, repeatedly, the one that seems the oldest: one or two items instead of all. Each item is
+// in memory of its own, which the host may have to fetch.
 //
 // Interface: add, remove, size, oldest, any; `Item::last_use()` is comparable. Invariant: when the
-// oldest is asked for, what is remembered is not later than what the item says.
+// oldest is asked for, no remembered time is later than what its item says.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class Ways {
     *find(item) = ways_.back();
     ways_.pop_back();
   }
-  // Of those that `may_go`, or null.
+  // Returns the least recently used item that `may_go`, or null.
   template <class MayGo>
   Item* oldest(MayGo may_go) {
     for (const Way* stays = nullptr;;) {
@@ -52,7 +52,7 @@ class Ways {
   struct Way {
     Item* item;
     decltype(item->last_use()) used;
-    // Of those that were used at one time, the one that stands first.
+    // Orders by last use; items that were used at the same time, by their place in the set.
     bool before(const Way& o) const { return used == o.used ? this < &o : used < o.used; }
   };
   auto find(const Item& item) { return std::ranges::find(ways_, &item, &Way::item); }
