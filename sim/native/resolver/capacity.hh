@@ -1,8 +1,8 @@
-// What a resolver has room for: entries and data, in sets of ways (R7.5, R8).
+// The capacity of a resolver: its entries and its data, in sets of ways (R7.5, R8).
 //
 // Interface: take_entry and keep, which may evict; drop and forget; use. `evict` is called with
-// each entry that has lost its way. Invariant: only quiet entries are evicted; where none is quiet,
-// a set overflows for a while.
+// each entry that has lost its way. Invariant: only quiet entries are evicted; if none is quiet, a
+// set overflows for a while.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,15 @@
 
 namespace uncore {
 
-// Ways that lines take; `kMember` is true of an entry that has one.
+// Ways that lines take. `kMember` is the flag of an entry that has one.
 template <bool EntryTimes::* kMember>
 class LineWays {
  public:
   LineWays(LineSize size, uint32_t sets, uint32_t ways)
       : ways_(ways), sets_(size, std::max(1u, sets)) {}
 
-  // Gives it a way, if it has none; then the least recently used quiet ones go.
+  // Gives the entry a way, if it has none. Then the least recently used quiet entries lose theirs
+  // until the set fits.
   template <class Evict>
   void add(TimedEntry& entry, Evict evict) {
     if (entry.*kMember) return;

@@ -1,4 +1,4 @@
-// Children by ordinal: two words inline, more where a resolver has more than 128 children.
+// A set of children, by ordinal: two words inline, more if a resolver has more than 128 children.
 #pragma once
 
 #include <bit>

@@ -22,7 +22,7 @@ class Entries {
     TimedEntry* const recent = recent_[slot(line)];
     return recent && recent->line == line ? recent : look_up(line);
   }
-  // The line must not have one.
+  // Adds an entry for a line that has none.
   TimedEntry& add(const ResolverAt& at, uint64_t line) {
     return *(recent_[slot(line)] = (entries_[line] = make(at, line)).get());
   }
@@ -55,8 +55,8 @@ class Entries {
   }
 
   LineMap<std::unique_ptr<TimedEntry>> entries_;
-  std::vector<std::unique_ptr<TimedEntry>> spare_;  // of forgotten lines
-  std::array<TimedEntry*, kRecent> recent_{};       // a transaction asks for it several times
+  std::vector<std::unique_ptr<TimedEntry>> spare_;  // entries of forgotten lines, to be reused
+  std::array<TimedEntry*, kRecent> recent_{};  // a transaction looks its entry up several times
 };
 
 }  // namespace uncore

@@ -6,7 +6,8 @@
 namespace uncore {
 namespace {
 
-// The pointers' bits as a vector: for how many children each stands (R11.2).
+// Returns the number of children that each bit stands for if the pointers' bits are a vector
+// (R11.2).
 int region_of(const ResolverSpec& spec) {
   const std::size_t children = spec.children.size();
   const auto digits = std::max<std::size_t>(1, std::bit_width(children - 1));
@@ -78,7 +79,8 @@ Action ResolverAgent::act(Packet& packet, Time now) {
   return Action::nothing;
 }
 
-// How much later than it came a message acts, once: a lookup (R9.2), or a turn (R5.3).
+// Returns the time by which a message acts later than it came: a lookup (R9.2), or a turn (R5.3).
+// A message is delayed once.
 Time ResolverAgent::delay(const Packet& packet) {
   if (packet.delayed) return 0;
   if (packet.message.kind == Kind::Unblock)
@@ -92,8 +94,8 @@ bool ResolverAgent::has_successor(const Packet& packet) {
   return e && !e->queue.empty() && !around_.map.free(e->line);
 }
 
-// The owner of a line, if it is away from this node, stands with the line in memory (R9.1). The
-// root has it at hand while a transaction is under way, or others wait (R9.3).
+// Must the owner of the line be looked up in memory? Memory has its name if it is away from this
+// node (R9.1); the root knows it while a transaction is under way, or others wait (R9.3).
 bool ResolverAgent::must_look_up(const Packet& packet) {
   const Msg& m = packet.message;
   if (!is_request(m.kind) || m.kind == Kind::Put) return false;
@@ -142,7 +144,7 @@ void ResolverAgent::forget_blank(TimedEntry& e) {
 const Bytes* ResolverAgent::stored_data(uint64_t line) {
   const TimedEntry* e = entries_.find(line);
   if (!e) return nullptr;
-  if (e->in_hand.valid) return &e->in_hand.data;  // of the transaction under way
+  if (e->in_hand.valid) return &e->in_hand.data;  // a transaction has them to give
   const bool valid = (e->copy.stored && e->copy.dirty) || e->phase == Phase::put;
   return valid ? &e->copy.data : nullptr;
 }

@@ -2,8 +2,8 @@
 // positions and capacities (rules R1, R5.3, R7, R8 and R9).
 //
 // Requests and probes from above wait for their slice and occupy it for `service`; answers, data
-// and `Unblock`s do not. Interface: arrive() and act() at the actions of these names; both return
-// what follows at once, because nothing else happens before: act, or nothing.
+// and `Unblock`s do not. Interface: arrive() and act() at the events of these names. Both return
+// the action that follows at once, because no other event comes before it: act, or nothing.
 #pragma once
 
 #include "fabric/network.hh"
@@ -37,9 +37,9 @@ class ResolverAgent {
   Action arrive(Packet& packet, Time now);  // at its slice
   Action act(Packet& packet, Time now);     // after service
 
-  // The line's bytes if this level's are the valid ones; for functional reads.
+  // Returns the line's bytes if this level's are the valid ones, else null; for functional reads.
   const Bytes* stored_data(uint64_t line);
-  // Wherever the line's bytes are, valid or not.
+  // Calls f for each place here that has bytes of the line, valid or not.
   template <class F>
   void each_copy(uint64_t line, F f) {
     TimedEntry* const e = entries_.find(line);
@@ -73,14 +73,14 @@ class ResolverAgent {
   const Agent self_;
   const ResolverSpec& spec_;
   const Policy policy_;
-  const bool delays_;  // whether delay() has anything to say
+  const bool delays_;  // delay() may return more than 0
   Slices slices_;
   Entries entries_;
   Capacity capacity_;
   uint32_t requests_ = 0;
 };
 
-// --- what the protocol asks for all the time ---
+// --- functions of the environment that the protocol calls all the time ---
 
 inline const Protocol& ResolverAt::protocol() const { return agent_.around_.protocol; }
 inline const Policy& ResolverAt::policy() const { return agent_.policy_; }

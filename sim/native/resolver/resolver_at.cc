@@ -12,7 +12,7 @@ const TimedEntry& timed(const ResolverAt::E& e) { return static_cast<const Timed
 
 }  // namespace
 
-// Another child, or an agent above, waits for the line and will take it from its new owner (C9.2).
+// Does another child, or an agent above, wait for the line, to take it from its new owner (C9.2)?
 bool ResolverAt::contended(const E& e) const {
   return e.contended || e.probed ||
          e.queue.any([&](const Msg& m) { return m.kind != Kind::Put && m.from != e.request.from; });
@@ -20,7 +20,8 @@ bool ResolverAt::contended(const E& e) const {
 
 // --- messages ---------------------------------------------------------------------------------
 
-// Data are those of the sender of the data in hand, else this level's.
+// Sends a message. The origin of its data is whoever sent the data in hand; if there are none, this
+// level.
 void ResolverAt::send(const E& e, const Msg& m) {
   agent_.around_.observer.sent(e, m, now_);
   const Agent origin = e.in_hand.valid ? timed(e).origin : agent_.self_;
@@ -30,11 +31,11 @@ void ResolverAt::send(const E& e, const Msg& m) {
 void ResolverAt::send_stored(E& e, const Msg& m) {
   agent_.around_.observer.supplied(e, agent_.self_);
   agent_.capacity_.use(timed(e));
-  const bool waited = m.kind == Kind::Value;  // its slice has
+  const bool waited = m.kind == Kind::Value;  // its slice was occupied for data_hit (C8.2)
   agent_.around_.network.send(m, waited ? now_ : read_data(e), agent_.self_);
 }
 
-// When a copy of the line leaves: copies of one line leave one after another (R6.2).
+// Returns when a copy of the line leaves: copies of one line leave one after another (R6.2).
 Time ResolverAt::read_data(E& entry) {
   if (agent_.around_.map.free(entry.line)) return now_;
   TimedEntry& e = timed(entry);

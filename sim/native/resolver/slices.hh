@@ -13,13 +13,13 @@ class Slices {
  public:
   explicit Slices(std::size_t count) : slices_(count) {}
 
-  // Occupies a slice as soon as it is free; when the service is over.
+  // Occupies a slice as soon as it is free. Returns when the service is over.
   Time occupy(std::size_t slice, Time now, Time service) {
     Slice& s = slices_[slice];
     s.busy += service;
     return s.free = std::max(now, s.free) + service;
   }
-  // The longest summed service time of a slice.
+  // Returns the service time of the busiest slice, summed over the run.
   Time busiest() const { return std::ranges::max(slices_, {}, &Slice::busy).busy; }
 
  private:

@@ -1,5 +1,5 @@
-// A line's entry at a resolver in time: what the protocol has of it (coherence/entry.hh), and what
-// times and capacities add.
+// A line's entry at a resolver: that of the protocol (coherence/entry.hh), and what times and
+// capacities add.
 #pragma once
 
 #include "resolver/resolver_at.hh"
@@ -14,7 +14,7 @@ struct EntryTimes {
   uint64_t last_use() const { return used; }
 };
 
-// Aligned, so that an eviction meets what it asks of an entry in one line of the host.
+// Aligned so that all that an eviction reads of an entry is in one cache line of the host.
 struct alignas(64) TimedEntry : EntryTimes, Entry<ResolverAt> {
   using Entry::Entry;
 };

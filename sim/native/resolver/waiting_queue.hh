@@ -1,7 +1,7 @@
 // Requests that wait for a line, in the order in which they arrived.
 //
-// A ring: a thousand waiting requests are more than the host's first cache, so they stay where they
-// are, and only what is meant of each is touched (Message::assign).
+// A ring buffer. A thousand waiting requests are more than the host's L1 holds, so they are not
+// moved, and only the valid part of each is copied (Message::assign).
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ class WaitingQueue {
     if (size_ == ring_.size()) grow();
     ring_[at(size_++)].assign(request);
   }
-  // The first one leaves.
+  // Removes the first one, and copies it to `to`.
   void pop(Request& to) {
     to.assign(front());
     first_ = at(1);
