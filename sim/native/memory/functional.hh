@@ -1,6 +1,6 @@
-// Memory as a program would find it, read at once: for the fetch of code, for the services of a
-// guest, and for the outcome. The newest bytes may be anywhere, so whoever knows all agents
-// (engine/newest_bytes.hh) tells them.
+// Memory as a program would find it, accessed at once: for the fetch of code, for the services of a
+// guest, and for the outcome. The newest bytes may be anywhere, so the class that knows all agents
+// implements this (engine/newest_bytes.hh).
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,13 @@ class FunctionalMemory {
   virtual ~FunctionalMemory() = default;
 
   virtual void read(uint64_t address, std::size_t size, uint8_t* to) = 0;
-  // Within a line, in all its copies, as if it had always been so: whoever sleeps on it wakes.
+  // Writes bytes of one line in all its copies, as if they had always been there. Harts that sleep
+  // until the line changes wake.
   virtual void write(uint64_t address, std::size_t size, const uint8_t* from, Time now) = 0;
 
-  // Is it all RAM?
+  // Are all of these bytes RAM?
   bool mapped(uint64_t address, unsigned size) const { return address - kRamBase + size <= size_; }
-  // The four bytes at an address; of what is no RAM zero. False: not even half of them is.
+  // Reads four bytes; bytes outside RAM are zero. Returns false if even the first two are outside.
   bool fetch(uint64_t address, uint32_t& word) {
     if (address < kRamBase || !mapped(address, 2)) return false;
     word = 0;

@@ -1,7 +1,7 @@
-// The memory nodes: what they hold, the channel of each (M1), and the cache before it (M2).
+// The memory nodes: the bytes, the channel of each node (M1), and the cache before it (M2).
 //
-// The roots are the points of order: a writeback changes the bytes when a root sends it, by
-// line(); what reaches a node later only takes its time there.
+// The roots are the points of order: a root changes the bytes, by line(), when it sends a
+// writeback. The message that reaches the node later only occupies its channel (M1.1, M1.3).
 #pragma once
 
 #include <vector>
@@ -22,9 +22,9 @@ class Memories {
 
   Bytes line(uint64_t number) { return {pages_.line(number), size_.bytes()}; }
   LineSize line_size() const { return size_; }
-  uint64_t size() const;                               // of all nodes' addresses
-  uint64_t touched() const { return pages_.bytes(); }  // of it, what has been read or written
-  const std::vector<MemoryCache>& caches() const { return caches_; }  // of each node
+  uint64_t size() const;                               // bytes of address space of all nodes
+  uint64_t touched() const { return pages_.bytes(); }  // bytes of pages that were read or written
+  const std::vector<MemoryCache>& caches() const { return caches_; }  // one of each node
   void load(const std::vector<SegmentSpec>& segments);
 
   void arrive(Packet& packet, Time now);  // a read or a writeback reached its node
@@ -38,7 +38,7 @@ class Memories {
   const Agents& agents_;
   Network& network_;
   Pages pages_;
-  std::vector<MemoryChannel> channels_;  // of each node
+  std::vector<MemoryChannel> channels_;  // one of each node
   std::vector<MemoryCache> caches_;
 };
 

@@ -1,4 +1,4 @@
-// The memory-side cache of a node (M2): which of its lines are there. It decides times alone: their
+// The memory-side cache of a node (M2): the set of lines that it has. It decides times only: the
 // bytes are the node's.
 #pragma once
 
@@ -20,7 +20,7 @@ class MemoryCache {
 
   bool exists() const { return count_ > 0; }
 
-  // M2.4: whether the line was there; whether one that memory lacks had to go.
+  // M2.4: result of a use. hit: the line was there; evicts: a line that memory lacks had to go.
   struct Use {
     bool hit, evicts;
   };

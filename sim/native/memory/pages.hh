@@ -1,6 +1,6 @@
-// What memory itself holds, in pages that are allocated when they are first touched.
+// The bytes that memory itself holds, in pages that are allocated when they are first touched.
 //
-// It is not an always-right memory: a line owned by a cache is stale here until it is written back.
+// These need not be the newest: a line owned by a cache is stale here until it is written back.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace uncore {
 
 class Pages {
  public:
-  // From the line's first byte on; no line crosses a page.
+  // Returns the address of the line's first byte; no line crosses a page.
   uint8_t* line(uint64_t number) {
     std::unique_ptr<Page>& page = pages_[number >> kUnitsShift];
     if (!page) page = std::make_unique<Page>();

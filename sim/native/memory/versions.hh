@@ -1,12 +1,13 @@
-// What memory held until lately, doubleword by doubleword: what loads of a weakly ordered core may
-// look back at (rule H8).
+// Recent versions of memory, doubleword by doubleword, for loads of a weakly ordered core to look
+// back at (rule H8).
 //
-// A log of changes for each 64 bytes, newest last; each keeps what it replaced. Whoever holds a
-// copy of a line holds all changes of it up to now, because writers exclude readers: so a hart may
-// look back at the lines that its core holds, however far other cores are behind or ahead of it.
+// There is a log of changes for each 64 bytes, newest last; each change keeps what it replaced. If
+// a core holds a copy of a line, the log has all changes of the line up to the core's time, because
+// writers exclude readers. So a hart may look back at the lines that its core holds, however far
+// other cores are behind or ahead of it.
 //
 // Interface: change() before each write; at() and last(), by a hart whose core holds the line.
-// Invariant: of each are kept all changes that are younger than `span`, and perhaps older ones.
+// Invariant: all changes younger than `span` are kept, and perhaps older ones.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +37,7 @@ class Versions {
       changes.push_back({now, word, line.read(line.offset(word * kWordBytes), kWordBytes)});
   }
 
-  // When a doubleword was written last, as far as that is kept; else 0.
+  // Returns when a doubleword was written last; 0 if no change of it is kept.
   Time last(uint64_t word) const {
     for (const Change& c : std::views::reverse(of(word)))
       if (c.word == word) return c.when;
@@ -47,7 +48,7 @@ class Versions {
     uint64_t value;
     Time since;
   };
-  // The doubleword as it was at `then`; `value` is what it is now.
+  // Returns the doubleword as it was at `then`, and since when. `value` is what it is now.
   Version at(uint64_t word, uint64_t value, Time then) const {
     for (const Change& c : std::views::reverse(of(word))) {
       if (c.word != word) continue;
@@ -68,7 +69,7 @@ class Versions {
   }
 
   const Time span_;
-  LineMap<std::vector<Change>> changes_;  // by 64 bytes
+  LineMap<std::vector<Change>> changes_;  // key: address over 64
 };
 
 }  // namespace uncore
