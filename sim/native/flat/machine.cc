@@ -23,7 +23,7 @@ void write(std::span<uint8_t> bytes, uint64_t value) {
 
 // ---- the port
 
-// Under Answer::retry, every access is refused once.
+// Refuses every access once if the machine answers `retry`.
 bool FlatPort::refuses() {
   refused_ = machine_.answers == Answer::retry && !refused_;
   return refused_;
@@ -160,7 +160,7 @@ FlatMachine::End FlatMachine::run(uint64_t ticks) {
   return End::time;
 }
 
-// Every hart in turn executes what starts before `end`.
+// Lets every hart in turn execute what starts before `end`.
 FlatMachine::End FlatMachine::turn(uint64_t end) {
   for (const auto& port : ports_) {
     Hart<FlatPort>& hart = port->hart;
@@ -184,7 +184,7 @@ Stop FlatMachine::run(FlatPort& port) {
   return stop;
 }
 
-// Answers a stop. False: the guest has ended, and how.
+// Does what a stop asks for. Returns false if the guest has ended, and sets how in `end`.
 bool FlatMachine::serve(FlatPort& port, Stop why, End& end) {
   Hart<FlatPort>& hart = port.hart;
   switch (why) {

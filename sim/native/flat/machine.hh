@@ -1,14 +1,14 @@
-// The plainest machine: harts on flat memory that answers at once. For lockstep tests of the hart
-// against other implementations, and an example of an environment that drives harts.
+// The plainest machine: harts on flat memory that answers at once. It is for lockstep tests of the
+// hart against other implementations, and an example of an environment that drives harts.
 //
-// RAM from kRamBase, and the devices of guest/. Harts take turns of `quantum`
-// ticks; an instruction is a tick, and so is mtime.
+// It has RAM from kRamBase on, and the devices of guest/. Harts take turns of `quantum` ticks. An
+// instruction takes a tick, and mtime counts ticks.
 //
 // Interface: FlatMachine: run(), step(), the harts, memory, what was printed.
 //
 // Invariant: now() is the start of the turn; no hart has executed an instruction that would start
-// after the end of it. `answers` makes every access answered `later` or first `retry`, which must
-// change nothing at all.
+// after the end of it. `answers` lets every access be answered `later`, or first `retry`: this must
+// not change the outcome.
 #pragma once
 
 #include <cstring>
@@ -30,7 +30,8 @@ namespace uncore {
 
 class FlatMachine;
 
-// What access_device() asks for a hart: every register is at hand, an interrupt arrives at once.
+// The devices of a hart, as access_device() uses them: every register is at hand, and an interrupt
+// arrives at once.
 class FlatDevices {
  public:
   FlatDevices(FlatMachine& machine, unsigned hart, uint64_t now)
@@ -93,7 +94,7 @@ class FlatPort {
   void warm_up(uint64_t address);
 
   FlatMachine& machine_;
-  std::unordered_map<uint64_t, uint64_t> loads_;  // by line, while they are cold
+  std::unordered_map<uint64_t, uint64_t> loads_;  // per line: loads so far, up to `warming`
   bool refused_ = false;
 };
 
@@ -122,7 +123,8 @@ class FlatMachine {
 
   // Runs all harts, turn by turn, for `ticks` or until the guest ends.
   End run(uint64_t ticks);
-  // One instruction (or one trap) of one hart. False: it is asleep, or the guest has ended.
+  // Executes one instruction (or one trap) of one hart. Returns false if the hart is asleep, or the
+  // guest has ended.
   bool step(unsigned id);
 
   unsigned harts() const { return static_cast<unsigned>(ports_.size()); }
@@ -133,19 +135,19 @@ class FlatMachine {
   bool mapped(uint64_t address, uint64_t size) const {
     return address >= kRamBase && size <= ram_.size() && address - kRamBase <= ram_.size() - size;
   }
-  // Host access to RAM, for loading programs and reading results.
+  // Gives the host access to RAM, for loading programs and reading results.
   std::span<uint8_t> memory(uint64_t address, uint64_t size) {
     if (!mapped(address, size)) throw std::out_of_range("no RAM at this address");
     return std::span(ram_).subspan(address - kRamBase, size);
   }
 
-  // An exclusive write by hart `id`: other harts lose their reservation of that line.
+  // Notes a write by a hart: the other harts lose their reservations of that line.
   void written(uint64_t address, const FlatPort* by);
 
-  const Answer answers;  // later: every access is; retry: every access is at first
+  const Answer answers;  // later: each access is answered so; retry: each is so at first
   // A hart's n-th load from a line costs warming - n ticks more, while that is positive.
   uint64_t warming = 0;
-  uint64_t changes = 0;  // of memory; the host counts its own
+  uint64_t changes = 0;  // number of writes to memory; the host has to count its own here
   Console console;
   std::vector<Marker> markers;
   std::optional<uint64_t> exit_code;
