@@ -53,7 +53,8 @@ std::optional<Done> AccessUnit::store() {
   return Done{};
 }
 
-// To write a register of another hart occupies this one; to read it waits (rules I1 and I4).
+// Accesses a register of another hart. A write occupies this hart for `send`; a read waits for the
+// answer (rules I1 and I4).
 std::optional<Done> AccessUnit::far_register() {
   using Message = HartMessage::Kind;
   const Register target = *registers_.at(access_.address);

@@ -1,7 +1,7 @@
 // The accesses of a hart to memory, one at a time, and its stores behind them.
 //
 // Interface: note() the access that the hart wants, perform() it when its time has come, and hand
-// on what memory answered(). The last two say Done when the hart can go on.
+// on what memory answered(). The last two return Done when the hart can go on.
 //
 // Invariant: a pending access waits for its turn, for the store buffer (`blocked_`), for an answer
 // of memory, or for a register of another hart.
@@ -18,7 +18,8 @@ namespace uncore {
 
 class AccessUnit {
  public:
-  // What the access read (of an SC: whether it failed), and what it costs beside memory's time.
+  // A completed access: the value that it read (of an SC: 1 if it failed), and the time that it
+  // takes beyond memory's, in ps.
   struct Done {
     uint64_t value = 0;
     Time cost = 0;

@@ -55,7 +55,7 @@ void AsyncHart::run() {
   }
 }
 
-// False: it can go on at once.
+// Handles a stop. Returns false if the hart can go on at once.
 bool AsyncHart::stopped(Stop why) {
   switch (why) {
     case Stop::horizon:
@@ -81,7 +81,7 @@ bool AsyncHart::stopped(Stop why) {
   return false;
 }
 
-// True: the pending access is done.
+// Performs the pending access. Returns whether it is done.
 bool AsyncHart::perform() {
   const std::optional<Done> done = accesses_.perform();
   if (done) resume(*done);
@@ -104,7 +104,7 @@ void AsyncHart::answered(const MemoryAnswer& answer) {
   go_on(accesses_.answered(answer));
 }
 
-// The run has ended, for all harts.
+// Ends the run, for all harts.
 void AsyncHart::end(const std::string& how, uint64_t code) {
   simulator_.print("uncore: " + how + " hart=" + std::to_string(spec_.id) + " code=" +
                    std::to_string(code) + " time=" + std::to_string(simulator_.now()) + '\n');
@@ -144,7 +144,7 @@ void AsyncHart::accept(const HartMessage& message) {
   pending(change.bit, change.level);
 }
 
-// A bit of mip changes. A sleeper wakes; a delay ends early, and the guest's loop then delays for
+// Changes a bit of mip. A sleeper wakes; a delay ends early, and the guest's loop then delays for
 // the rest.
 void AsyncHart::pending(unsigned bit, bool level) {
   const Time now = simulator_.now();
@@ -164,8 +164,8 @@ void AsyncHart::pending(unsigned bit, bool level) {
 
 // ---- semihosting
 
-// What a call reads is read as the guest would read it: its fence before the call has brought what
-// it stored to memory.
+// Begins a semihosting call. The call's arguments are read from memory as the guest would read
+// them: its fence before the call has brought its stores there.
 void AsyncHart::begin_call() {
   call_.emplace(hart_.x[10], hart_.x[11]);
   if (call_->reads()) return read_for_call();

@@ -36,7 +36,8 @@ class AsyncHart {
   void received(const HartMessage& message);
   void answered(const MemoryAnswer& answer);
   void halt() { halted_ = true; }
-  // For when the run is over; prints what the guest has left on its line.
+  // Returns what the hart counted, and prints what the guest has left on its line. Called when the
+  // run is over.
   std::string report();
 
  private:
@@ -68,9 +69,9 @@ class AsyncHart {
   AccessUnit accesses_;
   AsyncPort port_;
   Hart<AsyncPort>& hart_;
-  std::optional<Time> wake_at_;      // of its alarms to run, the one that counts
-  std::optional<Semihosting> call_;  // reads memory
-  RequestId call_request_ = 0;       // of its doubleword
+  std::optional<Time> wake_at_;      // the one of its alarms to run that counts
+  std::optional<Semihosting> call_;  // a call that reads memory
+  RequestId call_request_ = 0;       // number of the call's read of a doubleword
   bool halted_ = false;
 };
 

@@ -1,4 +1,4 @@
-// A memory that answers later: what a hart here asks of it, and what it answers.
+// A memory that answers later: the requests of a hart of this folder, and the answers.
 //
 // It orders accesses to one address, and tells a hart whether anybody wrote a line that the hart
 // has linked. It has no atomic operation beside that pair.

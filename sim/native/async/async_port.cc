@@ -19,8 +19,8 @@ AsyncPort::AsyncPort(const AsyncSpec& spec, const Image& image, AccessUnit& acce
 
 AsyncPort::~AsyncPort() = default;
 
-// Sixteen bytes do not fit a request: no shipped guest, built without Zacas, has the instruction,
-// and one that has it gets an access fault.
+// Answers amocas.q by an access fault, because sixteen bytes do not fit a request. Shipped guests
+// are built without Zacas, and do not have the instruction.
 Answer AsyncPort::cas_pair(uint64_t, Pair, Pair, Pair&, unsigned) { return Answer::fault; }
 
 Answer AsyncPort::fence(unsigned predecessor, unsigned successor) {

@@ -21,9 +21,9 @@ class AsyncPort : public IssuingPort<AsyncPort> {
  public:
   AsyncPort(const AsyncSpec& spec, const Image& image, AccessUnit& accesses,
             InterruptRegisters& registers);
-  ~AsyncPort();  // where a hart's translation is known
+  ~AsyncPort();  // defined in the .cc file, where the type Translation is complete
 
-  // What IssuingPort leaves open.
+  // The functions of a port that IssuingPort does not have.
   Answer issue(const Access& access, Outcome&) {
     accesses_.note(access);
     return Answer::later;
@@ -55,7 +55,7 @@ class AsyncPort : public IssuingPort<AsyncPort> {
   Hart<AsyncPort> hart;
   MeasuredOperations operations;
   Console console;
-  Time delayed_until = 0;  // by its last marker
+  Time delayed_until = 0;  // end of the last delay that a marker asked for
 
  private:
   const AsyncSpec& spec_;

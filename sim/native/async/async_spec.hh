@@ -1,4 +1,4 @@
-// What a hart here is: its number, and what its parts cost, in ps.
+// The parameters of a hart of this folder: its number, and what its parts cost, in ps.
 //
 // Interface: read_async_spec(), from the parameters of engine/sst/parameters.py.
 #pragma once
@@ -16,16 +16,16 @@ struct AsyncSpec {
   uint64_t ram;  // bytes from kRamBase
   Cost cost;
   std::size_t stores;  // entries of the store buffer
-  Time forward;        // of a load that the store buffer answers
-  Time lr;             // more than its load took
-  Time amo;            // more than its two accesses took
-  Time send;           // an interrupt occupies its sender
-  Time accept;         // from its arrival until it is pending
-  Time entry, exit;    // of an interrupt's trap
-  Time watchdog;       // without an operation
+  Time forward;        // cost of a load that the store buffer answers
+  Time lr;             // time that an LR takes beyond its load
+  Time amo;            // time that an AMO takes beyond its two accesses
+  Time send;           // time for which an interrupt occupies its sender
+  Time accept;         // from an interrupt's arrival until it is pending
+  Time entry, exit;    // cost of an interrupt's trap
+  Time watchdog;       // longest time of an operation before the run is given up
 };
 
-// `find(name)` gives the value of a parameter.
+// Reads the parameters: find(name) gives the value of one.
 template <class Find>
 AsyncSpec read_async_spec(Find find) {
   return {

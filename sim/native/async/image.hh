@@ -32,7 +32,7 @@ class Image {
   std::vector<Segment> segments;
 
   const Segment& code() const { return *code_; }
-  // Each has one home, wherever pages are dealt out.
+  // Cuts the segments at pages, so that each piece has one home, however pages are dealt out.
   std::vector<Segment> pieces() const;
 
  private:

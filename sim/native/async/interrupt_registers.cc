@@ -4,7 +4,8 @@
 
 namespace uncore {
 
-// CSR time and mtime count nanoseconds; kNever where the timer is off.
+// Returns when the timer comes due, in ps; kNever if it is off. CSR time and mtime count
+// nanoseconds.
 Time InterruptRegisters::alarm() const {
   return clint_.mtimecmp() < kNever / 1000 ? clint_.mtimecmp() * 1000 : kNever;
 }
@@ -39,7 +40,8 @@ void InterruptRegisters::answer(const HartMessage& question) {
   simulator_.send(question.from, message, 0);
 }
 
-// One that leaves its sender now cannot be pending before `accept` has passed.
+// Returns a time before which no interrupt becomes pending: one that leaves its sender now takes at
+// least `accept`.
 Time InterruptRegisters::quiet_until() const {
   const Time now = simulator_.now();
   Time until = now + std::max(spec_.accept, spec_.cost.instruction);

@@ -26,7 +26,7 @@ class InterruptRegisters {
   bool owns(Register r) const { return r.index == spec_.id; }
   uint64_t read(Register::Kind kind) const { return clint_.read(kind); }
   Clint::Change write(Register::Kind kind, uint64_t value, Time clock);
-  // The alarm of the timer: is it for the present mtimecmp?
+  // Is the timer's alarm, which comes now, for the present mtimecmp?
   bool due() const { return alarm() == simulator_.now(); }
 
   void send(HartMessage::Kind kind, Register target, uint64_t value, Time after);
@@ -42,7 +42,7 @@ class InterruptRegisters {
   const AsyncSpec& spec_;
   Simulator& simulator_;
   Clint clint_;
-  std::multimap<Time, HartMessage> arrivals_;  // by when they take effect
+  std::multimap<Time, HartMessage> arrivals_;  // key: when the message takes effect
 };
 
 }  // namespace uncore

@@ -20,7 +20,8 @@ class LinkedAtomics {
 
   void load_link(const Access& access) { memory_.load_link(access.address, access.size); }
 
-  // False: it has failed, and nothing was sent.
+  // Sends a store-conditional. Returns false if the SC fails for lack of a reservation: nothing was
+  // sent then.
   bool store_conditional(const Access& sc) {
     const bool reserved = reservation_ == sc.address >> kUnitShift;
     reservation_.reset();
@@ -31,7 +32,8 @@ class LinkedAtomics {
   void reserve(const Access& lr) { reservation_ = lr.address >> kUnitShift; }
   void forget_reservation() { reservation_.reset(); }
 
-  // What an AMO's memory answers. The value that it has read, when it has written.
+  // Takes memory's answer to an access of an AMO. Returns the value that the AMO has read once it
+  // has written; nothing before.
   std::optional<uint64_t> answered(const Access& amo, const MemoryAnswer& answer) {
     if (!linked_) {
       linked_ = answer.value;

@@ -16,7 +16,7 @@ namespace uncore {
 
 class MeasuredOperations {
  public:
-  // The delay in ps; none is 0.
+  // Counts a marker. Returns the delay that it asks for, in ps; 0: none.
   Time mark(unsigned code, uint64_t value, Time clock) {
     const Marked marked = operations_.mark(code, value, clock);
     done_ += marked.operations;
@@ -30,7 +30,7 @@ class MeasuredOperations {
   }
 
   uint64_t done() const { return done_; }
-  // LOWER_BOUND:COUNT, of each bucket of latencies in use.
+  // Returns LOWER_BOUND:COUNT, of each bucket of latencies that is in use.
   std::string latencies() const {
     std::string text;
     latencies_.each([&text](Time latency, uint64_t count) {

@@ -3,8 +3,8 @@
 // Interface: alarm_at() has AsyncHart::alarm() called then; send() has AsyncHart::received() of
 // another hart called when the message has travelled. end() says that this hart has ended the run.
 //
-// Invariant: `now` never goes back. An alarm cannot be withdrawn; of those for one purpose each
-// comes.
+// Invariant: `now` never goes back. An alarm cannot be withdrawn: each comes, also if there are
+// several for one purpose.
 #pragma once
 
 #include <cstdint>
