@@ -24,8 +24,9 @@ class Caches {
 
   Caches(Core& core, const CoreSpec& spec, const JobSpec& job, Agent agent);
 
-  // The line with the right that `wish` needs; null: the access must wait (caches.cc). `line`: the
-  // line of this number, null where the core has none. `cost`: the lookup beyond the first level.
+  // Returns the line, with the right that `wish` needs; null: the access must wait (caches.cc).
+  // `line`: the line of this number, null if the core has none. Sets `cost` to the time of a lookup
+  // beyond the first level.
   Line* ready(const Thread& thread, uint64_t number, Line* line, ClientEvent wish, Time now,
               Time& cost);
   // `line`: the line that the answer is about.

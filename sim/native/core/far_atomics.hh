@@ -31,7 +31,8 @@ class FarAtomics {
   bool leave_buffer(Thread& thread, Time now);
 
  private:
-  [[gnu::noinline]] bool is_sent(const Access& access) const;  // goes_far() where atomics may
+  // goes_far() for an AMO of a core that has far atomics.
+  [[gnu::noinline]] bool is_sent(const Access& access) const;
   uint32_t ask(const Access& access, Time now);
   void send_posted(Thread& thread, Time now);
   void make_visible(Thread& thread, Line* line, Time now);

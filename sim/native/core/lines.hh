@@ -93,12 +93,12 @@ class alignas(64) Line {
  private:
   static constexpr uint8_t bit(Special what) { return static_cast<uint8_t>(what); }
   uint8_t special_ = bit(Special::unwritten);
-  const uint8_t units_;  // of 64 bytes
+  const uint8_t units_;  // its size, in units of 64 bytes
 };
 static_assert(sizeof(Line) == kUnitBytes);
 
-// Lines by number, gone or not. Those that were looked up last are found without hashing: a small
-// table has them, in which a line whose place was given another number no longer matches.
+// Lines by number, gone or not. A small table of the last lookups finds most without hashing; an
+// entry whose line has been given another number since does not match.
 class LinesByNumber {
  public:
   Line* find(uint64_t number) {  // or null

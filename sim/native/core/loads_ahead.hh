@@ -24,7 +24,7 @@ class LoadsAhead {
       if (t->loaded == line) t->loaded = kNoLine;
   }
 
-  // C10.2: a hart writes; the others whose last load was from the line have come too early.
+  // C10.2: a hart writes; other harts whose last load was from the line have loaded too early.
   static void overtake(const Thread& by, uint64_t line) {
     for (Thread* t = by.next; t != &by; t = t->next)
       if (t->loaded == line) t->heeds.overtaken = true;

@@ -52,8 +52,8 @@ bool Sleep::locks_alone(const Line& line) const {
 }
 
 // Brings a sleeper to where executing every turn would have brought it by `horizon`. Turns are
-// skipped but for the last, which is executed: it marks the lines that it reads as used, which
-// evictions by siblings, and by stores that leave its buffer, ask for.
+// skipped but for the last, which is executed, so that the lines it reads are marked as used:
+// siblings, and stores that leave its buffer, may evict the least recently used line.
 void Sleep::advance(Thread& thread, Time horizon) {
   Hart<Thread>& hart = thread.hart;
   if (hart.clock > horizon) return;
