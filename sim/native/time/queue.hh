@@ -203,7 +203,7 @@ class EventQueue {
     std::copy_backward(at, end, end + 1);
     *at = event;
   }
-  // The later half of the near events goes into the heap.
+  // Moves the later half of the near events into the heap.
   void spill() {
     for (std::size_t i = 1; i <= kNear / 2; ++i) {
       raise(near_[i]);
