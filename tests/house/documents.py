@@ -11,7 +11,7 @@ WRITTEN = re.compile(
     r"\b(?:made|written)\b.*?\bby\s+`(?:python -m|uncore) |\bwrites\s+this\s+page",
     re.DOTALL | re.IGNORECASE,
 )
-PART = re.compile(r"<!-- \w+ -->.*?<!-- end -->", re.DOTALL)  # of a page: a command writes it
+PART = re.compile(r"<!-- \w+ -->.*?<!-- end -->", re.DOTALL)  # pages' parts that commands write
 
 
 def words() -> dict[str, int]:

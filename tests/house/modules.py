@@ -30,7 +30,7 @@ def cycles(imports: Mapping[str, list[str]]) -> Iterator[list[str]]:
 
 
 def all_cycles() -> list[list[str]]:
-    """Those of the packages' modules and of the files of the native module."""
+    """Import cycles of the packages' modules, and include cycles of the native module's files."""
     return [*cycles(imports()), *cycles(graph())]
 
 

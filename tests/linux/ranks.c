@@ -80,7 +80,7 @@ static long takes_turns(long self) {
     if (t - last > 300000) ++turns[self];  // somebody else has run
   return 0;
 }
-// Of two as urgent, round robin gives each its slices, and first in, first out does not.
+// Counts the switches between two equally urgent threads: round robin has some, FIFO none.
 static int turns_of(long policy) {
   pin(1);
   rank(0, policy, 9);
@@ -148,7 +148,7 @@ static long drives(long unused) {
   note(turns[0] != before && before);
   return 0;
 }
-// Whom an urgent one drives from its hart goes on where none is.
+// A thread that a more urgent one drives from its hart goes on at a hart without one.
 static int the_driven_go_elsewhere(void) {
   pin(2);
   start(&threads[0], drives, 0);

@@ -1,4 +1,4 @@
-"""What articles claim, asked of the simulator: `uncore claims`.
+"""Claims of articles, asked of the simulator: `uncore claims`.
 
 The files:
 
@@ -74,7 +74,7 @@ def ask(claims: Sequence[Claim], cores: int) -> list[Row]:
 
 
 def _key(job: Job) -> _Key:
-    """What a curve and its points have in common, however long its runs are made."""
+    """The choices that a curve's points share, however long its runs are made."""
     parameters = [given for given in job.parameters if given[0] not in (OPS, LASTS)]
     where = job.machine.id, job.overrides, job.placement, job.smt, job.home
     return where, job.program.sha256, tuple(parameters)

@@ -1,4 +1,4 @@
-"""What a claim can ask of a run: amounts of a point, and of the curve over its thread counts.
+"""Amounts that a claim can ask of a run: of a point, and of the curve over its thread counts.
 
     curve.at(64).throughput       curve.point.throughput, where the run has one thread count
     curve.peak                    README.md lists all
@@ -27,10 +27,10 @@ KNEE = 0.9
 
 @dataclass(frozen=True)
 class Amounts:
-    """Of one point."""
+    """Amounts of one point."""
 
     of: Point
-    units: Mapping[str, str]  # of the program's tables
+    units: Mapping[str, str]  # table of the program -> unit
 
     @property
     def throughput(self) -> float:
@@ -91,7 +91,7 @@ class Amounts:
 
 @dataclass(frozen=True)
 class Curve:
-    """Of a run with one seed, by thread counts."""
+    """Amounts by thread count, of a run with one seed."""
 
     points: Mapping[int, Amounts]
 

@@ -31,7 +31,7 @@ ENGINE = "native"
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """A curve: the words of `uncore run`."""
+    """The runs of a curve, given by arguments of `uncore run`."""
 
     machine: str
     workload: str
@@ -60,7 +60,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """What `claim` makes of a function."""
+    """A function of an article's file, with the arguments of its decorator `claim`."""
 
     id: str
     claim: str
@@ -90,7 +90,7 @@ class Claim:
         return jobs
 
     def amount(self, curves: Mapping[str, Curve]) -> float:
-        """What the runs answer; UserError where a result does not hold what is asked."""
+        """Returns the runs' answer; raises UserError if a result does not hold what is asked."""
         try:
             return float(self.answer(**{run: curves[run] for run in self._asked()}))
         except (LookupError, TypeError, ValueError, ZeroDivisionError) as error:

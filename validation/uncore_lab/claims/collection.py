@@ -30,7 +30,7 @@ class Figure(NamedTuple):
     article: str
     where: str  # in the article
     quantity: str
-    value: str  # as it is written there
+    value: str  # text of the article
     unit: str
 
 

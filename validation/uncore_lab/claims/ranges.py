@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-FIGURE, ABOUT = 0.1, 0.2  # of the number, to either side
+FIGURE, ABOUT = 0.1, 0.2  # relative tolerances, to either side
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ def verdict(claim: Claim, got: float) -> str:
 
 
 def _like(got: float, low: float, high: float) -> bool:
-    """Whether a ratio lies on the range's side of 1, neither next to it nor far beyond."""
+    """True if a ratio lies on the range's side of 1, neither next to it nor far beyond."""
     if high <= 1 and got > 0:
         got, low, high = 1 / got, 1 / high, 1 / low if low > 0 else float("inf")
     return (

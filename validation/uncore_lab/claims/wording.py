@@ -17,7 +17,7 @@ from uncore_lab.claims.verdict import VERDICTS, Row
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """How many of each verdict, and how many without a fitted number."""
+    """Counts the claims of each verdict, and those without a fitted number."""
     counts = Counter(row.verdict for row in rows)
     free = [row for row in rows if not row.fitted]
     held = sum(row.verdict in VERDICTS[:2] for row in free)
