@@ -53,7 +53,7 @@ static void reader_put(unsigned reader) {
 // Notes in each object that a reader names the number of this scan. Michael sorts the names and
 // searches them; a word in the object's private part does the same in one step.
 static void mark_hazards(uint64_t scan) {
-  atomic_thread_fence(memory_order_seq_cst);  // what was retired is out of sight before we look
+  atomic_thread_fence(memory_order_seq_cst);  // objects are unlinked before we look at readers
   for (unsigned hart = 0; hart < harts; hart++) {
     struct object* object = atomic_load_explicit(&readers[hart].hazard, memory_order_acquire);
     if (object) object->deferred.stamp = scan;

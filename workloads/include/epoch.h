@@ -76,7 +76,7 @@ static inline void epoch_step(struct epoch* epoch, uint64_t now) {
 // Advances the epoch unless a reader lags.
 static inline bool epoch_advance(struct epoch* epoch) {
   uint64_t now = epoch_now(epoch);
-  atomic_thread_fence(memory_order_seq_cst);  // what was retired is out of sight before we look
+  atomic_thread_fence(memory_order_seq_cst);  // objects are unlinked before we look at readers
   for (unsigned id = 0; id < epoch->records; id++)
     if (epoch_lags(epoch, id, now)) return false;
   epoch_step(epoch, now);

@@ -53,7 +53,7 @@ struct ipiq_2005 {
   _Atomic unsigned told;
 };
 
-// What is sent to one hart: who has sent (one bit each), and its queues by sender, made when first
+// Inbox of one hart: a bit for each hart that has sent, and the queues by sender, made when first
 // used.
 struct ipiq_inbox {
   UC_ALIGNED _Atomic uint64_t senders[UC_MAX_HARTS / 64];
@@ -64,7 +64,7 @@ static struct ipiq_crossbar {
   UC_ALIGNED unsigned harts;
   uint64_t inbox_size;
   char* inboxes;
-  struct ipiq_2005** outboxes;  // by sender, and in it by target
+  struct ipiq_2005** outboxes;  // outboxes[sender][target]
 }* ipiq_crossbar;
 
 static inline struct ipiq_inbox* ipiq_inbox(unsigned hart) {

@@ -10,7 +10,7 @@ enum lockmgr_request { LK_SHARED, LK_EXCLUSIVE, LK_UPGRADE, LK_DOWNGRADE, LK_REL
 
 struct lockmgr {
   struct shared_lock lock;
-  unsigned depth;  // how often the exclusive holder has locked again; only it looks
+  unsigned depth;  // times the exclusive holder has locked again; only it looks
 };
 
 #define LK_POLICY ((struct shared_policy){.spins = false, .lends = false, .writers_first = false})

@@ -17,11 +17,11 @@
 #include "queued_lock.h"
 #include "uncore.h"
 
-// Where the parts are stands beside the lock and the total, as in Linux's struct percpu_counter:
-// who adds reads the line that a folding hart writes.
+// The address of the parts is beside the lock and the total, as in Linux's struct percpu_counter:
+// adding reads the line that a folding hart writes.
 struct percpu_counter {
   UC_ALIGNED union queued_lock lock;
-  _Atomic int64_t total;  // of what has been folded
+  _Atomic int64_t total;  // sum of the parts folded so far
   uint64_t distance;
   unsigned parts;
   UC_ALIGNED struct queue_node* waiting;  // one of each part's owner

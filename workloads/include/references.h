@@ -37,8 +37,8 @@ static struct object {
 }* object;
 
 static struct farewell {
-  UC_ALIGNED uint64_t time;  // of this hart's last put
-  volatile uint64_t uses;    // with UC_WITNESS, so far
+  UC_ALIGNED uint64_t time;  // when this hart did its last put
+  volatile uint64_t uses;    // so far; counted with UC_WITNESS only
 }* farewells;
 
 static struct witness {

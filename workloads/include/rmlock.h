@@ -35,7 +35,7 @@ struct rmlock {
   UC_ALIGNED struct mtx mutex;
   struct rm_tracker* active;  // under the lock of this rmlock's chain
   struct turnstile turnstile;
-  uint64_t read_harts[RM_WORDS];  // whom the writer interrupts
+  uint64_t read_harts[RM_WORDS];  // harts that the writer interrupts
   UC_ALIGNED _Atomic uint64_t write_harts[RM_WORDS];
 };
 

@@ -143,9 +143,9 @@ static inline bool shared_admits(uintptr_t word, struct shared_policy policy) {
   return word & SHARED_READ && !(policy.writers_first && word & SHARED_WRITE_WAITERS);
 }
 
-// Whose attempt failed has the line and knows the word: the next one comes at once, without a load
-// before it (fcmpset in __rw_rlock_try and __rw_runlock_try of kern/kern_rwlock.c, since FreeBSD
-// 11.1).
+// A failed attempt has brought the line and the word's value: the next one follows at once, without
+// a load before it (fcmpset in __rw_rlock_try and __rw_runlock_try of kern/kern_rwlock.c, since
+// FreeBSD 11.1).
 static inline void shared_read_lock(struct shared_lock* lock, struct shared_policy policy) {
   struct lock_delay delay = {0};
   for (uintptr_t word = shared_word(lock);;) {

@@ -53,7 +53,7 @@ static inline void account_setup(unsigned n) {
   parts = percpu_counter_make(n, UC_BLOCK, 0);
 }
 
-// What would be too many, if that mattered; only who reserves asks.
+// True if a reservation is beyond the limit and overcommit forbids it; never for a release.
 static inline bool account_refuses(int64_t pages, int64_t sum) {
   return pages > 0 && atomic_load_explicit(&swap->overcommit, memory_order_relaxed) &&
          sum > ACCOUNT_LIMIT;

@@ -49,7 +49,7 @@ struct uc_thread {
   const struct uc_cpuset* cpuset;
   struct uc_thread* next;  // in a run queue or a sleep queue
   const void* channel;     // what it sleeps on
-  // What others read while it runs, apart from what it writes when it does not.
+  // Fields that others read while it runs, apart from those it writes when it does not.
   UC_ALIGNED _Atomic unsigned running;  // on a hart at this moment: adaptive locks ask this
   _Atomic unsigned priority;            // as it counts now, perhaps lent
   unsigned hart;                        // where it runs, or ran last

@@ -20,7 +20,7 @@
 
 #include "uncore_abi.h"
 
-// What is a few instructions on a guest and a function on the host is declared UC_MACHINE below.
+// UC_MACHINE below declares what is a few instructions on a guest and a function on the host.
 #ifdef UC_HOST
 #include "machine_host.h"
 #else
@@ -31,7 +31,7 @@ void uc_setup(unsigned n);
 void uc_main(unsigned id, unsigned n);
 void uc_finish(unsigned n);
 
-// ---- What a program says about itself -----------------------------------------------------------
+// ---- A program's description of itself ----------------------------------------------------------
 
 // One sentence for the list of workloads.
 #define UC_WORKLOAD(summary) static const char uc_summary[] UC_SECTION("summary") = summary
@@ -124,7 +124,7 @@ void uc_ipi(unsigned hart);
 // where the machine has multicast interrupts, one after the other elsewhere.
 void uc_ipi_many(const uint64_t set[], unsigned n);
 
-// What this hart runs when an IPI arrives, with interrupts off. Null: only wake up.
+// Sets what this hart runs when an IPI arrives, with interrupts off. Null: it only wakes up.
 void uc_on_ipi(void (*handler)(void));
 
 // Sleeps until an IPI has been taken that no earlier uc_wait has returned for. An IPI taken just
@@ -135,15 +135,15 @@ void uc_wait(void);
 UC_MACHINE bool uc_interrupts_off(void);
 UC_MACHINE void uc_interrupts_restore(bool on);
 
-// ---- What is counted and checked ----------------------------------------------------------------
+// ---- Counting and checking ----------------------------------------------------------------------
 
 UC_MACHINE struct uc_record* uc_self(void);  // this hart's
 
 // An operation starts; optional, for its latency.
 static inline void uc_start(void) { UC_MARK(UC_MARK_START, 0); }
 
-// What follows, until the operation is done or another kind is named, is of this kind: which kinds
-// conflict is what `uncore conflicts` answers. Without it every operation is of the first kind.
+// Names the kind of the operation from here until it is done, or until another kind is named:
+// `uncore conflicts` tells which kinds conflict. Without it every operation is of the first kind.
 static inline void uc_kind(uint64_t kind) { UC_MARK(UC_MARK_KIND, kind); }
 
 // An operation is done.

@@ -1,8 +1,8 @@
-// What FreeBSD writes in common to find /tmp/FILE and to close it again, each task a file of its
-// own (namei and lookup in its kern/vfs_lookup.c, cache_lookup in kern/vfs_cache.c, vget, vputx,
-// _vhold and _vdrop in kern/vfs_subr.c, vn_open and vn_close in kern/vfs_vnops.c; 11.0 and 12.0).
+// Data that all tasks of FreeBSD write to find /tmp/FILE and to close it, each a file of its own
+// (namei and lookup in its kern/vfs_lookup.c, cache_lookup in kern/vfs_cache.c, vget, vputx, _vhold
+// and _vdrop in kern/vfs_subr.c, vn_open and vn_close in kern/vfs_vnops.c; 11.0 and 12.0).
 //
-// A directory on the way is a vnode: two counts, which keep it in memory and in use, beside them
+// A directory on the path is a vnode: two counts, which keep it in memory and in use, beside them
 // its flags, and a lock, taken shared, on another line. Each is changed by a compare-and-swap, ten
 // times for the root and six times for /tmp. A lock's taker looks at the flags. The name cache is
 // locked shared while a vnode that it knows is held.
@@ -189,8 +189,8 @@ static inline void mount_look(void) {
 }
 
 static inline void vnode_start(void) {
-  vref(vnode_root);  // where an absolute path may not lead out of,
-  vref(vnode_root);  // and where it begins
+  vref(vnode_root);  // the directory that a path cannot leave,
+  vref(vnode_root);  // and the one an absolute path begins at
 }
 
 static inline void vnode_look_up(uint64_t file) {

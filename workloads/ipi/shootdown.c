@@ -139,5 +139,5 @@ void uc_main(unsigned id, unsigned n) {
   else if (id < active)
     use_pages(id);
   loop_end();
-  uc_barrier();  // who is done still answers
+  uc_barrier();  // a hart that is done still answers
 }

@@ -63,7 +63,7 @@ static struct process {
   struct map_line {
     UC_ALIGNED uint64_t changes;
   }* lines;
-  UC_ALIGNED struct rwlock object;  // what a merged range is a part of
+  UC_ALIGNED struct rwlock object;  // lock of the memory object that merged ranges share
   int64_t parts;
   UC_ALIGNED struct mtx limits;
   UC_ALIGNED _Atomic int64_t known_break, lowest;  // the C library's

@@ -218,8 +218,8 @@ static void unlock_range(unsigned id, uint64_t number) {
   uc_work((int64_t)work);
   owner_change(id, number, 1);
   range_unlock(&file[number], process_of(id) + 1);
-  owner_change(id, number, -1);  // of what was locked,
-  owner_change(id, number, -1);  // and of the request to unlock it
+  owner_change(id, number, -1);  // for the range that was locked,
+  owner_change(id, number, -1);  // and for the request to unlock it
   file_unlist(&file[number]);
 }
 

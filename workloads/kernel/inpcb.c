@@ -53,11 +53,11 @@ static _Atomic(struct block*)* chains;
 static uint64_t chain_count;
 static struct epoch* epoch;
 
-// What a hart knows of its own connections.
+// Records of one hart about its own connections.
 static struct host {
   UC_ALIGNED uint64_t calls;
   uint64_t next_key;
-  uint64_t* keys;  // of its open connections
+  uint64_t* keys;  // keys of its open connections
   struct deferred_list free;
 }* hosts;
 

@@ -39,7 +39,7 @@ struct client {
   UC_ALIGNED uint64_t quantum_end;
 };
 
-static uint64_t share;  // of one client in the operations of all harts
+static uint64_t share;  // one client's share of the operations of all harts
 
 // Time on this CPU passes; at the end of its quantum the thread goes to the end of the queue, also
 // with the lock held.

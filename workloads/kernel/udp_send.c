@@ -34,7 +34,7 @@ UC_PARAM(u64, queue_work, 300, "instructions",
 // Something found by a search that a lock guards: read-mostly, on lines of its own.
 static struct guarded {
   UC_ALIGNED struct rwlock lock;
-  UC_ALIGNED _Atomic uint64_t found;  // what the search finds
+  UC_ALIGNED _Atomic uint64_t found;  // result of the search
 } *connections, *addresses, *neighbours;
 
 static struct address {

@@ -34,7 +34,7 @@ UC_TABLE(handoff, "ps", "one-way handoff between hart of the row and hart of the
 UC_TABLE(median, "ps", "of the samples, if there are several");
 UC_TABLE(deviation, "ps", "half of what the middle half of the samples spans");
 
-#define PAGE 4096  // of a first-touch policy
+#define PAGE 4096  // unit that a first-touch policy places, in bytes
 
 static char* flag;      // the first one; the others a page apart each
 static uint64_t* seen;  // of the current pair: the samples, in ascending order

@@ -40,7 +40,7 @@ static struct counted* shared_object;
 
 static struct global {
   UC_ALIGNED _Atomic uint64_t epoch;
-  UC_ALIGNED _Atomic uint64_t flushes;  // of all harts in all epochs
+  UC_ALIGNED _Atomic uint64_t flushes;  // sum over all harts and epochs
   UC_ALIGNED _Atomic bool drained;      // harts need not flush any more
 }* global;
 

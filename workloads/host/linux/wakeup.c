@@ -1,4 +1,4 @@
-// What it takes to wake a thread that sleeps on another processor: Linux's futex(2).
+// Time to wake a thread that sleeps on another processor, by Linux's futex(2).
 //
 // The waker changes a word and calls FUTEX_WAKE; the kernel makes the sleeper runnable and, if its
 // processor idles, sends it an interprocessor interrupt or writes the word it monitors. A wake-up

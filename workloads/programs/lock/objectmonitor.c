@@ -120,7 +120,7 @@ static bool no_successor(struct contender* self) {
   return true;
 }
 
-// Whether it got the monitor; `in_vain` where the time was up, and nobody had taken it meanwhile.
+// Spins until `left` turns are over. True if it got the monitor. `in_vain`: the same owner held on.
 static bool watch(struct contender* self, bool* in_vain) {
   int left = atomic_load_explicit(&monitor.spinning, memory_order_relaxed);
   *in_vain = false;
