@@ -58,8 +58,8 @@ class Linux : public Supervisor {
   void born(const Task& parent, Task& child);
   void died(Task& task);
 
-  // For the watchdog of a program without markers: true if the program has retired instructions
-  // since the last call, or if a timer will wake it.
+  // For a program without markers: true if it has retired instructions since the last call, or if a
+  // timer will wake it.
   bool goes_on();
 
   // Bytes of the host that the program's files and output take, besides its memory.

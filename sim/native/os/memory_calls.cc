@@ -116,8 +116,8 @@ Work share(Linux& os, Task& t, const InodeRef& file, uint64_t size) {
   co_return static_cast<int64_t>(begin);
 }
 
-// Sets `file` to the file that mmap maps; null: anonymous memory. A shared mapping becomes a
-// private one if the program cannot write to it and has not changed the file.
+// Sets `file` to the file that mmap maps; null: anonymous memory. Clears `shared` for a file whose
+// bytes cannot change: a read-only one, or one that is open for reading and was never changed.
 Work file_to_map(Linux& os, Task& t, InodeRef& file, bool& shared) {
   constexpr int64_t kEacces = 13;
   if (t.args[3] & MAP_ANONYMOUS) co_return 0;
