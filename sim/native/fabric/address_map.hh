@@ -119,7 +119,7 @@ class AddressMap {
   const uint64_t span_;     // bytes from one node's addresses to the next one's
   const uint64_t further_;  // lines
   const bool some_free_;
-  std::vector<Place> places_;                     // of each agent
+  std::vector<Place> places_;                     // agent -> its stops
   std::unordered_map<uint64_t, uint32_t> pages_;  // first touch: page -> home
 };
 

@@ -115,7 +115,7 @@ class Tlb {
     std::size_t begin(uint64_t page) const { return page % turns_.size() * ways_; }
 
     uint32_t ways_ = 0;
-    std::vector<uint32_t> turns_;  // by set: number of replacements so far
+    std::vector<uint32_t> turns_;  // for each set the number of replacements
     std::vector<Entry> entries_;
   };
 

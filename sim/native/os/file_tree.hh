@@ -34,7 +34,7 @@ class FileTree {
   FileTree(const std::vector<FileSpec>& files, std::string_view program);
 
   const InodeRef& root() const { return root_; }
-  // What walk() does with a symbolic link as the last name: follows it; returns the link itself,
+  // The choices of walk() if the last name is a symbolic link: follows it; returns the link itself,
   // unless a slash follows; returns it always, because the call wants the name.
   enum class Last : uint8_t { followed, found, named };
   // Walks along a path, from a directory.

@@ -59,7 +59,7 @@ def _status(rows: Sequence[Row]) -> int:
 
 
 def ask(claims: Sequence[Claim], cores: int) -> list[Row]:
-    """Runs what the claims need, each job once, and judges; interrupted, judges what is there."""
+    """Runs the jobs of the claims, each once, and judges; if interrupted, judges those finished."""
     needed = {claim.id: claim.jobs() for claim in claims}
     jobs = list(dict.fromkeys(job for runs in needed.values() for job in runs.values()))
     wrong: dict[_Key, str] = {}
