@@ -118,7 +118,7 @@ static int queued(void) {
   return 0;
 }
 
-// C7: an LR of another thread lets no SC succeed that the thread left its hart before.
+// C7: if a thread leaves its hart between LR and SC, its SC fails, even after an LR of another.
 static volatile u32 counted;
 static void count(void) {
   u32 now, failed;

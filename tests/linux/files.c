@@ -189,7 +189,7 @@ static int lists(void) {
   return call(N_unlinkat, HERE, "/tmp/uc-l", 0x200) == 0 ? 0 : 2;
 }
 
-// The folder of the user is changed in memory alone; what tells of the machine is not.
+// The user's folder changes in memory only; files that describe the machine cannot be changed.
 static int changes_folder(void) {
   if (!holds("/files/some/text", "as given") || put("/files/some/text", "changed")) return 1;
   if (!holds("some/text", "changed") || put("made", "new")) return 2;

@@ -91,7 +91,7 @@ static void all_go(int threads_) {
   left = 1;
   for (int i = 0; i < threads_; ++i) join(&threads[i]);
 }
-// An event wakes one of the pollers that asked so, and all that did not.
+// An event wakes one of the pollers with EPOLLEXCLUSIVE, and all others.
 static int exclusive_pollers(void) {
   const u64 one = 1;
   ends[0] = (int)call(N_eventfd2, 0, NONBLOCK);
@@ -139,7 +139,7 @@ static int as_long_for_many(void) {
   pollers[0] = call(N_epoll_create1, 0);
   control(pollers[0], ADD, ends[0], IN | (1u << 31));
   start(&threads[0], waits_at, pollers[0]), pause_for(200000);
-  write_takes();  // code and lines come
+  write_takes();  // warms up: fetches code and lines
   if (!stays_at(&many, 1)) return 1;
   start(&threads[1], waits_at, pollers[0]), pause_for(200000);
   const u64 of_one = write_takes();

@@ -130,7 +130,7 @@ static int epolls(void) {
   return call(N_epoll_pwait, ends[0], found, 1, 0, 0, 8) == -EBADF ? 0 : 14;
 }
 
-// An edge is told once; each write is one, whatever is still to be read.
+// An edge is reported once; each write is an edge, even while bytes are still unread.
 static int edges(void) {
   pipe_of(O_NONBLOCK);
   poller = call(N_epoll_create1, 0);

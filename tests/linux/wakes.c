@@ -247,7 +247,7 @@ static long counts_on(long where) {
   while (!stop) ++counted;
   return 0;
 }
-// K7: a thread whose slice is over leaves others to their hart, where another one is idle.
+// K7: at the end of its slice a thread goes to an idle hart, and leaves its own to a bound thread.
 static int slices_end_on_idle_harts(void) {
   pin(1);
   pin(3);

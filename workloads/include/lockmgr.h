@@ -31,7 +31,7 @@ static inline bool lockmgr_upgrade(struct lockmgr* lk) {
   return false;
 }
 
-// To one reader; the shared waiters come in too.
+// Becomes one reader; the shared waiters come in, too.
 static inline void lockmgr_downgrade(struct lockmgr* lk) {
   const void* channel = shared_channel(&lk->lock, SHARED_READ_WAITERS);
   uc_sleepq_lock(channel);

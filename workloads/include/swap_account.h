@@ -32,7 +32,7 @@ static struct swap_account {
   UC_ALIGNED struct mtx lock;
   UC_ALIGNED _Atomic int64_t pages;
   _Atomic bool overcommit;  // never set: as FreeBSD comes, no reservation is refused
-  uint64_t changes;  // under the lock: what was added wrongly may have been taken away wrongly
+  uint64_t changes;         // under the lock: counts calls, because errors in a count may cancel
 }* swap;
 struct user_account {
   UC_ALIGNED struct mtx lock;

@@ -107,8 +107,8 @@ void uc_sleepq_lock(const void* channel);
 void uc_sleepq_release(const void* channel);
 void uc_sleepq_wait(const void* channel);  // with the lock; returns without it
 
-// With the lock, which stays: wake the most urgent sleeper (the longest asleep among equals), or
-// all. They return how many.
+// With the lock, before and after: wake the most urgent sleeper (the longest asleep among equals),
+// or all. They return how many.
 unsigned uc_sleepq_signal(const void* channel);
 unsigned uc_sleepq_broadcast(const void* channel);
 

@@ -101,7 +101,7 @@ struct uc_boot {
 // thing that an engine tells it before the start.
 struct uc_record {
   uint64_t ops;       // operations done (uc_op)
-  uint64_t begun_at;  // of these, when what is measured began
+  uint64_t begun_at;  // number of these when the measured part began
   uint64_t ended_at;  // and when it ended (uc_roi(0))
   uint64_t begin_ns;  // uc_roi(1)
   uint64_t end_ns;    // uc_roi(0)

@@ -48,13 +48,13 @@ struct vnode_link {
   struct vnode_link *next, *previous;
 };
 
-// A file, in one of the two lists; what else there is of it is nobody else's.
+// A file, in one of the two lists; all else about it is private to its task.
 static struct leaf {
   UC_ALIGNED struct vnode_link link;
   struct mtx interlock;
 }* leaves;
 
-// Circular: each begins and ends with a link that is none.
+// Circular lists: the link in which each begins and ends belongs to no file.
 static struct vnode_lists {
   UC_ALIGNED struct mtx lock;
   struct vnode_link free, active;
@@ -128,13 +128,13 @@ static inline void vrele(struct vnode* vnode) {
   vnode_count(&vnode->holds, -1);
 }
 
-// The flags are beside the counts: is it doomed?
+// Locks a vnode; reads its flags, which are beside the counts: is it doomed?
 static inline void vn_lock(struct vnode* vnode) {
   vnode_count(&vnode->lock, 1);
   uc_check(atomic_load_explicit(&vnode->uses, memory_order_relaxed), "locked, and not in use");
 }
 
-// Found in the name cache: held while the names are locked, then locked and used.
+// Takes a vnode from the name cache: holds it while the names are locked, then locks and uses it.
 static inline void vget(struct vnode* vnode) {
   rw_rlock(&names->lock);
   vnode_count(&vnode->holds, 1);
@@ -151,7 +151,7 @@ static inline void vput(struct vnode* vnode) {
 
 // ---- Files --------------------------------------------------------------------------------------
 
-// Free ones are reused from the other end of their list.
+// Moves a file to the other list; free ones are reused from the other end.
 static inline void leaf_move(struct leaf* leaf, bool active) {
   mtx_lock(&vnode_lists->lock);
   vnode_link_remove(&leaf->link);
@@ -161,14 +161,14 @@ static inline void leaf_move(struct leaf* leaf, bool active) {
   mtx_unlock(&vnode_lists->lock);
 }
 
-// Held by somebody for the first time, or by nobody any more.
+// A file gets its first holder, or loses its last one.
 static inline void leaf_change(struct leaf* leaf, bool active) {
   mtx_lock(&leaf->interlock);
   leaf_move(leaf, active);
   mtx_unlock(&leaf->interlock);
 }
 
-// Its use is counted, or looked at.
+// Counts a use of a file, or reads the count.
 static inline void leaf_use(struct leaf* leaf) {
   mtx_lock(&leaf->interlock);
   mtx_unlock(&leaf->interlock);
@@ -181,9 +181,9 @@ static inline void leaf_get(struct leaf* leaf) {
   leaf_use(leaf);
 }
 
-// ---- The way, and back --------------------------------------------------------------------------
+// ---- The path, and back -------------------------------------------------------------------------
 
-// May readers share a lock, may anybody write?
+// Reads the mount's flags: may readers share a lock, may anybody write?
 static inline void mount_look(void) {
   (void)atomic_load_explicit(&mount->flags, memory_order_relaxed);
 }

@@ -21,8 +21,8 @@ UC_TABLE(pipelined, "ps", "each further message, from one function's start to th
 // Records of one hart about its current pair.
 static struct player {
   UC_ALIGNED _Atomic uint64_t received;  // messages
-  uint64_t sum_first, sum_last;          // of the times at which bursts began and ended to run
-  UC_ALIGNED uint64_t sum_sent;          // of the times our bursts were sent at
+  uint64_t sum_first, sum_last;          // sums of the times bursts began and ended to run
+  UC_ALIGNED uint64_t sum_sent;          // sum of the times our bursts were sent at
 }* players;
 
 void uc_setup(unsigned n) {

@@ -141,7 +141,7 @@ static void insert(struct block* block, uint64_t key) {
   updates_unlock();
 }
 
-// The block still leads on to its successor: somebody may stand on it.
+// Unlinks a block, but keeps its link to its successor: a reader may have reached the block.
 static void unlink_block(struct block* block, uint64_t key) {
   updates_lock();
   _Atomic(struct block*)* link = chain_of(key);

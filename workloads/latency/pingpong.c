@@ -93,7 +93,7 @@ static void publish_spread(unsigned first, unsigned second) {
   publish(&deviation, first, second, per_handoff(span) / 2);
 }
 
-// The first hart holds the even values, and the watch.
+// The first hart writes the even values, and measures the time.
 static void measure(unsigned first, unsigned second) {
   _Atomic uint32_t* line = flag_of(first);
   uint32_t start = 2 * (uint32_t)warmup, step = 2 * (uint32_t)rounds;

@@ -127,7 +127,7 @@ static void review_old_enough(struct hart* hart) {
   }
 }
 
-// Once an epoch, which ends when every hart has flushed in it.
+// Flushes once in each epoch; an epoch ends when every hart has flushed in it.
 static void flush(struct hart* hart) {
   for (uint64_t i = 0; i < slots; i++) evict(hart, &hart->slots[i]);
   hart->flushed++;

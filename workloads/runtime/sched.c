@@ -52,7 +52,7 @@ struct uc_thread* uc_threads_take(struct uc_threads* queue, const void* channel)
 
 // ---- Switching ----------------------------------------------------------------------------------
 
-// The first thing a thread does on a hart, whether it was there before or not.
+// Called by a thread when it begins, or goes on, to run on a hart.
 static void arrive(void) {
   struct uc_spin* held = runqs[uc_id()].held;
   if (held) spin_unlock(&held->lock);

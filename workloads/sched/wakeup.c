@@ -108,7 +108,7 @@ static void wake_thread(void* argument) {
   *uc_cell(&woken, 0, id) = (pair->sum_woken - pair->sum_begun) * 1000 / round;
 }
 
-// A hart wakes if it has no partner, or is the lower of the two.
+// A hart is a waker if it has no partner, or is the lower of the two.
 void uc_setup(unsigned n) {
   harts = n;
   uc_sched_setup(n);

@@ -62,7 +62,7 @@ static void clock(void) {
   while (uc_now()) uc_pause();
 }
 
-// A negative time to the engine's own marker.
+// Gives the engine's delay marker a negative time.
 static void delay(void) {
   uint64_t before = uc_now();
   UC_MARK(UC_MARK_DELAY, -1000ul);

@@ -85,7 +85,7 @@ static double measure(const char* name, int count) {
   return (sum(count) - before) / (to - from);
 }
 
-// In a process of its own, which ends with all its tasks.
+// Measures a point in a process of its own, which ends with all its tasks.
 static void point(const char* name, int threads, int count) {
   tasks = mmap(NULL, (MOST + 1) * sizeof *tasks, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                -1, 0);

@@ -50,7 +50,7 @@ struct contender {
 
 typedef _Atomic(struct contender*) one_t;
 
-// On one line each what HotSpot keeps apart: the owner beside the queues, the successor with them.
+// Lines as in HotSpot: the owner has one to itself, the queues and the successor share another.
 static struct {
   _Alignas(LINE) one_t owner;
   one_t queue, arrivals, successor, responsible;
@@ -161,7 +161,7 @@ static bool spun(struct contender* self) {
   return try(self);
 }
 
-// True where it could take the monitor instead.
+// Pushes the contender onto the arrivals. True if it took the monitor instead.
 static bool arrives(struct contender* self) {
   atomic_store_explicit(&self->where, ARRIVED, memory_order_relaxed);
   struct contender* first = atomic_load(&monitor.arrivals);
