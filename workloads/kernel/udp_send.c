@@ -7,8 +7,8 @@
 //   iflist  the lock of the list of interface addresses, taken shared, to find the source address
 //   ifaddr  a reference to that address, taken and dropped
 //   afdata  the lock of the interface's data, taken shared, to find the neighbour's hardware
-//   address queue   the lock of a transmit queue; without a flow number in the packet, always the
-//   same one
+//           address
+//   queue   the lock of a transmit queue; without a flow number in the packet, always the same
 //
 // `fixes` says how far the work has come: each fix includes those before it. Flow numbers spread
 // packets over the queues; epochs replace the list's lock, the reference, afdata's lock and the

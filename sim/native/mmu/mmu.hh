@@ -133,8 +133,8 @@ class Mmu {
     forget_data(*address);
     forget_code(*address);
   }
-  // The forget functions empty the quick tables and leave the TLBs: for all pages, for one page,
-  // for data or for code.
+  // What the interpreter looks up first, the quick tables, is emptied: for all pages, for one page,
+  // for data or for code. The TLBs stay as they are.
   void forget() {
     forget_data();
     forget_code();

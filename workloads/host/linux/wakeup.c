@@ -6,7 +6,7 @@
 // the idle state, a switch of context. The deeper the state the processor has sunk into, the
 // longer: `idle` is how long it is left alone before.
 //
-// No guest: it is a system call that is measured. Threads are told by uncore.h as anywhere else.
+// No guest: it is a system call that is measured. uncore.h makes the threads, as anywhere else.
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <sys/syscall.h>

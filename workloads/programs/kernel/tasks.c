@@ -1,7 +1,7 @@
 // will-it-scale's tests in a simulated kernel, as short as simulated time is dear.
 //
-//     TEST [-t] TASKS...    operations a second of so many processes (-t: threads) that run
-//     testcase()
+//     TEST [-t] TASKS...    operations a second of so many processes (-t: threads),
+//                           each of which runs testcase()
 //
 // Linked with one of its tests/*.c.  Task i is pinned to CPU i.  Counting begins half a millisecond
 // after the last task has counted once, and lasts MS milliseconds of the environment, 1 without.
