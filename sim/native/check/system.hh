@@ -9,8 +9,8 @@
 // Each store writes a new version into one word of the line and `golden` holds the newest ones.
 // Invariants, checked on every step, else Violation: a core in E or M is alone, one at most is in
 // O, one at most of the cores below a resolver is in F, and every readable copy equals `golden`: a
-// load returns the last store. A line in memory or in a resolver's store is checked when it is
-// handed to a core. An access that begins either hits or sends a request.
+// load returns the last store. A line in memory or in a resolver's store is checked when an agent
+// gets it. An access that begins either hits or sends a request.
 #pragma once
 
 #include <algorithm>

@@ -64,7 +64,8 @@ class AddressMap {
   }
   // True if the job makes accesses to the line free (docs/whatif.md).
   bool free(uint64_t line) const { return some_free_ && is_free(line); }
-  // The address at which the bytes of an address are placed instead (docs/whatif.md).
+  // Returns the address at which the bytes of `address` are; the job may move them
+  // (docs/whatif.md).
   uint64_t place(uint64_t address) const { return job_.moves.empty() ? address : moved(address); }
   // True if the order in which cores miss on pages decides their homes. A kernel, if there is one,
   // has placed them before (place_page).
