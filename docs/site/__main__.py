@@ -61,15 +61,15 @@ def main(matrices: Path | None = None) -> None:
     words = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean", "-f"]
     quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
     subprocess.run([*words, HERE / "mkdocs.yml"], check=True, env=quiet)
-    (SITE / "404.html").unlink()  # its style would have to be in a server's root
-    # Behind MkDocs, because the page of that name is the manual's.
+    (SITE / "404.html").unlink()  # it needs its style in a server's root
+    # Written after MkDocs, because the manual has a page of that name, too.
     (SITE / "play.html").write_text(playground.page(WASM.read_bytes()))
     (SITE / "index.html").write_text(front.page(WASM.read_bytes()))
     print(f"site: {SITE / 'index.html'}")
 
 
 def searches() -> str:
-    """The script by which a page that is a file can search: the theme's worker, as text."""
+    """The script that lets a page opened as a file search: it has the theme's worker as text."""
     theme = Path(str(files("material")), "templates/assets/javascripts/workers")
     (worker,) = theme.glob("search.*.min.js")
     text = json.dumps(worker.read_text())
@@ -77,7 +77,7 @@ def searches() -> str:
 
 
 def manual(pages: Path) -> None:
-    """The tree's Markdown, and whatever it links to."""
+    """Copies the tree's Markdown, and all files that it links to."""
     waiting = [TOP / name for name in FIRST] + sorted((TOP / "docs").glob("*.md"))
     waiting += [TOP / "docs/lessons/README.md"]
     done: set[Path] = set()
@@ -92,7 +92,7 @@ def manual(pages: Path) -> None:
             shutil.copyfile(source, target)
             continue
         text = source.read_text()
-        # the site makes the pages of lessons itself, and would make them anew from these
+        # the site makes the pages of lessons itself: these would replace them
         if source.parent.name == "lessons":
             text = re.sub(r"\]\((\w+)\.md\)", r"](\1.html)", text)
         links = [(source.parent / link).resolve() for link in LINK.findall(text)]

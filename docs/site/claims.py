@@ -1,4 +1,4 @@
-"""The page of claims: each with its verdict, why, and which figures are no experiments.
+"""The page of claims: each with its verdict and reason, and the figures that are no experiments.
 
 page() -> Markdown, from validation/results/claims.csv
 """

@@ -1,4 +1,4 @@
-"""The site's first page: two locks that are simulated in it, when it opens, and three doors.
+"""The site's first page: it simulates two locks when it opens, and links to three ways on.
 
     page(wasm) -> str        the whole page, which requests nothing
 
@@ -18,7 +18,7 @@ from uncore.drawing.standalone import filled
 HERE = Path(__file__).parent / "front"
 MACHINE = "graviton2"
 LOCKS = {"ticket": "lock/ticket", "MCS": "lock/mcs"}
-OPS = 4  # turns of each core
+OPS = 4  # turns that each core does
 THREADS = (1, 2, 4, 8, 16, 32, 64)
 SKIP, SPAN = 30_000_000, 20_000_000  # ps of the measured part: before the window, and in it
 

@@ -1,6 +1,6 @@
-"""The gallery: a page for each machine, with its topology and, where it was measured, its matrix
+"""The gallery: a page for each machine, with its topology and, if it was measured, its matrix
 simulated and measured side by side; a page for each example of topologies/examples, with its matrix
-and two locks, all simulated, and what is guessed of it."""
+and two locks, all simulated, and a list of its numbers that are guesses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GUESSES = ("estimate", "teaching")
 
 
 def write(folder: Path, matrices: Path | None = None) -> None:
-    """Heat maps show whole measured matrices, where there are any, or else the carried figures."""
+    """Writes all pages; heat maps show the measured `matrices`, or else the carried figures."""
     folder.mkdir(parents=True)
     rows, measured = [], hardware.carried()
     for name in machines():
@@ -45,7 +45,7 @@ def write(folder: Path, matrices: Path | None = None) -> None:
 
 
 def write_example(path: Path, folder: Path) -> str:
-    """Its page; and its row."""
+    """Writes an example's page, and returns its row."""
     machine, name = topology.load(path), path.stem
     save_picture(machine, folder / f"{name}.svg")
     (folder / f"{name}.md").write_text(_example(path, machine, folder))
@@ -53,7 +53,7 @@ def write_example(path: Path, folder: Path) -> str:
 
 
 def _example(path: Path, machine: Machine, folder: Path) -> str:
-    """With one seed: pictures tell shapes, not spreads."""
+    """An example's page; runs have one seed, because its pictures show shapes, not spreads."""
     name = path.stem
     heat = matrix.panel(uncore.matrix(str(path), sample=SAMPLE, seeds=[1]))
     threads = [1 << n for n in range(7) if 1 << n <= min(machine.harts, MOST)]

@@ -20,7 +20,7 @@ def table(rows: Sequence[Row], columns: Sequence[Column]) -> str:
 
 
 def plain(rows: Sequence[Row]) -> str:
-    """Every column of a file of results, by its name."""
+    """The table with every column of a file of results, under its name."""
     columns = [Column(name, name, lambda v: str(v), left=_words(rows, name)) for name in rows[0]]
     return table(rows, columns)
 
@@ -35,7 +35,7 @@ def bullets(lines: Iterable[str]) -> str:
 
 
 def picture(drawn: ReportPicture, folder: Path) -> str:
-    """Draws it beside the page; a click shows it alone, as large as it is."""
+    """Draws the picture into the page's folder; a click on it shows it alone, in full size."""
     file = plot.picture(folder / f"{drawn.name}.png", *drawn.panels, dpi=DPI)
     return f"[![{drawn.caption}]({file.name})]({file.name})\n"
 

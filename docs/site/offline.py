@@ -1,7 +1,7 @@
-"""A hook of MkDocs: nothing that is elsewhere is asked for.
+"""A hook of MkDocs: pages request nothing from elsewhere.
 
-Material's offline search would ask a public server for a shim of workers; mkdocs.yml names one of
-ours in its place (searches.js).
+Material's offline search would load a shim for workers from a public server; mkdocs.yml names one
+of ours in its place (searches.js).
 """
 
 from __future__ import annotations

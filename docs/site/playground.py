@@ -1,4 +1,5 @@
-"""The playground's page, which needs no Python: machines resolved, workloads as memory and names.
+"""Makes the playground's page, which needs no Python: it has machines as resolved numbers, and
+workloads as memory and names.
 
     shared() -> dict                constants, protocols and the job that all jobs vary
     of_machine(machine) -> dict     its numbers, its derived figures, its drawing
@@ -49,7 +50,7 @@ PAGE = (
     "playground.js",
 )  # fmt: skip
 SHAPES = ("bus:8", "ring:16", "mesh:4x4", "mesh:8x8", "ccx:2x4", "ccx:4x8", "ccx:8x8")
-FRAME = HERE / "written.c"  # around what is written in the page
+FRAME = HERE / "written.c"  # the program around a workload written in the page
 EXACT = 1 << 53  # larger numbers are texts in a page
 PLACEMENTS = ("compact", "scatter")
 RUNS, ALLOWED = "'wasm-unsafe-eval' blob:", "; worker-src blob:; frame-src blob:"
@@ -79,7 +80,7 @@ def shared() -> dict[str, Any]:
 
 
 def exact(value: Any) -> Any:
-    """The value with texts for the numbers that JavaScript would round."""
+    """The value, with texts in place of numbers that JavaScript would round."""
     if isinstance(value, dict):
         return {key: exact(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -145,7 +146,7 @@ def workload(name: str) -> dict[str, Any]:
 
 
 class _Types:
-    """Types by number; those that are equal say which is the first of them."""
+    """Types by number; a row's `same` is the number of the first type that equals it."""
 
     def __init__(self) -> None:
         self.types: list[Type] = []
@@ -176,7 +177,7 @@ class _Types:
 
 
 def numbers() -> dict[str, list[list[Any]]]:
-    """The times of each part that a page lets change: name, meaning, least and most ps."""
+    """The times of each part that the page lets people edit: name, meaning, least and most ps."""
     return {
         part.__name__: [
             [field.name, field.about, *limits(field.type)]

@@ -1,5 +1,5 @@
-"""Pages of programs of others: how to get one, its curve on three machines, the line that costs
-most, and the worth of a change.
+"""Pages about programs of others: how to get one, its curve on three machines, the line that costs
+most, and the gain of a change.
 
     write(folder)                              pages, from programs.toml and programs.json
     python -m docs.site.programs DIR           runs all that DIR has built: programs.json
@@ -30,7 +30,7 @@ Told = dict[str, str]
 
 
 def described() -> list[Told]:
-    """The programs, each with what its source says of all."""
+    """The programs, each with the properties that its source states for all."""
     file = tomllib.loads((HERE / "programs.toml").read_text())
     return [
         {"file": "", "page": p["name"], **file["sources"][p["source"]], **p}
@@ -39,7 +39,7 @@ def described() -> list[Told]:
 
 
 def measure(folder: Path) -> None:
-    """Runs each that is there; what is known of the others stays."""
+    """Runs each program that DIR has; results of the others stay as they are."""
     for told in described():
         path = folder / told["name"]
         if not path.is_file():
@@ -58,7 +58,7 @@ def _measured(path: Path, told: Told) -> dict[str, Any]:
         curves[machine] = [round(point.elapsed_ps / 1e6, 1) for point in points]
     seen = uncore.run(MACHINES[0], path, THREADS[-1:], **given, observed=True).observed[0]
     top = max(seen.objects, key=lambda o: o.critical_ps)
-    assert seen.path_ps  # it is told of programs that end
+    assert seen.path_ps  # programs that end have one
     costliest = {
         "object": top.name,
         "source": "/".join(top.source.split("/")[-2:]),
@@ -68,7 +68,7 @@ def _measured(path: Path, told: Told) -> dict[str, Any]:
 
 
 def _changes(path: Path, given: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The best of each kind: for the program a bound, for the machine a change."""
+    """The best change of each kind: a bound for the program, a change of the machine."""
     job = make_job(MACHINES[0], path, THREADS[-1:], **given)
     effects = whatif(MACHINES[0], str(path), job, only=("line", "distance")).effects
     best = {effect.change.kind: effect for effect in reversed(effects)}
@@ -79,7 +79,7 @@ def _changes(path: Path, given: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def write(folder: Path) -> None:
-    """A page for each, and one that leads to them."""
+    """Writes a page for each program, and one that links to them."""
     folder.mkdir(parents=True)
     data = json.loads(DATA.read_text())
     rows = []

@@ -1,6 +1,6 @@
 """Pages that are made from the program itself: options, keys, tables, fields.
 
-write(pages)         each of PAGES in this folder, and what they show
+write(pages)         each of PAGES in this folder, and the pictures in them
 linked(text, page)   the commands that print the same become links to them
 """
 
@@ -36,7 +36,7 @@ PAGES = (
     Page("docs/fences.md", lambda: "\n".join(fences.page())),
 )
 DRAWN = "docs/protocol-{}.svg"
-# Commands that a reader of the checkout types; these words of a page are links in the site.
+# Commands that a reader of the checkout types; in the site they are links to what they print.
 PRINTED = {
     "uncore COMMAND --help": "docs/commands.md",
     "uncore show --keys": "docs/machine.md",
@@ -59,14 +59,14 @@ def write(pages: Path) -> None:
 
 
 def protocols() -> str:
-    """The tables, behind the diagram of each protocol."""
+    """The protocols' tables, after their diagrams."""
     shown = [f"![states of {name.upper()}]({Path(DRAWN.format(name)).name})" for name in PROTOCOLS]
     head, tables_ = render.document().split("\n## ", 1)
     return "\n\n".join([head, "## Diagrams", *shown, f"## {tables_}"])
 
 
 def linked(text: str, page: str) -> str:
-    """`page` is where the text stands, such as docs/cli.md."""
+    """The text with links in place of such commands; `page`: the text's page, as docs/cli.md."""
     for command, target in PRINTED.items():
         there = os.path.relpath(target, os.path.dirname(page) or ".")
         spelt = rf"(?<!\[)`{re.escape(command)}`"

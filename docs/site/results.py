@@ -1,4 +1,4 @@
-"""Pages of what was computed, from the files of validation/results and of the ledger.
+"""Pages of results, from the files of validation/results and of the ledger.
 
 write(folder)      a page for each file of results, with pictures; claims.md; ledger.md
 bars()             the table of bars in docs/validation.md
@@ -42,7 +42,7 @@ after it. `guess`: a number that matters came from no relative, but from the mac
 
 
 class Page(NamedTuple):
-    """A page of one file of results."""
+    """The page for one file of results."""
 
     name: str
     title: str
@@ -101,7 +101,7 @@ def _page(page: Page, folder: Path) -> str:
 
 
 def _linked(prose: str) -> str:
-    """Its links are those of a page in docs/."""
+    """The prose, with links as in a page of docs/."""
     return prose.replace("](", "](../")
 
 

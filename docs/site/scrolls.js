@@ -1,4 +1,4 @@
-// A table that is wider than its page is reached by Tab, and named by the heading above it.
+// Lets Tab reach a table that is wider than its page, and names it after the heading above it.
 const sizes = new ResizeObserver(entries => {
   for (const { target } of entries) reach(target);
 });
@@ -11,10 +11,10 @@ function reach(box) {
   box.role = isWide ? 'region' : null;
   box.ariaLabel = isWide ? `table: ${above?.firstChild.textContent}` : null;
 }
-// The theme lays tables into such boxes when the page has come.
+// Finds the boxes that the theme puts around tables after it has loaded the page.
 function look() {
   for (const box of document.querySelectorAll('.md-typeset__scrollwrap')) sizes.observe(box);
 }
 new MutationObserver(look).observe(document.querySelector('article'), { childList: true });
 look();
-document.querySelector('[role="dialog"]').ariaLabel = 'search'; // which the theme does not name
+document.querySelector('[role="dialog"]').ariaLabel = 'search'; // the theme gives it no name

@@ -1,4 +1,5 @@
-// Search in pages that are files: a browser lets those load no worker, so it is made of its text.
+// Search in pages opened as files: a browser does not let them load a worker, so it is made from
+// its text.
 if (location.protocol === 'file:') {
   const Loaded = Worker;
   window.Worker = class extends Loaded {

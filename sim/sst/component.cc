@@ -58,8 +58,8 @@ void HartComponent::make_links() {
 
 // ---- SST's phases
 
-// One piece a phase: in the first ones nobody knows yet who has which address, and a write goes to
-// every cache and directory there is.
+// Presets one piece of memory in each phase: in the first phases SST does not know yet which memory
+// has which address, and sends a write to every cache and directory.
 void HartComponent::init(unsigned phase) {
   port_->init(phase);
   if (phase < initial_.size()) memory_->preset(initial_[phase].address, initial_[phase].bytes);
@@ -70,7 +70,7 @@ void HartComponent::setup() {
   hart_->start();
 }
 
-// A file of its own: in one output of several processes lines are torn where they meet.
+// Writes a file for each hart: in a common output of several processes, lines would be torn.
 void HartComponent::finish() {
   port_->finish();
   std::ofstream("hart" + std::to_string(spec_.id) + ".txt") << hart_->report();
@@ -90,7 +90,7 @@ void HartComponent::print(std::string_view text) {
   getSimulationOutput().output("%.*s", static_cast<int>(text.size()), text.data());
 }
 
-// SST waits for hart 0 only, so the others tell it.
+// Ends the simulation. SST waits for hart 0 only, so the other harts send it a message.
 void HartComponent::end() {
   if (spec_.id == 0)
     primaryComponentOKToEndSim();

@@ -2,9 +2,10 @@
 //
 // One component is one hart. Data go through the subcomponent in slot `memory`; code is read from
 // the hart's own copy of the program. Messages about registers travel on the ports hart0, hart1,
-// ...: links whose latency is the way between the two harts. SST's time is a picosecond here.
+// ...: links with the latency between the two harts. SST's unit of time is a picosecond here.
 //
-// Invariant: there is no state outside components, so threads and processes of SST change nothing.
+// Invariant: there is no state outside components, so the number of SST's threads and processes
+// does not matter.
 #pragma once
 
 #include <sst/core/component.h>
@@ -51,7 +52,7 @@ class HartComponent : public SST::Component, public Simulator {
   void complete(unsigned phase) override { port_->complete(phase); }
   void finish() override;
 
-  // What the hart asks of the simulator.
+  // Requests of the hart to the simulator.
   Time now() const override { return getCurrentSimTime(picoseconds_); }
   void alarm_at(Alarm alarm, Time when) override;
   void send(uint32_t hart, const HartMessage& message, Time after) override;
@@ -61,7 +62,7 @@ class HartComponent : public SST::Component, public Simulator {
  private:
   void make_links();
 
-  // What SST tells the hart.
+  // Events from SST to the hart.
   template <Alarm alarm>
   void expired(SST::Event*) {
     hart_->alarm(alarm);
@@ -71,11 +72,11 @@ class HartComponent : public SST::Component, public Simulator {
 
   const AsyncSpec spec_;
   const Image image_;
-  std::vector<Segment> initial_;  // hart 0: what memory holds at the start, in pieces
+  std::vector<Segment> initial_;  // hart 0: initial memory contents, in pieces
 
   SST::TimeConverter picoseconds_;
-  SST::Link* alarms_[3] = {};   // by Alarm
-  std::vector<SST::Link*> to_;  // by hart
+  SST::Link* alarms_[3] = {};   // alarms_[Alarm]
+  std::vector<SST::Link*> to_;  // to_[hart]
   StandardMemory::Memory* port_;
   std::optional<StandardMemory> memory_;
   std::optional<AsyncHart> hart_;

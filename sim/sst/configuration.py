@@ -2,8 +2,8 @@
 
     sst --add-lib-path=DIR configuration.py      system.json and the program lie beside this file
 
-Every object of the document becomes one object of SST, every link one link.  Parts are dealt out in
-order over the processes and threads that SST runs, so that what belongs together stays together.
+Every object of the document becomes one object of SST, every link one link.  Parts are assigned in
+order to the processes and threads of SST, so that neighbouring parts stay together.
 """
 
 import json

@@ -1,4 +1,4 @@
-// The event that crosses from hart to hart.
+// The event that travels from hart to hart.
 #pragma once
 
 #include <sst/core/event.h>
@@ -7,10 +7,10 @@
 
 namespace uncore {
 
-// A message of the harts; or the end of the run, which the hart that SST waits for has to hear.
+// A message between harts; or the end of the run, sent to the hart that SST waits for.
 class MessageEvent : public SST::Event {
  public:
-  MessageEvent() = default;  // for SST, which carries it to another process
+  MessageEvent() = default;  // for SST, which sends events to other processes
   explicit MessageEvent(const HartMessage& message) : message(message), ends(false) {}
 
   HartMessage message;

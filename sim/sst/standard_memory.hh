@@ -1,7 +1,9 @@
-// SST's memory as ours: each request becomes one of a StandardMem, so any cache that SST has.
+// SST's memory as an AsyncMemory: each request becomes one of a StandardMem, so that any of SST's
+// caches can be used.
 //
-// SST's caches have no atomic operation but a pair: LoadLink takes the line exclusively and keeps
-// it for a while (the L1's llsc_block_cycles), StoreConditional writes if nobody took it since.
+// SST's caches have no atomic operations but this pair: LoadLink takes the line exclusively and
+// keeps it for a while (the L1's llsc_block_cycles), StoreConditional writes if the line was not
+// taken since.
 //
 // Interface: AsyncMemory; answer_of() a response; preset() memory before the run.
 #pragma once

@@ -1,7 +1,7 @@
 """Is the house in order?  `python -m tests.house [BAR...]` measures it against bars.toml.
 
-Each measure is printed with where the tree stands, its bar if it has one, and the lines that it is
-made of; then the number of tracked files and their bytes.  Exit status: 1 where a bar is not met.
+It prints each measure with the tree's present value, its bar if it has one, and the lines that it
+is made of; then the number of tracked files and their bytes.  Exit status: 1 if a bar is not met.
 """
 
 from __future__ import annotations

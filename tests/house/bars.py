@@ -1,4 +1,4 @@
-"""Measures of the tree; bars.toml has the bars of those that have one."""
+"""Measures of the tree.  bars.toml has their bars, for those that have one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Measure:
     lines: list[str]
 
 
-SHOWN = 20  # lines of a measure without a bar
+SHOWN = 20  # lines shown of a measure without a bar
 
 
 def table() -> dict[str, dict[str, Any]]:
@@ -53,7 +53,7 @@ def document_words() -> Measure:
 
 
 def openings_above(most: float, goal: float, rooms: dict[str, float]) -> Measure:
-    """The rooms whose share is above their bar, which is the goal where the table names none."""
+    """The rooms whose share is above their bar: that of the table, or else the goal."""
     shares = openings.shares()
     above = [room for room, share in shares.items() if share > rooms.get(room, goal)]
     lines = [
@@ -80,7 +80,7 @@ def repeated_basenames(most: int, allowed: dict[str, str], data: list[str]) -> M
 
 
 def vague_names(most: float, words: list[str]) -> Measure:
-    """The share of all bound names in per cent, and the files that have most of them."""
+    """Vague names as a percentage of all bound names, and the files that have most of them."""
     bound = {path: bindings.of_file(path) for path in of_kind(".py", *CPP)}
     vague = {path: sum(bindings.is_vague(n, set(words)) for n in bound[path]) for path in bound}
     lines = []

@@ -35,18 +35,18 @@ def bare(text: str) -> str:
 
 
 def classes(text: str) -> list[Class]:
-    """The classes of a file, those within others too."""
+    """The classes of a file, including nested ones."""
     return list(_Scanner(TOKEN.findall(bare(text))).scope("", ""))
 
 
 class _Scanner:
-    """Goes through tokens once; `at` is the next."""
+    """Goes through the tokens once; `at` is the index of the next."""
 
     def __init__(self, tokens: list[str]) -> None:
         self.tokens, self.at = tokens, 0
 
     def scope(self, path: str, name: str) -> Iterator[Class]:
-        """The declarations up to a closing brace: the classes in them, then this one."""
+        """Scans declarations up to a closing brace; yields the classes in them, then this one."""
         methods = []
         while self.at < len(self.tokens) and self.tokens[self.at] != "}":
             head = self.head()
@@ -96,7 +96,7 @@ class _Scanner:
         return head
 
     def is_body(self, head: list[str], initializers: bool) -> bool:
-        """Not the braces of an initial value."""
+        """True if the next brace opens a body, and not an initial value."""
         if _type(head):
             return True
         if initializers:
@@ -104,7 +104,7 @@ class _Scanner:
         return "=" not in head and _callee(head) is not None
 
     def skip(self) -> None:
-        """A pair of brackets, and what is in it."""
+        """Skips a pair of brackets and its contents."""
         depth = 0
         while self.at < len(self.tokens):
             token = self.tokens[self.at]
@@ -118,7 +118,7 @@ class _Scanner:
         self.at += self.at < len(self.tokens) and self.tokens[self.at] == ";"
 
     def declarators(self) -> None:
-        """The variables behind a type's body, up to the semicolon."""
+        """Skips the variables after a type's body, up to the semicolon."""
         while self.at < len(self.tokens) and self.tokens[self.at] != ";":
             if self.tokens[self.at] in OPENING:
                 self.skip()
@@ -128,7 +128,7 @@ class _Scanner:
 
 
 def _plain(head: list[str]) -> list[str]:
-    """The head without what stands in angle brackets."""
+    """The head without angle brackets and their contents."""
     plain, depth = [], 0
     for before, token in pairwise(["", *head]):
         if token == "<" and (before == "template" or re.match(r"\w", before)):
@@ -141,7 +141,7 @@ def _plain(head: list[str]) -> list[str]:
 
 
 def _type(head: list[str]) -> str:
-    """The keyword, where a head with a body declares a type or a namespace."""
+    """The keyword of a head that declares a type or a namespace."""
     plain = _plain(head)
     if "()" in plain and not any(token.startswith("alignas") for token in plain):
         return ""
@@ -168,7 +168,7 @@ def _callee(head: list[str]) -> str | None:
 
 
 def _method(head: list[str], name: str) -> str:
-    """The method that a member declaration is of a class of this name, or nothing."""
+    """The name of the method that a member of class `name` declares; "" if it declares none."""
     plain = _plain(head)
     if not name or not head or NO_METHOD & set(plain) or _type(head):
         return ""

@@ -2,7 +2,7 @@
 
     of_file(path) -> [Comment(line, text), ...]
 
-Comments that stand below each other, from the same column on, are one; so a block is read whole.
+Comments on consecutive lines that begin in the same column are one, so that a block is read whole.
 """
 
 from __future__ import annotations

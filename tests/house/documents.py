@@ -1,4 +1,4 @@
-"""Documents that people write: Markdown, and of a page parts, that no command writes."""
+"""Documents that people write: Markdown files, or parts of them, that no command writes."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import re
 
 from tests.house.tracked import name, of_kind
 
-HEAD = 800  # characters, in which a page says that a command writes it
+HEAD = 800  # characters at a page's begin, where it says if a command writes it
 WRITTEN = re.compile(
     r"\b(?:made|written)\b.*?\bby\s+`(?:python -m|uncore) |\bwrites\s+this\s+page",
     re.DOTALL | re.IGNORECASE,
 )
-PART = re.compile(r"<!-- \w+ -->.*?<!-- end -->", re.DOTALL)  # of a page: a command writes it
+PART = re.compile(r"<!-- \w+ -->.*?<!-- end -->", re.DOTALL)  # pages' parts that commands write
 
 
 def words() -> dict[str, int]:
-    """By page."""
+    """The number of words of each page."""
     texts = {name(path): path.read_text() for path in of_kind(".md")}
     return {
         page: of_people(text) for page, text in texts.items() if not WRITTEN.search(text[:HEAD])

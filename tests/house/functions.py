@@ -1,4 +1,4 @@
-"""How long the functions are, in lines, their heads included."""
+"""The length of each function in lines, its head included."""
 
 from __future__ import annotations
 

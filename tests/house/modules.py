@@ -14,7 +14,7 @@ PACKAGES = TOP / "sim"
 
 
 def cycles(imports: Mapping[str, list[str]]) -> Iterator[list[str]]:
-    """A path for each edge that leads back, in depth-first order."""
+    """A cycle for each edge that leads back to a node of the present path, depth first."""
     done: set[str] = set()
 
     def visit(module: str, path: list[str]) -> Iterator[list[str]]:
@@ -30,12 +30,12 @@ def cycles(imports: Mapping[str, list[str]]) -> Iterator[list[str]]:
 
 
 def all_cycles() -> list[list[str]]:
-    """Those of the packages' modules and of the files of the native module."""
+    """Import cycles of the packages' modules, and include cycles of the native module's files."""
     return [*cycles(imports()), *cycles(graph())]
 
 
 def imports() -> dict[str, list[str]]:
-    """The modules of ours that each imports when it is itself imported."""
+    """For each module of ours the others of ours that it imports when it is imported itself."""
     modules = {_module(path): path for path in of_kind(".py") if PACKAGES in path.parents}
     return {
         module: [target for target in _imported(path, module, modules) if target != module]
@@ -59,7 +59,7 @@ def _imported(path: Path, module: str, modules: Mapping[str, Path]) -> Iterator[
 
 
 def _at_import(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements that run then: not those of functions, nor those for type checkers."""
+    """The statements that run at import: not those of functions, nor those for type checkers."""
     for node in body:
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             continue
@@ -69,14 +69,14 @@ def _at_import(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def loose(allowed: set[str]) -> list[str]:
-    """Modules that stand beside the packages of uncore, in none of them."""
+    """Modules of uncore that are in none of its packages."""
     folder = PACKAGES / "uncore"
     paths = (path for path in of_kind(".py") if path.parent == folder)
     return [name(path) for path in paths if path.stem not in allowed]
 
 
 def repeated(allowed: set[str], data: set[str]) -> dict[str, int]:
-    """The basenames that stand in several folders, but for those allowed and for data."""
+    """Basenames that occur in several folders, and how often; not those allowed, nor data."""
     code = (path for path in tracked() if path.suffix not in data)
     counts = Counter(path.name for path in code if path.name not in allowed)
     return {basename: count for basename, count in counts.most_common() if count > 1}

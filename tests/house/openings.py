@@ -1,4 +1,4 @@
-"""Comments that begin as no sentence does, by room: "What ...", "Of a ...", "Whether ...".
+"""Comments, by room, that do not begin like a sentence: "What ...", "Of a ...", "Whether ...".
 
 A comment reads at once if it begins with a verb or a noun.  Comments of fewer than four words are
 labels and not counted.  A room is a folder two levels below the top, `sim/native`.
@@ -29,7 +29,7 @@ def opens_badly(text: str) -> bool:
 
 
 def shares() -> dict[str, float]:
-    """The share of each room's comments, in per cent."""
+    """The percentage of each room's comments that open badly."""
     every, bad = Counter[str](), Counter[str]()
     for path in of_kind(".py", *comments.C_LIKE):
         for comment in comments.of_file(path):

@@ -34,7 +34,7 @@ def test_signal_reaches_a_process(number):
 
 
 def in_background(folder: Path, text: str, *limits: str) -> subprocess.CompletedProcess[str]:
-    """Runs pytest as a shell's job in the background has it: those signals are ignored."""
+    """Runs pytest with the signals ignored that a shell ignores for a job in the background."""
     (folder / "test_it.py").write_text(text)
     words = ["-p", "tests.conftest", "-c", TOP / "pyproject.toml", "--rootdir", folder, *limits]
     return subprocess.run(

@@ -16,7 +16,7 @@ static int missing(void) {
 // Every operation and comparison of FUTEX_WAKE_OP that Linux has, and those that it refuses.
 static int futex_ops(void) {
   static u32 second;
-  const u32 expected[5] = {3, 8, 7, 4, 6};  // of 5, with the operand 3
+  const u32 expected[5] = {3, 8, 7, 4, 6};  // 5 and the operand 3, combined
   for (u32 op = 0; op < 8; ++op) {
     second = 5;
     const long got = call(N_futex, &word, 133, 1, 1, &second, op << 28 | 3 << 12);
@@ -118,7 +118,7 @@ static int queued(void) {
   return 0;
 }
 
-// C7: an LR of another thread lets no SC succeed that the thread left its hart before.
+// C7: if a thread leaves its hart between LR and SC, its SC fails, even after an LR of another.
 static volatile u32 counted;
 static void count(void) {
   u32 now, failed;

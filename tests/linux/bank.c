@@ -9,7 +9,7 @@ struct account {
 };
 static struct thread threads[8];
 static struct account* accounts;
-static u64 total;  // where a sum is: no pointer leads there
+static u64 total;  // the address of a sum, in an integer: no pointer leads there
 static const long rates[] = {3, 5};
 
 #define LIBRARY __attribute__((noinline))

@@ -1,4 +1,4 @@
-// What each system call does, asked for by a word: exit status 0, or the number of what was wrong.
+// Checks the system calls that an argument names: exit status 0, or the failed check's number.
 #include "raw.h"
 
 static struct thread threads[40];

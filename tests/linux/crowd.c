@@ -66,7 +66,7 @@ static int nobody_waits_behind_a_worker(void) {
   return now() - begin < work + work / 2 + SLOW ? 0 : 1;
 }
 
-// Whatever changes where threads may run, and who runs first.
+// Random calls that change affinities, policies and priorities.
 static u64 draw(u64* state) {
   *state ^= *state << 13, *state ^= *state >> 7, *state ^= *state << 17;
   return *state;

@@ -1,5 +1,5 @@
-// Prints what calls answer that fail, or nearly: lines of numbers, a line for a subject, by a word.
-// Places and addresses are told as 0.
+// Prints the results of calls that fail, or nearly, for the subject that a word names: numbers.
+// Places and addresses are printed as 0.
 #include "raw.h"
 
 enum { AT_FDCWD = -100, RDWR = 2, CREATE = 0x40, NONBLOCK = 0x800, DIRECTORY = 0x10000 };

@@ -35,7 +35,7 @@ static int written(void) {
   if (call(N_read, file, text, 100) != 4 || text[1] != 'T') return 5;
   if (call(N_ftruncate, file, 3) || !holds("/tmp/uc-a", "one")) return 6;
   if (call(N_ftruncate, file, 5000) || call(N_pread64, file, text, 8000, 0) != 5000) return 7;
-  if (text[3] || text[4] || text[4999]) return 8;  // what was cut off is not there again
+  if (text[3] || text[4] || text[4999]) return 8;  // the bytes cut off read as zero
   if (call(N_read, file, text, 9) != 9 || call(N_close, file)) return 9;
   if (call(N_truncate, "/tmp/uc-a", 2) || !holds("/tmp/uc-a", "on")) return 10;
   const long end = open_at("/tmp/uc-a", WRITE | APPEND);
@@ -103,7 +103,7 @@ static int devices(void) {
 static char* map(long file, long size, long offset) {
   return (char*)call(N_mmap, 0, size, 3, 1, file, offset);
 }
-// What is stored is read from the file, and what is written there is loaded.
+// A store to a shared mapping shows in pread(), and a pwrite() shows in a load.
 static int mapped(void) {
   const long file = open_at("/dev/shm/uc-m", BOTH | CREATE | EMPTY);
   if (call(N_ftruncate, file, 12288)) return 1;
@@ -189,7 +189,7 @@ static int lists(void) {
   return call(N_unlinkat, HERE, "/tmp/uc-l", 0x200) == 0 ? 0 : 2;
 }
 
-// The folder of the user is changed in memory alone; what tells of the machine is not.
+// The user's folder changes in memory only; files that describe the machine cannot be changed.
 static int changes_folder(void) {
   if (!holds("/files/some/text", "as given") || put("/files/some/text", "changed")) return 1;
   if (!holds("some/text", "changed") || put("made", "new")) return 2;

@@ -1,4 +1,4 @@
-"""Programs of Linux, one for each instruction of floating point and format: all rounding modes.
+"""Programs of Linux, one for each floating-point instruction and format, in all rounding modes.
 
 program()        -> the binary that holds them all; its word is a number below len(PROGRAMS)
 PROGRAMS         their instructions, as variants

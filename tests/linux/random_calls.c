@@ -79,7 +79,7 @@ static long calls_at_random(long seed) {
     const u64 which = draw(&state);
     const long number = which % 1024 ? numbers[which / 1024 % (sizeof numbers / sizeof *numbers)]
                                      : rare[which / 1024 % (sizeof rare / sizeof *rare)];
-    if (which >> 40 & 1)  // what an argument points to
+    if (which >> 40 & 1)  // changes memory that arguments may point to
       *(volatile u64*)(pages + draw(&state) % PAGE / 8 * 8) = hostile(&state);
     if (which % 1024 && is_rare(number)) continue;
     u64 a[6];
@@ -101,7 +101,7 @@ int run(int count, char** words) {
   handle();
   for (long i = 0; i < THREADS; ++i) start(&threads[i], calls_at_random, seed * THREADS + i);
   const u64 millisecond[2] = {0, 1000000};
-  for (int i = 0; i < 300; ++i) {  // who waits for what does not come goes on by a signal
+  for (int i = 0; i < 300; ++i) {  // a signal frees threads that wait in vain
     u32 ended = 0;
     call(N_nanosleep, millisecond, 0);
     for (int k = 0; k < THREADS; ++k)

@@ -28,8 +28,8 @@ static long notes(long self) {
   note(self);
   return 0;
 }
-// Threads have the rank of who makes them, and wait for their turn by priority, whenever that is
-// set.
+// Threads inherit the rank of their maker, and wait in the order of their priorities, whenever
+// these are set.
 static int the_most_urgent_first(void) {
   pin(1);
   if (rank(0, FIFO, 50)) return 1;
@@ -48,7 +48,7 @@ static long waits(long priority) {
   note(priority);
   return 0;
 }
-// A waker that is less urgent is interrupted by whom it wakes; one that is not goes on.
+// A less urgent waker is interrupted by the thread that it wakes; any other goes on.
 static int an_urgent_one_runs_at_once(void) {
   pin(1);
   start(&threads[0], waits, 5);
@@ -80,7 +80,7 @@ static long takes_turns(long self) {
     if (t - last > 300000) ++turns[self];  // somebody else has run
   return 0;
 }
-// Of two as urgent, round robin gives each its slices, and first in, first out does not.
+// Counts the switches between two equally urgent threads: round robin has some, FIFO none.
 static int turns_of(long policy) {
   pin(1);
   rank(0, policy, 9);
@@ -99,7 +99,7 @@ static long yields_once(long self) {
   note(self);
   return 0;
 }
-// To those as urgent, not to others.
+// sched_yield() lets equally urgent threads run, and not others.
 static int yields_to_its_like(void) {
   pin(1);
   rank(0, FIFO, 9);
@@ -148,7 +148,7 @@ static long drives(long unused) {
   note(turns[0] != before && before);
   return 0;
 }
-// Whom an urgent one drives from its hart goes on where none is.
+// A thread that a more urgent one drives from its hart goes on at a hart without one.
 static int the_driven_go_elsewhere(void) {
   pin(2);
   start(&threads[0], drives, 0);

@@ -41,7 +41,7 @@ static inline long call6(long n, long a, long b, long c, long d, long e, long f)
   call6((n), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 #define call(...) CALL_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 
-// What a compiler calls of its own accord.
+// Functions that a compiler calls of its own accord.
 __attribute__((weak)) void* memset(void* to, int value, u64 size) {
   for (volatile char* at = to; size--; ++at) *at = (char)value;
   return to;

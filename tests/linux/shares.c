@@ -1,4 +1,4 @@
-// What is shared between waiters and what is sent in parts: exit status 0, or what was wrong.
+// Checks waiters that share, and transfers in parts: exit status 0, or the failed check's number.
 #include "raw.h"
 
 enum {
@@ -53,7 +53,7 @@ static int file_locks(void) {
   if (lock(same_as_a, ALONE | AT_ONCE)) return 3;
   if (lock(a, SHARED) || lock(b, SHARED | AT_ONCE)) return 4;
   if (lock(b, ALONE | AT_ONCE) != -EAGAIN) return 5;
-  if (lock(a, ALONE | AT_ONCE)) return 6;  // what b had is lost
+  if (lock(a, ALONE | AT_ONCE)) return 6;  // b's failed call has given up its lock
   start(&threads[0], locks_later, b);
   pause_for(300000);
   if (many) return 7;
@@ -91,7 +91,7 @@ static void all_go(int threads_) {
   left = 1;
   for (int i = 0; i < threads_; ++i) join(&threads[i]);
 }
-// An event wakes one of the pollers that asked so, and all that did not.
+// An event wakes one of the pollers with EPOLLEXCLUSIVE, and all others.
 static int exclusive_pollers(void) {
   const u64 one = 1;
   ends[0] = (int)call(N_eventfd2, 0, NONBLOCK);
@@ -114,7 +114,7 @@ static int exclusive_pollers(void) {
   all_go(3);
   return 0;
 }
-// Of threads at one poller an event wakes one.
+// Each event wakes one of the threads that wait at the same poller.
 static int one_of_a_pool(void) {
   const u64 one = 1;
   ends[0] = (int)call(N_eventfd2, 0, NONBLOCK);
@@ -128,7 +128,7 @@ static int one_of_a_pool(void) {
   all_go(3);
   return 0;
 }
-// Who changes the file wakes one thread, however many sleep there.
+// Returns what a write takes: it wakes one thread, however many sleep there.
 static u64 write_takes(void) {
   const u64 one = 1, begun = now();
   call(N_write, ends[0], &one, 8);
@@ -139,7 +139,7 @@ static int as_long_for_many(void) {
   pollers[0] = call(N_epoll_create1, 0);
   control(pollers[0], ADD, ends[0], IN | (1u << 31));
   start(&threads[0], waits_at, pollers[0]), pause_for(200000);
-  write_takes();  // code and lines come
+  write_takes();  // warms up: fetches code and lines
   if (!stays_at(&many, 1)) return 1;
   start(&threads[1], waits_at, pollers[0]), pause_for(200000);
   const u64 of_one = write_takes();
@@ -222,7 +222,7 @@ static int streams(void) { return sent_in_parts(STREAM); }
 static int sequences(void) { return sent_in_parts(SEQUENCE); }
 static int datagrams(void) { return sent_in_parts(DATAGRAM); }
 
-// What has no room is lost, and told.
+// Bytes of a datagram for which a receiver has no room are lost, and message.flags says so.
 static int cut_off(void) {
   call(N_socketpair, UNIX, DATAGRAM, 0, ends);
   words();

@@ -33,7 +33,7 @@ static int polled(long file, int asked) {
 static long tell(long file, const char* what) {
   return call(N_sendto, file, what, length(what), NO_SIGNAL, 0, 0);
 }
-// What arrives is this.
+// True if the next bytes received are exactly `what`.
 static int hears(long file, const char* what) {
   char heard[64];  // threads hear at the same time
   const long size = call(N_recvfrom, file, heard, sizeof heard - 1, 0, 0, 0);
@@ -90,7 +90,7 @@ static long connects(long number) {
   if (call(N_connect, mine, &server_at, sizeof server_at)) fail(91);
   if (call(N_getpeername, mine, &other, &size) || !same_address(other, server_at)) fail(92);
   if (call(N_getsockname, mine, &clients_at[number], &size)) fail(95);
-  pause_for(600000);  // who listens to it sleeps by now
+  pause_for(600000);  // the other end sleeps by now
   if (tell(mine, number ? "hi" : "hello") < 0 || !hears(mine, "good day")) fail(96);
   return call(N_close, mine);
 }

@@ -39,7 +39,7 @@ def test_a_program_that_needs_libraries() -> None:
     data = program().data
     (headers,) = struct.unpack_from("<Q", data, HEADERS_AT)
     (count,) = struct.unpack_from("<H", data, COUNT_AT)
-    last = headers + 56 * (count - 1)  # last of its segments; none of it is loaded
+    last = headers + 56 * (count - 1)  # its last segment, of which no byte is loaded
     altered = data[:last] + struct.pack("<I", 3) + data[last + 4 :]  # PT_INTERP
     with pytest.raises(UserError, match=r"calls: linked dynamically.*link with -static"):
         Program("calls", Path("calls"), altered)
@@ -78,7 +78,7 @@ def test_more_threads_than_the_machine_has_harts() -> None:
 
 
 def test_threads_without_end_are_refused_as_by_linux() -> None:
-    """At /proc/sys/kernel/pid_max as it usually is: EAGAIN, and the program goes on."""
+    """Beyond the default of /proc/sys/kernel/pid_max: EAGAIN, and the program goes on."""
     point = ran("crowds", harts=4)
     assert (point.output, point.failures) == ("32768\n", [])
 

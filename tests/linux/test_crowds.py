@@ -42,6 +42,6 @@ def test_no_thread_waits_while_a_hart_idles(word: str, threads: int, system: Any
 @pytest.mark.parametrize("harts", [2, 4, 8])
 @pytest.mark.parametrize("seed", range(4))
 def test_no_thread_waits_wherever_threads_may_run(seed: int, harts: int) -> None:
-    """Affinities, priorities, yields, barriers, time-outs: nine threads of 2 to 8 harts."""
+    """Affinities, priorities, yields, barriers, time-outs: nine threads on 2 to 8 harts."""
     vain, run = vain_waits(job("movers", str(seed), guest="crowd", harts=harts))
     assert (vain, run.end) == (0, "exited")

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(QEMU is None, reason="qemu-riscv64 is not instal
 
 
 def on_qemu(program: Program, folder: Path, *words: str) -> tuple[str, list[str]]:
-    """Output and failures."""
+    """Returns output and failures."""
     elf = folder / "program"
     if not elf.exists():
         elf.write_bytes(program.data)
@@ -58,7 +58,7 @@ def test_output_and_status_are_equal(words: tuple[str, ...], tmp_path: Path) -> 
 
 
 def test_every_instruction_of_floating_point_does_as_on_qemu_in_every_mode(tmp_path: Path) -> None:
-    """A program each of one instruction and format: 56 of them."""
+    """Runs 56 programs, one for each instruction and format."""
     all_ = floating.program()
     one_hart = replace(job(harts=1), program=all_)
     numbers = [str(number) for number in range(len(floating.PROGRAMS))]

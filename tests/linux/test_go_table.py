@@ -27,7 +27,7 @@ def number(value: int) -> bytes:
 
 
 def values(*spans: tuple[int, int]) -> bytes:
-    """A value, and the end of the instructions that have it, in bytes from the function's first."""
+    """Encodes spans (value, end): `end` is where its instructions end, in bytes from the first."""
 
     def parts() -> Iterator[bytes]:
         before, start = -1, 0
@@ -101,7 +101,7 @@ def test_inlined_call_comes_before_the_line_that_makes_it() -> None:
 def test_program_of_another_language_has_no_such_table() -> None:
     text, table, data = program()
     assert go_table.find((text, data)) is None
-    assert go_table.find((text, table)) is None  # the bytes alone: no module speaks of them
+    assert go_table.find((text, table)) is None  # only bytes: no module refers to them
 
 
 def test_damaged_table_says_less_and_stops_nothing() -> None:
@@ -113,7 +113,7 @@ def test_damaged_table_says_less_and_stops_nothing() -> None:
 
 
 def functions_named(*places: int) -> tuple[Segment, ...]:
-    """Functions of two bytes each whose names, at these places of one long text, overlap."""
+    """Functions of two bytes each, whose names overlap: they begin at `places` of one long text."""
     names = b"A" * 10_000 + b"\0"
     many = len(places)
     at = 72 + len(names)  # offset of the functions' table

@@ -19,7 +19,7 @@ WORDS = {
     " datagrams cut_off all_of_it large",
 }
 EACH = [(guest, word) for guest, words in WORDS.items() for word in words.split()]
-# There it depends on who asks, and on what else the computer does.
+# Elsewhere these depend on the user, and on the computer's other work.
 HERE_ALONE = [
     *(("asks", word) for word in ("priorities", "real_time")),
     *(("shares", "parts_that_wrap"), ("shares", "as_long_for_many"), ("files", "told")),
@@ -42,7 +42,7 @@ def test_calls_do_what_linux_does(guest: str, word: str, harts: int) -> None:
     ("guest", "word"), [("files", "mapped"), ("asks", "remaps"), ("waits", "pool")]
 )
 def test_wide_lines_have_what_calls_write(guest: str, word: str, line: str) -> None:
-    """A2: of pages, of which a call writes each byte, and of words that other threads wait for."""
+    """A2: pages of which a call writes each byte, and words that other threads wait for."""
     assert ran(word, guest=guest, harts=2, overrides={"line": line}).failures == []
 
 

@@ -1,4 +1,4 @@
-"""Files: the user's folder, what programs make of it, and what is kept of that."""
+"""Files: the user's folder, changes by programs, and the files that are saved."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ def test_unmarked_program_is_measured_while_it_has_threads() -> None:
     ("chosen", "ops"), [({"op": "deposit"}, 160), ({"from_function": "teller"}, 4)]
 )
 def test_functions_mark_what_is_measured(chosen: dict[str, str], ops: int) -> None:
-    """Each call of `deposit`, or a thread's whole `teller`, and at no cost."""
+    """Marks each call of `deposit`, or a thread's whole `teller`, at no cost."""
     plain, _ = watched(NONE, seeds=())
     marked, observed = watched(seeds=(), **chosen)
     assert marked.ops == ops and marked.latency

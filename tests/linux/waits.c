@@ -114,7 +114,7 @@ static int epolls(void) {
   const u64 begin = now();
   if (waited(2) != 0 || now() - begin < 2000000) return 5;
   write_word(ends[1], 1);
-  for (int i = 0; i < 2; ++i)  // as long as there is something
+  for (int i = 0; i < 2; ++i)  // level-triggered: as long as it is ready
     if (waited(-1) != 1 || found[0].events != IN || found[0].data != 7) return 6;
   read_word(ends[0]);
   if (waited(0) != 0) return 7;
@@ -130,7 +130,7 @@ static int epolls(void) {
   return call(N_epoll_pwait, ends[0], found, 1, 0, 0, 8) == -EBADF ? 0 : 14;
 }
 
-// An edge is told once; each write is one, whatever is still to be read.
+// An edge is reported once; each write is an edge, even while bytes are still unread.
 static int edges(void) {
   pipe_of(O_NONBLOCK);
   poller = call(N_epoll_create1, 0);
@@ -187,7 +187,7 @@ static int nested_deeply(void) {
   return control(ADD, inner, IN, 5) == -ELOOP ? 0 : 5;
 }
 
-// Of two files that stay ready each is told as often as the other.
+// Two files that stay ready are reported in turn, if a call has room for one.
 static int in_turn(void) {
   poller = call(N_epoll_create1, 0);
   for (u64 data = 1; data <= 2; ++data) control(ADD, call(N_eventfd2, 1, 0), IN, data);

@@ -63,7 +63,7 @@ static long waits_again(long self) {
   pause_for(200000);
   return waits(self);
 }
-// Whose time was out waits no longer: when it comes again, it comes behind others.
+// A thread whose time ran out has left the queue: when it waits again, it is the last.
 static int time_outs_leave_no_waiter(void) {
   start(&threads[0], waits_again, 1);
   pause_for(100000);
@@ -136,7 +136,7 @@ static long signals_it(long ns) {
   call(N_futex, &word, WAKE, 9);
   return 0;
 }
-// What a handler does to a wait for a futex: with a time it ends, without it goes on if asked.
+// A handler ends a wait for a futex, unless it has no timeout and SA_RESTART: then it goes on.
 static int handlers_and_futexes(void) {
   const u64 long_time[2] = {0, 5000000};
   waiter = call(N_gettid);
@@ -202,7 +202,7 @@ static void blocks_other(int number) {
   within_handler = turns;
   (void)number;
 }
-// What a handler's mask blocks comes when the handler has ended.
+// A signal that a handler's mask blocks is delivered when the handler has ended.
 static int masks_hold(void) {
   const u64 action[4] = {(u64)blocks_other, 0, 1UL << (SIGUSR2 - 1), 0};
   set(SIGUSR2, note, 0);
@@ -247,7 +247,7 @@ static long counts_on(long where) {
   while (!stop) ++counted;
   return 0;
 }
-// K7: a thread whose slice is over leaves others to their hart, where another one is idle.
+// K7: at the end of its slice a thread goes to an idle hart, and leaves its own to a bound thread.
 static int slices_end_on_idle_harts(void) {
   pin(1);
   pin(3);

@@ -54,7 +54,7 @@ static void compare_and_swap(uint64_t times) {
   }
 }
 
-// For the holder of a lock.
+// Adds 1 by a load and a store; the caller holds a lock.
 static inline void count(_Atomic uint64_t* shared) {
   uint64_t seen = atomic_load_explicit(shared, memory_order_relaxed);
   atomic_store_explicit(shared, seen + 1, memory_order_relaxed);

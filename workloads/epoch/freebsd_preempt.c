@@ -55,7 +55,7 @@ static struct tracker* oldest_inside(unsigned hart) {
 static void enter_preempt(struct tracker* self, unsigned hart) {
   struct inside* here = &inside[hart];
   if (!oldest_inside(hart)) epoch_announce(epoch, &epoch->record[hart]);
-  self->entered = epoch_now(epoch);  // or later than announced, for which we wait the longer
+  self->entered = epoch_now(epoch);  // perhaps later than announced, which lengthens waits
   atomic_store_explicit(&self->thread, uc_thread_self(), memory_order_relaxed);
   self->older = here->youngest;
   self->younger = NULL;

@@ -34,11 +34,11 @@ static void scheme_setup(unsigned n) {
 static struct object* reader_get(unsigned reader) {
   _Atomic(struct object*)* hazard = &readers[reader].hazard;
   struct object *object, *again = atomic_load_explicit(current, memory_order_acquire);
-  if (UC_SABOTAGE) return again;  // unnamed: freed under the reader's hands
+  if (UC_SABOTAGE) return again;  // not published: may be freed while in use
   do {
     object = again;
     atomic_store_explicit(hazard, object, memory_order_relaxed);
-    atomic_thread_fence(memory_order_seq_cst);  // named before we look whether it is still there
+    atomic_thread_fence(memory_order_seq_cst);  // published before we check that it is still there
     again = atomic_load_explicit(current, memory_order_acquire);
   } while (again != object);
   return object;
@@ -53,7 +53,7 @@ static void reader_put(unsigned reader) {
 // Notes in each object that a reader names the number of this scan. Michael sorts the names and
 // searches them; a word in the object's private part does the same in one step.
 static void mark_hazards(uint64_t scan) {
-  atomic_thread_fence(memory_order_seq_cst);  // what was retired is out of sight before we look
+  atomic_thread_fence(memory_order_seq_cst);  // objects are unlinked before we look at readers
   for (unsigned hart = 0; hart < harts; hart++) {
     struct object* object = atomic_load_explicit(&readers[hart].hazard, memory_order_acquire);
     if (object) object->deferred.stamp = scan;

@@ -14,7 +14,7 @@ UC_WORKLOAD("Parallel sections: reclamation by the time at which readers entered
 UC_PARAM(duration, age, 500, "ns", "the updater looks for readers of an object when it is so old");
 
 static struct reader {
-  UC_ALIGNED _Atomic uint64_t entered;  // when, plus one; 0 outside
+  UC_ALIGNED _Atomic uint64_t entered;  // time of entry plus one; 0: outside
 }* readers;
 static unsigned harts;
 
@@ -34,7 +34,7 @@ static void scheme_setup(unsigned n) {
 static struct object* reader_get(unsigned reader) {
   if (!UC_SABOTAGE) {
     atomic_store_explicit(&readers[reader].entered, uc_now() + 1, memory_order_relaxed);
-    atomic_thread_fence(memory_order_seq_cst);  // entered before anything is looked at
+    atomic_thread_fence(memory_order_seq_cst);  // the entry is visible before any read
   }
   return atomic_load_explicit(current, memory_order_acquire);
 }
@@ -46,12 +46,12 @@ static void reader_put(unsigned reader) {
 // ---- The updater --------------------------------------------------------------------------------
 
 static void retire(struct deferred* deferred) {
-  atomic_thread_fence(memory_order_seq_cst);  // out of sight at the time that is noted
+  atomic_thread_fence(memory_order_seq_cst);  // unlinked before the time is taken
   deferred->stamp = uc_now();
   deferred_append(&limbo->waiting, deferred);
 }
 
-// Does no reader hold what was retired at this time? Looks only at those not known to be quiet.
+// True if no reader holds objects retired at this time. Checks only readers not known to be quiet.
 static bool quiet_since(uint64_t time) {
   for (unsigned hart = 0; hart < harts; hart++) {
     if (limbo->quiet[hart] > time) continue;

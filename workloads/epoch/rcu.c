@@ -43,7 +43,7 @@ static void scheme_setup(unsigned n) {
 static void quiescent_state(struct reader* self) {
   uint64_t number = atomic_load_explicit(period_number, memory_order_acquire);
   atomic_store_explicit(&self->seen, number, memory_order_release);
-  atomic_thread_fence(memory_order_seq_cst);  // reported before anything is looked at again
+  atomic_thread_fence(memory_order_seq_cst);  // the report is visible before any further read
   self->reads = 0;
 }
 

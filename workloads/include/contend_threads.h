@@ -51,7 +51,7 @@ static struct guarded {
   volatile const void* writer;  // in the first line: null while nobody writes
 }* guarded;
 
-// What the harts' threads wrote, for the sum at the end.
+// Writes by the threads of each hart, for the sum at the end.
 static struct written {
   UC_ALIGNED _Atomic uint64_t writes;
 }* written;

@@ -1,6 +1,6 @@
-// The credential on whose behalf something is open or mapped: whoever refers to it writes a line
-// that all its tasks share (FreeBSD's crhold, Linux's get_cred), and where permissions are asked
-// for the user's number beside the count is read. The user who is charged for memory is found
+// The credential on whose behalf something is open or mapped. A reference to it writes a line that
+// all its tasks share (FreeBSD's crhold, Linux's get_cred); a check of permissions reads the user's
+// number, beside the count. The user who is charged for memory is found
 // there, in the same line: cr_ref and cr_ruidinfo are 40 bytes apart (struct ucred in FreeBSD 11's
 // and 12.0's sys/ucred.h). FreeBSD's processes inherit it, so that all tasks share one. Linux's
 // threads do, its processes get copies (copy_creds in kernel/cred.c of 4.15).

@@ -1,4 +1,4 @@
-// What is retired and cannot be freed yet: a list through the objects themselves.
+// Objects that are retired and cannot be freed yet: a list through the objects themselves.
 //
 // Every reclamation scheme keeps such lists; an object that may be retired embeds a `struct
 // deferred`, and its callback frees it.

@@ -44,10 +44,10 @@ static inline uint64_t epoch_now(struct epoch* epoch) {
 }
 
 static inline void epoch_announce(struct epoch* epoch, struct epoch_record* record) {
-  if (UC_SABOTAGE) return;  // unannounced: objects are freed under the reader's hands
+  if (UC_SABOTAGE) return;  // not announced: objects may be freed while in use
   uint64_t entered = 2 * epoch_now(epoch) + 1;
   atomic_store_explicit(&record->announced, entered, memory_order_relaxed);
-  atomic_thread_fence(memory_order_seq_cst);  // announced before anything is looked at
+  atomic_thread_fence(memory_order_seq_cst);  // announced before any read
 }
 
 static inline void epoch_enter(struct epoch* epoch, unsigned id) {
@@ -67,7 +67,7 @@ static inline bool epoch_lags(struct epoch* epoch, unsigned id, uint64_t now) {
   return announced && announced != 2 * now + 1;
 }
 
-// Advances from `now`, or sees that somebody else has.
+// Advances the epoch from `now`, unless somebody else has done so.
 static inline void epoch_step(struct epoch* epoch, uint64_t now) {
   atomic_compare_exchange_strong_explicit(&epoch->now, &now, now + 1, memory_order_acq_rel,
                                           memory_order_relaxed);
@@ -76,7 +76,7 @@ static inline void epoch_step(struct epoch* epoch, uint64_t now) {
 // Advances the epoch unless a reader lags.
 static inline bool epoch_advance(struct epoch* epoch) {
   uint64_t now = epoch_now(epoch);
-  atomic_thread_fence(memory_order_seq_cst);  // what was retired is out of sight before we look
+  atomic_thread_fence(memory_order_seq_cst);  // objects are unlinked before we look at readers
   for (unsigned id = 0; id < epoch->records; id++)
     if (epoch_lags(epoch, id, now)) return false;
   epoch_step(epoch, now);
@@ -95,7 +95,7 @@ static inline void epoch_wait(struct epoch* epoch) {
 
 static inline void epoch_call(struct epoch* epoch, unsigned id, struct deferred* deferred,
                               void (*callback)(struct deferred* deferred)) {
-  atomic_thread_fence(memory_order_seq_cst);  // out of sight in the epoch that is noted
+  atomic_thread_fence(memory_order_seq_cst);  // unlinked before the epoch is read
   deferred->stamp = epoch_now(epoch);
   deferred->callback = callback;
   deferred_append(&epoch->record[id].pending, deferred);

@@ -22,7 +22,7 @@ enum invalidation { DI_MUTEX, DI_EPOCH, DI_NONE };
 UC_PARAM(choice, invalidation, INVALIDATION, "mutex|epoch|none",
          "how open intervals of removal are known; none: the system has no such intervals");
 
-// A task's, in the list of open ones, youngest first.
+// A task's interval, in the list of open ones, youngest first.
 struct interval {
   UC_ALIGNED _Atomic uint64_t generation;
   struct interval *next, *previous;
@@ -67,7 +67,7 @@ static __attribute__((noinline)) void interval_enlist(struct interval* self) {
   mtx_unlock(&intervals->lock);
 }
 
-// A waiter for a generation (interval_await) only looks again and again here; nothing wakes it.
+// Ends a generation. Its waiters (interval_await) poll here, so nobody needs to be woken.
 static inline void interval_generation_ends(uint64_t generation) {
   mtx_lock_spin(&intervals->chain);
   atomic_store_explicit(&intervals->over, generation, memory_order_release);
@@ -102,7 +102,7 @@ static inline void interval_end(unsigned id) {
     interval_delist(&interval_of[id]);
 }
 
-// Returns when no interval is open that was so in a generation.
+// Returns when all intervals that were open in a generation have ended.
 static inline void interval_await(uint64_t generation) {
   if (invalidation == DI_EPOCH) epoch_wait(epoch);
   if (invalidation != DI_MUTEX || UC_SABOTAGE) return;

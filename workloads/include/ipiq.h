@@ -53,7 +53,7 @@ struct ipiq_2005 {
   _Atomic unsigned told;
 };
 
-// What is sent to one hart: who has sent (one bit each), and its queues by sender, made when first
+// Inbox of one hart: a bit for each hart that has sent, and the queues by sender, made when first
 // used.
 struct ipiq_inbox {
   UC_ALIGNED _Atomic uint64_t senders[UC_MAX_HARTS / 64];
@@ -64,7 +64,7 @@ static struct ipiq_crossbar {
   UC_ALIGNED unsigned harts;
   uint64_t inbox_size;
   char* inboxes;
-  struct ipiq_2005** outboxes;  // by sender, and in it by target
+  struct ipiq_2005** outboxes;  // outboxes[sender][target]
 }* ipiq_crossbar;
 
 static inline struct ipiq_inbox* ipiq_inbox(unsigned hart) {
@@ -89,7 +89,7 @@ static inline void ipiq_setup(unsigned n) {
 
 static inline void ipiq_drain(struct ipiq* queue) {
   atomic_store_explicit(&queue->told, 0, memory_order_relaxed);
-  atomic_thread_fence(memory_order_seq_cst);  // whoever is not seen now tells us again
+  atomic_thread_fence(memory_order_seq_cst);  // a sender not seen now will send an IPI
   // A function that sends may come back here, so what has been read is not kept in a register.
   for (uint64_t read; (read = atomic_load_explicit(&queue->read, memory_order_relaxed)) !=
                       atomic_load_explicit(&queue->written, memory_order_acquire);) {
@@ -99,7 +99,7 @@ static inline void ipiq_drain(struct ipiq* queue) {
   }
 }
 
-// False if more has been written meanwhile. What is not sent again must be seen then.
+// False if more has been written meanwhile, for which no IPI is sent: the caller must look again.
 static inline bool ipiq_drain_2005(struct ipiq_2005* queue) {
   unsigned written = atomic_load_explicit(&queue->written, memory_order_acquire);
   // A function that sends may come back here, and `read` pass what was written when it was looked.
@@ -126,7 +126,7 @@ static inline void ipiq_process_2005(void) {
     }
 }
 
-// With interrupts off.
+// Runs all messages for this hart; interrupts are off.
 static inline void ipiq_process(void) {
   if (crossbar == CROSSBAR_2005) {
     ipiq_process_2005();

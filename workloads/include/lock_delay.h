@@ -1,5 +1,5 @@
-// How FreeBSD's locks back off: whoever finds one taken stays away before looking again, twice as
-// long each time (lock_delay in its kern/subr_lock.c). Then a hot lock costs its waiters' time
+// Back-off of FreeBSD's locks: a thread that finds one taken stays away before looking again, twice
+// as long each time (lock_delay in its kern/subr_lock.c). Then a hot lock costs its waiters' time
 // instead of the line's.
 //
 //     struct lock_delay delay = {0};

@@ -10,7 +10,7 @@ enum lockmgr_request { LK_SHARED, LK_EXCLUSIVE, LK_UPGRADE, LK_DOWNGRADE, LK_REL
 
 struct lockmgr {
   struct shared_lock lock;
-  unsigned depth;  // how often the exclusive holder has locked again; only it looks
+  unsigned depth;  // times the exclusive holder has locked again; only it looks
 };
 
 #define LK_POLICY ((struct shared_policy){.spins = false, .lends = false, .writers_first = false})
@@ -31,7 +31,7 @@ static inline bool lockmgr_upgrade(struct lockmgr* lk) {
   return false;
 }
 
-// To one reader; the shared waiters come in too.
+// Becomes one reader; the shared waiters come in, too.
 static inline void lockmgr_downgrade(struct lockmgr* lk) {
   const void* channel = shared_channel(&lk->lock, SHARED_READ_WAITERS);
   uc_sleepq_lock(channel);

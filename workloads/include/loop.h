@@ -66,7 +66,7 @@ static inline struct loop loop_measured(uint64_t count, uint64_t batch) {
   return duration ? loop_timed(duration, batch) : (struct loop){.left = count};
 }
 
-// The same, behind the warm-up.
+// The same, after the warm-up.
 static inline struct loop loop_of(uint64_t count, uint64_t batch) {
   if (!loop_warmup) return loop_measured(count, batch);
   struct loop loop = loop_timed(loop_warmup, 1);
@@ -80,7 +80,7 @@ static inline struct loop loop_of(uint64_t count, uint64_t batch) {
 // The loop alone, for threads of which a hart runs several.
 static inline struct loop loop_plan(void) { return loop_measured(ops, unclocked); }
 
-// The halves of loop_begin, for who does something in between, or does no operations.
+// The halves of loop_begin, for harts that do something in between, or do no operations.
 static inline void loop_meet(void) {
   uc_barrier();
   if (patience && uc_id() == 0) uc_patience(patience);

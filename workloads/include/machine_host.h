@@ -6,7 +6,7 @@
 
 #define UC_MACHINE extern
 
-// No engine looks.
+// A marker has no effect: no engine observes the program.
 #define UC_MARK(mark, value) ((void)(value))
 
 // The linker marks the beginning and the end of a section by such names.

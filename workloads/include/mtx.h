@@ -1,8 +1,8 @@
 // FreeBSD's mutex(9): one word that names the owner. Two classes, which wait differently.
 //
 // * MTX_SPIN (`mtx_lock_spin`): waits by spinning, and is held with interrupts off, so that a
-// handler
-//   may take it too. It is owned by a hart, whose record is its name.
+//   handler may take it too.
+//   It is owned by a hart, whose record is its name.
 // * MTX_DEF (`mtx_lock`): owned by a thread. Waits by spinning as long as the owner runs on some
 //   hart, ever more rarely (lock_delay.h), for then the lock comes back sooner than a thread could
 //   sleep and be woken; when the owner does not run, by sleeping on a turnstile, to which it lends
@@ -113,7 +113,7 @@ static inline void mtx_accept(struct mtx* mtx, struct uc_thread* self) {
   uc_sleepq_release(mtx);
 }
 
-// Apart, as in FreeBSD: taking a free lock is a few instructions wherever it is done.
+// Not inlined, as in FreeBSD: only the few instructions that take a free lock are.
 static __attribute__((noinline)) void mtx_lock_contended(struct mtx* mtx, struct uc_thread* self) {
   struct lock_delay delay = {0};
   do {
@@ -134,7 +134,7 @@ static inline void mtx_lock(struct mtx* mtx) {
     mtx_lock_contended(mtx, self);
 }
 
-// Somebody sleeps.
+// Unlocks while threads sleep.
 static inline void mtx_unlock_contested(struct mtx* mtx) {
   bool handoff = mutex == MUTEX_HANDOFF;
   uc_sleepq_lock(mtx);

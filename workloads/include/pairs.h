@@ -31,12 +31,12 @@ enum pairs_rest { REST_SLEEP, REST_SPIN };
 UC_PARAM(choice, rest, REST_SLEEP, "sleep|spin", "how harts wait that do not play");
 
 static struct mailbox {
-  UC_ALIGNED _Atomic unsigned partner;  // whom to play next, plus one
+  UC_ALIGNED _Atomic unsigned partner;  // hart to play with next, plus one
   _Atomic bool awake, done;             // set by the partner: it is awake, it has played
   _Atomic bool playing;
 }* mailboxes;
 static _Atomic bool pairs_over;
-static uint64_t pairs_begin, pairs_until;  // which are played, by their place in the order
+static uint64_t pairs_begin, pairs_until;  // range of pairs to play, in their order
 
 static inline bool pairs_playing(void) {
   return atomic_load_explicit(&mailboxes[uc_id()].playing, memory_order_relaxed);
@@ -143,7 +143,7 @@ static inline void pairs_leave(unsigned id, unsigned first) {
   if (id != first) pairs_set(&mailboxes[first].done, true);
 }
 
-// What a hart does of a pair.
+// One hart's part in playing a pair.
 typedef void pairs_part(unsigned first, unsigned second);
 
 static inline void pairs_run(unsigned id, unsigned n, pairs_part* play, pairs_part* conclude) {

@@ -27,7 +27,7 @@ static inline void uc_pauses(uint64_t pauses) {
   }
   uint64_t sample = atomic_load_explicit(&pauses_sampled, memory_order_relaxed);
   if (sample == 0) sample = pauses_sample();
-  uc_delay((pauses - 1) * sample / PAUSES_SAMPLE);  // which pauses once more
+  uc_delay((pauses - 1) * sample / PAUSES_SAMPLE);  // uc_delay pauses once more
 }
 
 #endif  // UNCORE_PAUSES_H_

@@ -17,11 +17,11 @@
 #include "queued_lock.h"
 #include "uncore.h"
 
-// Where the parts are stands beside the lock and the total, as in Linux's struct percpu_counter:
-// who adds reads the line that a folding hart writes.
+// The address of the parts is beside the lock and the total, as in Linux's struct percpu_counter:
+// adding reads the line that a folding hart writes.
 struct percpu_counter {
   UC_ALIGNED union queued_lock lock;
-  _Atomic int64_t total;  // of what has been folded
+  _Atomic int64_t total;  // sum of the parts folded so far
   uint64_t distance;
   unsigned parts;
   UC_ALIGNED struct queue_node* waiting;  // one of each part's owner
@@ -41,9 +41,9 @@ static inline _Atomic int64_t* percpu_counter_part(struct percpu_counter* counte
   return &counter->first + id * counter->distance / sizeof counter->first;
 }
 
-// Linux's percpu_counter_add_batch: the part is made smaller with the lock held, and where it
-// is, which stands beside the lock and the total, is read anew there (fbc->counters). A function of
-// its own, so that whoever counts otherwise runs the same instructions whatever is done here.
+// Linux's percpu_counter_add_batch: reduces the part with the lock held; its address, beside the
+// lock and the total, is loaded anew there (fbc->counters). A function of its own, so that the code
+// of those who count otherwise does not depend on it.
 static __attribute__((noinline)) void percpu_counter_fold(struct percpu_counter* counter,
                                                           unsigned id, int64_t amount,
                                                           int64_t added) {

@@ -32,7 +32,7 @@ union queued_lock {
 struct queue_node {
   UC_ALIGNED _Atomic(struct queue_node*) next;
   _Atomic uintptr_t granted;  // 0: waits; else what the one before it hands on
-  unsigned node;              // of the hart, where the policy asks
+  unsigned node;              // the hart's, if the policy asks for it
 };
 
 static inline bool queue_swap_word(union queued_lock* lock, uint32_t* before, uint32_t after,
@@ -71,7 +71,7 @@ static inline bool queue_begin(union queued_lock* lock, bool* taken) {
   return true;
 }
 
-// The head of the queue waits until nobody has the lock or is pending; what the word is then.
+// The head of the queue waits until nobody has the lock or is pending. Returns the word then.
 static inline uint32_t queue_await_word(union queued_lock* lock) {
   for (;; uc_pause()) {
     uint32_t word = atomic_load_explicit(&lock->word, memory_order_acquire);

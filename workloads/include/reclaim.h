@@ -142,7 +142,7 @@ static void free_the_rest(void) {
   while (updater->freed + 1 < updater->published) poll(true);
 }
 
-// What a hart does where readers are not threads.
+// Runs one hart, in workloads whose readers are not threads.
 static inline void reclaim_run(unsigned id) {
   struct loop loop = loop_begin();
   if (id == 0)

@@ -33,17 +33,17 @@ enum state { ALIVE = 0x600d0b1ec7, RELEASED = 0xdead0b1ec7 };
 static struct object {
   UC_ALIGNED _Atomic uint64_t state;
   _Atomic uint64_t releases, released_at;
-  volatile uint64_t used;  // with UC_WITNESS, as the state
+  volatile uint64_t used;  // ALIVE or RELEASED; with UC_WITNESS
 }* object;
 
 static struct farewell {
-  UC_ALIGNED uint64_t time;  // of this hart's last put
-  volatile uint64_t uses;    // with UC_WITNESS, so far
+  UC_ALIGNED uint64_t time;  // when this hart did its last put
+  volatile uint64_t uses;    // so far; counted with UC_WITNESS only
 }* farewells;
 
 static struct witness {
   unsigned harts;
-  volatile uint64_t uses;  // that the hart saw which released the object
+  volatile uint64_t uses;  // number seen by the hart that released the object
 } witness;
 
 static void witness_use(unsigned id) {

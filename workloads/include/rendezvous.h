@@ -26,7 +26,7 @@ static struct rendezvous {
   UC_ALIGNED _Atomic unsigned outstanding;  // acknowledgements
 }* rendezvous_;
 
-// Other IPIs come too: who is meant finds its flag set.
+// There are other IPIs, too: a hart that is meant finds its flag set.
 static struct rendezvous_call {
   UC_ALIGNED _Atomic unsigned asked;
 }* rendezvous_calls;

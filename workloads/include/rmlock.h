@@ -35,7 +35,7 @@ struct rmlock {
   UC_ALIGNED struct mtx mutex;
   struct rm_tracker* active;  // under the lock of this rmlock's chain
   struct turnstile turnstile;
-  uint64_t read_harts[RM_WORDS];  // whom the writer interrupts
+  uint64_t read_harts[RM_WORDS];  // harts that the writer interrupts
   UC_ALIGNED _Atomic uint64_t write_harts[RM_WORDS];
 };
 
@@ -68,7 +68,7 @@ static inline void rm_init(struct rmlock* rm, unsigned n) {
     for (unsigned hart = 0; hart < n; hart++)
       rm_lists[hart].head.next = rm_lists[hart].head.previous = &rm_lists[hart].head;
   }
-  // Nobody has asked yet.
+  // No hart has asked the mutex yet.
   for (unsigned word = 0; word < RM_WORDS; word++) rm_set_bits(rm, word, UINT64_MAX);
 }
 
@@ -135,7 +135,7 @@ static inline bool rm_may_read(unsigned hart, void* argument) {
   return rm->read_harts[hart / 64] >> hart % 64 & 1;
 }
 
-// On each hart that may read: its readers become known.
+// Runs on each hart that may read: makes its readers known to the writer.
 static inline void rm_clean(void* argument) {
   struct rmlock* rm = argument;
   struct rm_tracker* head = &rm_lists[uc_id()].head;

@@ -11,7 +11,7 @@
 #include "mcs.h"
 
 struct rwsem {
-  _Atomic int64_t writers;  // the owner, and who is just finding out that there is one
+  _Atomic int64_t writers;  // the owner, and arrivals that have still to see that there is one
   _Atomic bool owned;
   struct mcs_lock queue;
 };

@@ -50,7 +50,7 @@ static inline uintptr_t shared_word(struct shared_lock* lock) {
   return atomic_load_explicit(&lock->word, memory_order_relaxed);
 }
 
-// From `*seen`, or says what the word is instead.
+// Changes the word from `*seen`; if it has another value, stores that in `*seen` and returns false.
 static inline bool shared_swap(struct shared_lock* lock, uintptr_t* seen, uintptr_t to,
                                memory_order order) {
   return atomic_compare_exchange_strong_explicit(&lock->word, seen, to, order,
@@ -143,9 +143,9 @@ static inline bool shared_admits(uintptr_t word, struct shared_policy policy) {
   return word & SHARED_READ && !(policy.writers_first && word & SHARED_WRITE_WAITERS);
 }
 
-// Whose attempt failed has the line and knows the word: the next one comes at once, without a load
-// before it (fcmpset in __rw_rlock_try and __rw_runlock_try of kern/kern_rwlock.c, since FreeBSD
-// 11.1).
+// A failed attempt has brought the line and the word's value: the next one follows at once, without
+// a load before it (fcmpset in __rw_rlock_try and __rw_runlock_try of kern/kern_rwlock.c, since
+// FreeBSD 11.1).
 static inline void shared_read_lock(struct shared_lock* lock, struct shared_policy policy) {
   struct lock_delay delay = {0};
   for (uintptr_t word = shared_word(lock);;) {
@@ -161,7 +161,7 @@ static inline void shared_read_lock(struct shared_lock* lock, struct shared_poli
 static inline void shared_read_unlock(struct shared_lock* lock, struct shared_policy policy) {
   for (uintptr_t word = shared_word(lock);;) {
     if (shared_readers(word) == 1 && word & SHARED_WAITERS) {
-      // The last one out; what sleeps must not sleep on.
+      // The last reader leaves, and must wake the sleepers.
       if (shared_wake(lock, policy, word)) return;
       word = shared_word(lock);
     } else if (shared_swap(lock, &word, word - SHARED_ONE_READER, memory_order_release)) {
@@ -170,7 +170,7 @@ static inline void shared_read_unlock(struct shared_lock* lock, struct shared_po
   }
 }
 
-// From the word `seen`, in which there is no reader, or only this thread, which upgrades.
+// Takes the lock from the word `seen`, with no reader, or only this thread, which upgrades.
 static inline bool shared_take(struct shared_lock* lock, struct shared_policy policy,
                                uintptr_t seen) {
   struct uc_thread* self = uc_thread_self();
@@ -185,7 +185,7 @@ static inline bool shared_take(struct shared_lock* lock, struct shared_policy po
   return true;
 }
 
-// Apart, as in FreeBSD: taking a free lock is a few instructions wherever it is done.
+// Not inlined, as in FreeBSD: only the few instructions that take a free lock are.
 static __attribute__((noinline)) void shared_write_lock_contended(struct shared_lock* lock,
                                                                   struct shared_policy policy) {
   struct lock_delay delay = {0};

@@ -32,7 +32,7 @@ static inline void spin_await(struct spinlock* lock) {
   while (spin_taken(lock)) uc_pause();
 }
 
-// Apart, so that taking a free lock is a few instructions wherever it is done.
+// Not inlined: only the few instructions that take a free lock are.
 static __attribute__((noinline)) void spin_lock_contended(struct spinlock* lock) {
 #ifdef SPIN_BACKS_OFF
   struct lock_delay delay = {0};

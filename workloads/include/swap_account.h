@@ -32,7 +32,7 @@ static struct swap_account {
   UC_ALIGNED struct mtx lock;
   UC_ALIGNED _Atomic int64_t pages;
   _Atomic bool overcommit;  // never set: as FreeBSD comes, no reservation is refused
-  uint64_t changes;  // under the lock: what was added wrongly may have been taken away wrongly
+  uint64_t changes;         // under the lock: counts calls, because errors in a count may cancel
 }* swap;
 struct user_account {
   UC_ALIGNED struct mtx lock;
@@ -53,7 +53,7 @@ static inline void account_setup(unsigned n) {
   parts = percpu_counter_make(n, UC_BLOCK, 0);
 }
 
-// What would be too many, if that mattered; only who reserves asks.
+// True if a reservation is beyond the limit and overcommit forbids it; never for a release.
 static inline bool account_refuses(int64_t pages, int64_t sum) {
   return pages > 0 && atomic_load_explicit(&swap->overcommit, memory_order_relaxed) &&
          sum > ACCOUNT_LIMIT;

@@ -49,7 +49,7 @@ struct uc_thread {
   const struct uc_cpuset* cpuset;
   struct uc_thread* next;  // in a run queue or a sleep queue
   const void* channel;     // what it sleeps on
-  // What others read while it runs, apart from what it writes when it does not.
+  // Fields that others read while it runs, apart from those it writes when it does not.
   UC_ALIGNED _Atomic unsigned running;  // on a hart at this moment: adaptive locks ask this
   _Atomic unsigned priority;            // as it counts now, perhaps lent
   unsigned hart;                        // where it runs, or ran last
@@ -107,8 +107,8 @@ void uc_sleepq_lock(const void* channel);
 void uc_sleepq_release(const void* channel);
 void uc_sleepq_wait(const void* channel);  // with the lock; returns without it
 
-// With the lock, which stays: wake the most urgent sleeper (the longest asleep among equals), or
-// all. They return how many.
+// With the lock, before and after: wake the most urgent sleeper (the longest asleep among equals),
+// or all. They return how many.
 unsigned uc_sleepq_signal(const void* channel);
 unsigned uc_sleepq_broadcast(const void* channel);
 

@@ -17,9 +17,9 @@
 #include "thread.h"
 
 struct turnstile {
-  struct uc_thread* owner;  // who is lent to; null: nobody, or readers, who are not recorded
-  struct turnstile* next;   // in its owner's list
-  unsigned urgency;         // of its most urgent sleeper, or more while some were woken
+  struct uc_thread* owner;  // borrows the urgency; null: none, or readers (not recorded)
+  struct turnstile* next;   // in the list of its owner
+  unsigned urgency;         // its most urgent sleeper's, or higher after some were woken
 };
 
 // One for the machine, as FreeBSD's td_contested_lock: lending walks from lock to lock. Interrupts

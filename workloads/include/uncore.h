@@ -20,7 +20,7 @@
 
 #include "uncore_abi.h"
 
-// What is a few instructions on a guest and a function on the host is declared UC_MACHINE below.
+// UC_MACHINE below declares what is a few instructions on a guest and a function on the host.
 #ifdef UC_HOST
 #include "machine_host.h"
 #else
@@ -31,7 +31,7 @@ void uc_setup(unsigned n);
 void uc_main(unsigned id, unsigned n);
 void uc_finish(unsigned n);
 
-// ---- What a program says about itself -----------------------------------------------------------
+// ---- A program's description of itself ----------------------------------------------------------
 
 // One sentence for the list of workloads.
 #define UC_WORKLOAD(summary) static const char uc_summary[] UC_SECTION("summary") = summary
@@ -65,8 +65,8 @@ typedef uint64_t uc_choice;    // position of the word in the unit "first|second
   static const struct uc_param uc_param_##variable UC_SECTION("params") = { \
       name, written, unit, help, (uint64_t*)&uc_value_##variable}
 
-// Compiled for each call by itself: with constants for options that nobody has set, beside the code
-// that reads them. So what nobody asks for takes no instruction.
+// Compiled anew for each call: once with constants for options that nobody has set, and once with
+// code that reads them. So options at their defaults take no instruction.
 #define UC_SPECIALISED static inline __attribute__((always_inline))
 
 // A matrix of numbers that the engine reads after the run. Make it in uc_setup, then store cells.
@@ -110,7 +110,7 @@ static inline unsigned uc_node_of(unsigned hart) { return (unsigned)uc_record[ha
 
 // ---- Waiting and waking -------------------------------------------------------------------------
 
-// Inside a loop that waits for memory.
+// Pauses inside a loop that waits for memory.
 UC_MACHINE void uc_pause(void);
 
 // Returns when all harts have called it: a static tree, so one round costs O(n) messages and
@@ -124,7 +124,7 @@ void uc_ipi(unsigned hart);
 // where the machine has multicast interrupts, one after the other elsewhere.
 void uc_ipi_many(const uint64_t set[], unsigned n);
 
-// What this hart runs when an IPI arrives, with interrupts off. Null: only wake up.
+// Sets what this hart runs when an IPI arrives, with interrupts off. Null: it only wakes up.
 void uc_on_ipi(void (*handler)(void));
 
 // Sleeps until an IPI has been taken that no earlier uc_wait has returned for. An IPI taken just
@@ -135,15 +135,15 @@ void uc_wait(void);
 UC_MACHINE bool uc_interrupts_off(void);
 UC_MACHINE void uc_interrupts_restore(bool on);
 
-// ---- What is counted and checked ----------------------------------------------------------------
+// ---- Counting and checking ----------------------------------------------------------------------
 
 UC_MACHINE struct uc_record* uc_self(void);  // this hart's
 
 // An operation starts; optional, for its latency.
 static inline void uc_start(void) { UC_MARK(UC_MARK_START, 0); }
 
-// What follows, until the operation is done or another kind is named, is of this kind: which kinds
-// conflict is what `uncore conflicts` answers. Without it every operation is of the first kind.
+// Names the kind of the operation from here until it is done, or until another kind is named:
+// `uncore conflicts` tells which kinds conflict. Without it every operation is of the first kind.
 static inline void uc_kind(uint64_t kind) { UC_MARK(UC_MARK_KIND, kind); }
 
 // An operation is done.
@@ -161,7 +161,7 @@ static inline void uc_ops(uint64_t batch) {
 // Opens (true) and closes the region of interest: throughput is operations over this time.
 void uc_roi(bool on);
 
-// Begins what is not measured, until this hart opens the region of interest.
+// Begins a warm-up, not measured, which ends when this hart opens the region of interest.
 static inline void uc_warm_up(void) { UC_MARK(UC_MARK_WARM_UP, 0); }
 
 // Sum of operations over harts 0 to n-1, those of the warm-up too: for uc_finish.
@@ -169,7 +169,7 @@ uint64_t uc_total_ops(unsigned n);
 
 #define UC_TEXT_(x) #x
 #define UC_TEXT(x) UC_TEXT_(x)
-// Another of many parts of equal length is done: for whoever waits for a program on a real machine.
+// Reports that another of many equal parts is done, to people who wait for a real machine.
 UC_MACHINE void uc_progress(void);
 
 // States what must hold; a failure is recorded with its place, and fails the run at its end.
@@ -196,8 +196,8 @@ void uc_patience(uint64_t ns);
 #define UC_SABOTAGE 0
 #endif
 
-// `uncore fences` compiles with UC_WITNESS=1: there what a workload's orders protect is also
-// written and looked at, where the measured program leaves it alone.
+// `uncore fences` compiles with UC_WITNESS=1: then a workload also writes and reads the data that
+// its memory orders protect, which the measured program leaves alone.
 #ifndef UC_WITNESS
 #define UC_WITNESS 0
 #endif

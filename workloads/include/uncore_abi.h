@@ -1,4 +1,4 @@
-// What a guest program and the engine that runs it agree on, in one place.
+// The contract between a guest program and the engine that runs it, in one place.
 //
 // A guest ELF describes itself: its sections carry the boot block an engine patches (.uc.boot), the
 // parameters a user may set (.uc.params), the tables it will publish (.uc.tables) and one line of
@@ -72,7 +72,7 @@
 // turn time back.
 #define UC_LONGEST_DELAY 1000000000000000
 
-// Which counter uc_now() reads, and timebase_hz counts.
+// The counter that uc_now() reads; timebase_hz is its frequency.
 #define UC_CLOCK_TIME 0   // CSR time
 #define UC_CLOCK_CYCLE 1  // CSR cycle, where it is common to all harts and time stands still
 #define UC_CLOCK_MTIME 2  // the CLINT's register
@@ -101,7 +101,7 @@ struct uc_boot {
 // thing that an engine tells it before the start.
 struct uc_record {
   uint64_t ops;       // operations done (uc_op)
-  uint64_t begun_at;  // of these, when what is measured began
+  uint64_t begun_at;  // number of these when the measured part began
   uint64_t ended_at;  // and when it ended (uc_roi(0))
   uint64_t begin_ns;  // uc_roi(1)
   uint64_t end_ns;    // uc_roi(0)
@@ -116,7 +116,7 @@ struct uc_param {
   const char* type;  // i64, u64, bool, duration (ns) or choice
   const char* unit;  // for a choice, its words in order: "all|one"
   const char* help;
-  uint64_t* value;  // what the ELF holds there is the default
+  uint64_t* value;  // the ELF holds the default there
 };
 
 // One per UC_TABLE, in section .uc.tables: a matrix of rows x cols numbers, filled by the program.

@@ -1,5 +1,5 @@
-// What a program with main() tells of itself: where its operations are. On a machine of uncore's
-// these are hints that take one instruction; compiled for anything else they are nothing, but for
+// Hints by which a program with main() tells where its operations are. On a machine of uncore's
+// each takes one instruction; compiled for anything else they are nothing, except under
 // `uncore run --host`, which has them counted (runtime/counted).
 //
 //     uncore_begin();                     what is measured begins, for this thread

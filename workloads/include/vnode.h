@@ -1,8 +1,8 @@
-// What FreeBSD writes in common to find /tmp/FILE and to close it again, each task a file of its
-// own (namei and lookup in its kern/vfs_lookup.c, cache_lookup in kern/vfs_cache.c, vget, vputx,
-// _vhold and _vdrop in kern/vfs_subr.c, vn_open and vn_close in kern/vfs_vnops.c; 11.0 and 12.0).
+// Data that all tasks of FreeBSD write to find /tmp/FILE and to close it, each a file of its own
+// (namei and lookup in its kern/vfs_lookup.c, cache_lookup in kern/vfs_cache.c, vget, vputx, _vhold
+// and _vdrop in kern/vfs_subr.c, vn_open and vn_close in kern/vfs_vnops.c; 11.0 and 12.0).
 //
-// A directory on the way is a vnode: two counts, which keep it in memory and in use, beside them
+// A directory on the path is a vnode: two counts, which keep it in memory and in use, beside them
 // its flags, and a lock, taken shared, on another line. Each is changed by a compare-and-swap, ten
 // times for the root and six times for /tmp. A lock's taker looks at the flags. The name cache is
 // locked shared while a vnode that it knows is held.
@@ -48,13 +48,13 @@ struct vnode_link {
   struct vnode_link *next, *previous;
 };
 
-// A file, in one of the two lists; what else there is of it is nobody else's.
+// A file, in one of the two lists; all else about it is private to its task.
 static struct leaf {
   UC_ALIGNED struct vnode_link link;
   struct mtx interlock;
 }* leaves;
 
-// Circular: each begins and ends with a link that is none.
+// Circular lists: the link in which each begins and ends belongs to no file.
 static struct vnode_lists {
   UC_ALIGNED struct mtx lock;
   struct vnode_link free, active;
@@ -128,13 +128,13 @@ static inline void vrele(struct vnode* vnode) {
   vnode_count(&vnode->holds, -1);
 }
 
-// The flags are beside the counts: is it doomed?
+// Locks a vnode; reads its flags, which are beside the counts: is it doomed?
 static inline void vn_lock(struct vnode* vnode) {
   vnode_count(&vnode->lock, 1);
   uc_check(atomic_load_explicit(&vnode->uses, memory_order_relaxed), "locked, and not in use");
 }
 
-// Found in the name cache: held while the names are locked, then locked and used.
+// Takes a vnode from the name cache: holds it while the names are locked, then locks and uses it.
 static inline void vget(struct vnode* vnode) {
   rw_rlock(&names->lock);
   vnode_count(&vnode->holds, 1);
@@ -151,7 +151,7 @@ static inline void vput(struct vnode* vnode) {
 
 // ---- Files --------------------------------------------------------------------------------------
 
-// Free ones are reused from the other end of their list.
+// Moves a file to the other list; free ones are reused from the other end.
 static inline void leaf_move(struct leaf* leaf, bool active) {
   mtx_lock(&vnode_lists->lock);
   vnode_link_remove(&leaf->link);
@@ -161,14 +161,14 @@ static inline void leaf_move(struct leaf* leaf, bool active) {
   mtx_unlock(&vnode_lists->lock);
 }
 
-// Held by somebody for the first time, or by nobody any more.
+// A file gets its first holder, or loses its last one.
 static inline void leaf_change(struct leaf* leaf, bool active) {
   mtx_lock(&leaf->interlock);
   leaf_move(leaf, active);
   mtx_unlock(&leaf->interlock);
 }
 
-// Its use is counted, or looked at.
+// Counts a use of a file, or reads the count.
 static inline void leaf_use(struct leaf* leaf) {
   mtx_lock(&leaf->interlock);
   mtx_unlock(&leaf->interlock);
@@ -181,16 +181,16 @@ static inline void leaf_get(struct leaf* leaf) {
   leaf_use(leaf);
 }
 
-// ---- The way, and back --------------------------------------------------------------------------
+// ---- The path, and back -------------------------------------------------------------------------
 
-// May readers share a lock, may anybody write?
+// Reads the mount's flags: may readers share a lock, may anybody write?
 static inline void mount_look(void) {
   (void)atomic_load_explicit(&mount->flags, memory_order_relaxed);
 }
 
 static inline void vnode_start(void) {
-  vref(vnode_root);  // where an absolute path may not lead out of,
-  vref(vnode_root);  // and where it begins
+  vref(vnode_root);  // the directory that a path cannot leave,
+  vref(vnode_root);  // and the one an absolute path begins at
 }
 
 static inline void vnode_look_up(uint64_t file) {

@@ -18,11 +18,11 @@ UC_PARAM(duration, work, 0, "ns", "time the function of a message takes");
 UC_TABLE(one_way, "ps", "first message of a burst from hart of the row to hart of the column");
 UC_TABLE(pipelined, "ps", "each further message, from one function's start to the next one's");
 
-// What one hart knows of its current pair.
+// Records of one hart about its current pair.
 static struct player {
   UC_ALIGNED _Atomic uint64_t received;  // messages
-  uint64_t sum_first, sum_last;          // of the times at which bursts began and ended to run
-  UC_ALIGNED uint64_t sum_sent;          // of the times our bursts were sent at
+  uint64_t sum_first, sum_last;          // sums of the times bursts began and ended to run
+  UC_ALIGNED uint64_t sum_sent;          // sum of the times our bursts were sent at
 }* players;
 
 void uc_setup(unsigned n) {

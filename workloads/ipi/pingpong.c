@@ -19,7 +19,7 @@ UC_PARAM(u64, rounds, 20, "round trips", "measured round trips per pair");
 UC_PARAM(u64, warmup, 2, "round trips", "round trips before them, not measured");
 UC_TABLE(one_way, "ps", "IPI from hart of the row to hart of the column");
 
-// What one hart knows of its current pair; its own line, reset while no IPI is under way.
+// Records of one hart about its current pair; its own line, reset while no IPI is under way.
 static struct player {
   UC_ALIGNED volatile uint64_t taken;  // IPIs taken
   volatile uint64_t sum_taken;         // sum of the times the measured ones were taken at

@@ -19,14 +19,14 @@ UC_TABLE(taken_after, "ps", "from the sender's start to the handler, mean, one c
 
 static struct target {
   UC_ALIGNED uint64_t taken;  // broadcasts
-  uint64_t sum;               // of the times they were taken at
+  uint64_t sum;               // sum of the times they were taken at
 }* targets;
 
 static struct broadcast {
-  UC_ALIGNED _Atomic uint64_t number;  // of the current one
+  UC_ALIGNED _Atomic uint64_t number;  // the current broadcast
   _Atomic bool over;
   UC_ALIGNED const struct uc_cpuset* others;
-  uint64_t sum;  // of the times they were sent at
+  uint64_t sum;  // sum of the times they were sent at
 }* broadcast;
 
 void uc_setup(unsigned n) {

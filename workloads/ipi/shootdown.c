@@ -34,7 +34,7 @@ struct page {
 // One initiator's virtual page, and the two physical ones it maps there in turn.
 static struct mapping {
   UC_ALIGNED _Atomic(struct page*) entry;  // the page table's
-  struct uc_cpuset* others;                // whom to tell: all active harts but the initiator
+  struct uc_cpuset* others;                // all active harts but the initiator
   struct page pages[2];
 }* mappings;
 
@@ -45,7 +45,7 @@ static struct request {
   UC_ALIGNED struct spinlock lock;
   UC_ALIGNED _Atomic uint64_t number;
   uint64_t virtual_page;
-  UC_ALIGNED _Atomic uint64_t initiators;  // that are not done yet
+  UC_ALIGNED _Atomic uint64_t initiators;  // number of those not done yet
 }* request;
 
 static struct page** tlb(unsigned hart) { return tlbs + hart * tlb_size; }
@@ -139,5 +139,5 @@ void uc_main(unsigned id, unsigned n) {
   else if (id < active)
     use_pages(id);
   loop_end();
-  uc_barrier();  // who is done still answers
+  uc_barrier();  // a hart that is done still answers
 }

@@ -26,14 +26,14 @@ struct call {
 };
 
 static struct hart {
-  UC_ALIGNED _Atomic(struct call*) queue;  // what others want of this hart: at most one call
+  UC_ALIGNED _Atomic(struct call*) queue;  // calls by others to this hart: at most one
   UC_ALIGNED uint64_t served;
-  struct call call;  // what this hart wants of another
+  struct call call;  // this hart's to another
 }** harts;           // each in its hart's memory
 
-// What Linux reads and writes of an interrupt for each time it is taken (kernel/irq,
-// handle_percpu_irq and note_interrupt): what to do, then a count against interrupts that nobody
-// serves, and the way to end it. The count is no atomic operation: one that is lost does no harm.
+// Fields of an interrupt that Linux reads and writes each time it is taken (kernel/irq,
+// handle_percpu_irq and note_interrupt): the action, then a count against interrupts that nobody
+// serves, and how to end it. The count is not atomic: a lost increment does no harm.
 static struct descriptor {
   UC_ALIGNED void (*_Atomic action)(struct hart*);
   _Atomic uint64_t count;

@@ -63,7 +63,7 @@ static struct process {
   struct map_line {
     UC_ALIGNED uint64_t changes;
   }* lines;
-  UC_ALIGNED struct rwlock object;  // what a merged range is a part of
+  UC_ALIGNED struct rwlock object;  // lock of the memory object that merged ranges share
   int64_t parts;
   UC_ALIGNED struct mtx limits;
   UC_ALIGNED _Atomic int64_t known_break, lowest;  // the C library's
@@ -125,7 +125,7 @@ static void change_object(struct process* process, unsigned id, int64_t pages, i
   rw_wunlock(&process->object);
 }
 
-// Apart, because a process that was forked does none of it.
+// Not inlined, because a forked process does none of it.
 static __attribute__((noinline)) void change_merged(struct process* process, unsigned id,
                                                     int64_t pages) {
   if (pages < 0) {
@@ -136,7 +136,7 @@ static __attribute__((noinline)) void change_merged(struct process* process, uns
   change_object(process, id, pages, 0);
 }
 
-// With the map free again.
+// Runs after the map has been unlocked.
 static __attribute__((noinline)) void forget_part(struct process* process, unsigned id) {
   change_object(process, id, 0, -1);
 }
@@ -170,7 +170,7 @@ static void change(struct process* process, unsigned id, int64_t pages) {
   task_of[id].added += pages;
 }
 
-// FreeBSD's library allows none below that of the program's start.
+// Returns the break to ask for; FreeBSD's library allows none below the initial one.
 static int64_t break_wanted(struct process* process, struct task* self) {
   int64_t wanted = self->base + !self->grown;
   if (map == RWSEM) return wanted;

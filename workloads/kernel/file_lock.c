@@ -56,8 +56,8 @@ UC_PARAM(u64, table_work, 50, "instructions",
 
 struct chain {
   struct sx lock;
-  uint32_t owners;   // that have a record
-  uint32_t changes;  // of that number: what was lost adding may have been lost subtracting
+  uint32_t owners;   // number that have a record
+  uint32_t changes;  // of that number, because errors in it may cancel
 };
 static char* table;
 
@@ -80,7 +80,7 @@ static struct listed {
   struct file* first;
 }* listed;
 
-// The owners that wait for each other; none does here.
+// The graph of owners that wait for each other; it stays empty here.
 static struct graph {
   UC_ALIGNED struct sx lock;
 }* graph;
@@ -146,7 +146,7 @@ static void owner_change(unsigned id, uint64_t file_number, int by) {
 
 // ---- The list of files --------------------------------------------------------------------------
 
-// A file that all tasks want is never without a lock.
+// True if files come and go in the list; one that all tasks want is never without a lock.
 static bool lists(void) { return owners == GLOBAL && files == SEPARATE; }
 
 static void file_list(struct file* file) {
@@ -218,8 +218,8 @@ static void unlock_range(unsigned id, uint64_t number) {
   uc_work((int64_t)work);
   owner_change(id, number, 1);
   range_unlock(&file[number], process_of(id) + 1);
-  owner_change(id, number, -1);  // of what was locked,
-  owner_change(id, number, -1);  // and of the request to unlock it
+  owner_change(id, number, -1);  // for the range that was locked,
+  owner_change(id, number, -1);  // and for the request to unlock it
   file_unlist(&file[number]);
 }
 

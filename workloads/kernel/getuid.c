@@ -19,7 +19,7 @@ UC_PARAM(u64, work, 290, "instructions", "entry, exit and private work of one ca
 UC_PARAM(u64, setuid_every, 0, "calls", "a thread changes the credential after so many; 0: never");
 
 struct credential {
-  UC_ALIGNED uint64_t user;  // of process p: p * USERS + 1 + number of changes
+  UC_ALIGNED uint64_t user;  // in process p: p * USERS + 1 + number of changes
 };
 #define USERS (1ull << 32)
 
@@ -53,7 +53,7 @@ void uc_setup(unsigned n) {
 static void setuid(struct process* process) {
   struct credential* old = atomic_load_explicit(&process->credential, memory_order_acquire);
   struct credential* changed = credential_make(old->user + 1);
-  // Where another thread was first, its change stands.
+  // If another thread was first, its change stands.
   atomic_compare_exchange_strong_explicit(&process->credential, &old, changed, memory_order_release,
                                           memory_order_relaxed);
 }

@@ -53,11 +53,11 @@ static _Atomic(struct block*)* chains;
 static uint64_t chain_count;
 static struct epoch* epoch;
 
-// What a hart knows of its own connections.
+// Records of one hart about its own connections.
 static struct host {
   UC_ALIGNED uint64_t calls;
   uint64_t next_key;
-  uint64_t* keys;  // of its open connections
+  uint64_t* keys;  // keys of its open connections
   struct deferred_list free;
 }* hosts;
 
@@ -141,7 +141,7 @@ static void insert(struct block* block, uint64_t key) {
   updates_unlock();
 }
 
-// The block still leads on to its successor: somebody may stand on it.
+// Unlinks a block, but keeps its link to its successor: a reader may have reached the block.
 static void unlink_block(struct block* block, uint64_t key) {
   updates_lock();
   _Atomic(struct block*)* link = chain_of(key);

@@ -5,9 +5,9 @@
 // clients as CPUs that is harmless. With more, a thread now and then loses its CPU while it holds
 // the lock, and then it matters how the others wait (`mutex`):
 //
-//   adaptive  spin while the owner runs, else sleep; whoever is running takes a free lock. FreeBSD
-//   7
-//             with such a mutex lost 8 % from 8 to 20 clients on 8 CPUs (Kennaway 2007)
+//   adaptive  spin while the owner runs, else sleep; whoever is running takes a free lock.
+//             FreeBSD 7 with such a mutex lost 8 % from 8 to 20 clients on 8 CPUs (Kennaway
+//             2007)
 //   sleep     the same without spinning: each collision costs a sleep and a wake-up, and a sleeper
 //             must get a CPU back from a thread that is just running there. As good at 8 clients,
 //             then falling: the shape of Linux, which at 20 clients had a quarter of FreeBSD's rate
@@ -39,7 +39,7 @@ struct client {
   UC_ALIGNED uint64_t quantum_end;
 };
 
-static uint64_t share;  // of one client in the operations of all harts
+static uint64_t share;  // one client's share of the operations of all harts
 
 // Time on this CPU passes; at the end of its quantum the thread goes to the end of the queue, also
 // with the lock held.

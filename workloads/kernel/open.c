@@ -84,7 +84,7 @@ static struct label {
 
 static struct table* table_of(unsigned id) { return &tables[rule == ANY ? id : process_of(id)]; }
 
-// What FreeBSD knows of a descriptor is 48 bytes, beside the file what it may be used for.
+// FreeBSD stores 48 bytes for a descriptor: besides the file, the uses that are allowed.
 static uint64_t slot_size(void) { return guard == SX ? 48 : sizeof(void*); }
 
 static _Atomic(void*)* slot_of(struct table* table, uint64_t descriptor) {

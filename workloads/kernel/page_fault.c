@@ -112,7 +112,7 @@ struct list {
 };
 
 static struct domain {
-  struct list free, active;               // of pages; RESERVED: `free` is of reservations
+  struct list free, active;               // pages; RESERVED: `free` lists reservations
   UC_ALIGNED _Atomic uint64_t available;  // free pages, where reservations have them; FreeBSD 11
                                           // has two such counts, whose misses a core overlaps
 }* domains;
@@ -129,11 +129,11 @@ static struct process {
 static struct table {
   UC_ALIGNED struct spinlock lock;
   uint64_t resident;
-}* tables;  // of pages, one for each task
+}* tables;  // page tables, one for each task
 
 static struct task {
   UC_ALIGNED uint64_t held, near, far;
-  uint64_t entered;  // of those it holds, into the active queue
+  uint64_t entered;  // number of held pages that are in the active queue
   struct page** pages;
   uint64_t* memory;
   UC_ALIGNED struct link reservation;  // RESERVED: in the queue of those partly in use
@@ -337,7 +337,7 @@ static void page_free(struct page* page, unsigned id) {
 
 // ---- The active queue ---------------------------------------------------------------------------
 
-// What the task holds and has not yet entered.
+// Enters the pages that the task holds and has not yet entered.
 static void pages_activate(unsigned id) {
   struct task* self = &all_tasks[id];
   struct list* active = &domain_of(id)->active;

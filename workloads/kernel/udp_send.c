@@ -7,8 +7,8 @@
 //   iflist  the lock of the list of interface addresses, taken shared, to find the source address
 //   ifaddr  a reference to that address, taken and dropped
 //   afdata  the lock of the interface's data, taken shared, to find the neighbour's hardware
-//   address queue   the lock of a transmit queue; without a flow number in the packet, always the
-//   same one
+//           address
+//   queue   the lock of a transmit queue; without a flow number in the packet, always the same
 //
 // `fixes` says how far the work has come: each fix includes those before it. Flow numbers spread
 // packets over the queues; epochs replace the list's lock, the reference, afdata's lock and the
@@ -34,7 +34,7 @@ UC_PARAM(u64, queue_work, 300, "instructions",
 // Something found by a search that a lock guards: read-mostly, on lines of its own.
 static struct guarded {
   UC_ALIGNED struct rwlock lock;
-  UC_ALIGNED _Atomic uint64_t found;  // what the search finds
+  UC_ALIGNED _Atomic uint64_t found;  // result of the search
 } *connections, *addresses, *neighbours;
 
 static struct address {

@@ -28,7 +28,7 @@ UC_PARAM(u64, work, 3500, "instructions", "entry, exit and private work of write
 #define BUFFER 64  // bytes, one word each here
 
 struct socket {
-  UC_ALIGNED struct spinlock lock;  // of the receive buffer
+  UC_ALIGNED struct spinlock lock;  // guards the receive buffer
   uint64_t head, tail;              // words ever put in and taken out
   uint64_t words[BUFFER];
 };
@@ -39,7 +39,7 @@ static struct pair {
   struct socket* peer;  // the other end; null while not connected
   uint64_t connection;  // how often it was connected
   struct socket* reader;
-  UC_ALIGNED uint64_t sent;  // by the task whose pair it is
+  UC_ALIGNED uint64_t sent;  // words its own task has sent
 }* pairs_of;
 
 static struct rwlock* all_links;

@@ -34,7 +34,7 @@ UC_TABLE(handoff, "ps", "one-way handoff between hart of the row and hart of the
 UC_TABLE(median, "ps", "of the samples, if there are several");
 UC_TABLE(deviation, "ps", "half of what the middle half of the samples spans");
 
-#define PAGE 4096  // of a first-touch policy
+#define PAGE 4096  // unit that a first-touch policy places, in bytes
 
 static char* flag;      // the first one; the others a page apart each
 static uint64_t* seen;  // of the current pair: the samples, in ascending order
@@ -93,7 +93,7 @@ static void publish_spread(unsigned first, unsigned second) {
   publish(&deviation, first, second, per_handoff(span) / 2);
 }
 
-// The first hart holds the even values, and the watch.
+// The first hart writes the even values, and measures the time.
 static void measure(unsigned first, unsigned second) {
   _Atomic uint32_t* line = flag_of(first);
   uint32_t start = 2 * (uint32_t)warmup, step = 2 * (uint32_t)rounds;

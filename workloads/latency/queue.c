@@ -40,7 +40,7 @@ static inline uint64_t at(_Atomic uint64_t* index) {
   return atomic_load_explicit(index, memory_order_acquire);
 }
 
-// Waits until the other's index is not `stuck`; with `cached` looks only if it was when last seen.
+// Waits until the other's index is not `stuck`; with `cached` loads it only if the last one was.
 static void await(_Atomic uint64_t* index, uint64_t* seen, uint64_t stuck) {
   if (UC_SABOTAGE || (cached && *seen != stuck)) return;
   uint64_t now;

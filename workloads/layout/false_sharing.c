@@ -57,7 +57,7 @@ static void access(unsigned id) {
 
 void uc_main(unsigned id, unsigned n) {
   (void)n;
-  read_limit();  // what the first access to a line costs is not the question
+  read_limit();  // the first access to the line is not to be measured
   struct loop loop = loop_begin();
   while (loop_more(&loop)) {
     uc_start();

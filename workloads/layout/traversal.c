@@ -28,7 +28,7 @@ struct element {
 
 static struct element* first;
 
-// Where element k lies: packed, or one block each in an order that no neighbour can guess. The step
+// Address of element k: packed, or one block each in an order that no neighbour can guess. The step
 // is odd and so runs through all slots of a power of two.
 static struct element* place(char* base, uint64_t k, uint64_t slots) {
   uint64_t slot = shape == ARRAY ? k : (k * 0x9E3779B1u + 7) % slots;

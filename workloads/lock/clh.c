@@ -14,7 +14,7 @@ struct node {
   UC_ALIGNED _Atomic uint32_t busy;
 };
 
-// What a hart brings to the lock; only the hart itself looks at it.
+// One hart's nodes; only the hart itself reads these pointers.
 static struct {
   UC_ALIGNED struct node* mine;
   struct node* before;

@@ -71,7 +71,7 @@ static bool queue_close(union queued_lock* of, struct queue_node* self, uint32_t
   return false;
 }
 
-// The last of the waiters that stand before the first of this node; null if none of it is known.
+// Returns the last waiter before the first one of the same memory node; null if there is none.
 static struct queue_node* last_of_others(struct queue_node* self, struct queue_node* next) {
   for (struct queue_node* last = next; (next = following(last)); last = next)
     if (next->node == self->node) return last;

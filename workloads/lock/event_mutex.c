@@ -29,7 +29,7 @@ enum { FREE, TAKEN, WAITED_FOR };
 
 struct lock {
   UC_ALIGNED _Atomic uint32_t word;
-  _Atomic uint32_t events_beside;  // of BY_SWAP
+  _Atomic uint32_t events_beside;  // for BY_SWAP
   UC_ALIGNED _Atomic uint32_t events;
 };
 

@@ -12,7 +12,7 @@
 
 UC_WORKLOAD("Linux's lockref: a reference count changed by compare-and-swap");
 
-// What the change left.
+// Adds `by` to the references and returns their new number.
 static uint32_t change(struct count* count, uint32_t by, memory_order order) {
   for (;;) {
     uint32_t before = atomic_load_explicit(&count->references, memory_order_relaxed);

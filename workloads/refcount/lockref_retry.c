@@ -11,7 +11,7 @@
 UC_WORKLOAD("Linux's lockref on x86: a failed attempt tells what to expect, paused or not");
 UC_PARAM(bool, pause, 1, "", "pause after a failed attempt, as until Linux 6.2");
 
-// What the change left.
+// Adds `by` to the references and returns their new number.
 static uint32_t change(struct count* count, uint32_t by) {
   uint32_t seen = atomic_load_explicit(&count->references, memory_order_relaxed);
   while (!atomic_compare_exchange_strong_explicit(&count->references, &seen, seen + by,

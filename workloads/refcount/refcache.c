@@ -40,7 +40,7 @@ static struct counted* shared_object;
 
 static struct global {
   UC_ALIGNED _Atomic uint64_t epoch;
-  UC_ALIGNED _Atomic uint64_t flushes;  // of all harts in all epochs
+  UC_ALIGNED _Atomic uint64_t flushes;  // sum over all harts and epochs
   UC_ALIGNED _Atomic bool drained;      // harts need not flush any more
 }* global;
 
@@ -127,7 +127,7 @@ static void review_old_enough(struct hart* hart) {
   }
 }
 
-// Once an epoch, which ends when every hart has flushed in it.
+// Flushes once in each epoch; an epoch ends when every hart has flushed in it.
 static void flush(struct hart* hart) {
   for (uint64_t i = 0; i < slots; i++) evict(hart, &hart->slots[i]);
   hart->flushed++;

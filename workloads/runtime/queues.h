@@ -1,4 +1,4 @@
-// What the run queues (sched.c) and the sleep queues (sleepq.c) share.
+// Functions that the run queues (sched.c) and the sleep queues (sleepq.c) share.
 //
 // Locks here are held with interrupts off, because a handler may wake threads; the lock keeps what
 // the holder must restore. Order: a chain's lock before a run queue's.

@@ -1,4 +1,4 @@
-// What a program says at its end: failed checks always; records and tables only for engines that
+// Report of a program at its end: failed checks always; records and tables only for engines that
 // cannot read guest memory (boot block, `report`). One `uc: key=value ...` line each.
 #include "runtime.h"
 

@@ -1,11 +1,11 @@
-// What the parts of the runtime share, those for both sides (here) and those for a guest or a host;
-// workloads do not include this.
+// Declarations shared by the runtime's parts: those for both sides (in this folder) and those for a
+// guest or a host. Workloads do not include this.
 #ifndef UNCORE_RUNTIME_H_
 #define UNCORE_RUNTIME_H_
 
 #include "uncore.h"
 
-// What the runtime keeps for one hart. The two blocks are apart because the first is written by
+// State of the runtime for one hart. The two blocks are apart because the first is written by
 // other harts and the second by this one only.
 struct uc_hart {
   UC_ALIGNED _Atomic uint64_t arrived;  // barrier rounds this hart's subtree has reached
@@ -13,7 +13,7 @@ struct uc_hart {
   UC_ALIGNED uint64_t round;
   void (*on_ipi)(void);
   volatile uint64_t ipis_taken;
-  uint64_t ipis_waited;  // of those, how many uc_wait has returned for
+  uint64_t ipis_waited;  // number that uc_wait has returned for
   volatile bool no_semihosting;
   uint64_t patience_ends;  // uc_now() at which the program must have ended
 };

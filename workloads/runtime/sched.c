@@ -52,7 +52,7 @@ struct uc_thread* uc_threads_take(struct uc_threads* queue, const void* channel)
 
 // ---- Switching ----------------------------------------------------------------------------------
 
-// The first thing a thread does on a hart, whether it was there before or not.
+// Called by a thread when it begins, or goes on, to run on a hart.
 static void arrive(void) {
   struct uc_spin* held = runqs[uc_id()].held;
   if (held) spin_unlock(&held->lock);
@@ -69,7 +69,7 @@ static void switch_to(struct runq* queue, struct uc_thread* next, struct uc_spin
   arrive();
 }
 
-// Whom to run instead of the current thread, which is none of this queue's any more.
+// Takes the current thread off this queue, and returns the thread to run instead.
 static struct uc_thread* leave(struct runq* queue) {
   uc_spin_lock(&queue->lock);
   struct uc_thread* next = uc_threads_take(&queue->ready, NULL);
@@ -99,7 +99,7 @@ void uc_yield(void) {
 
 // ---- Idling -------------------------------------------------------------------------------------
 
-// What an idle hart runs, with interrupts off but for one moment a turn.
+// Thread of an idle hart, with interrupts off but for one moment in each iteration.
 static void idle_loop(void* argument) {
   struct runq* queue = argument;
   for (;;) {
@@ -121,10 +121,10 @@ static void idle_loop(void* argument) {
 
 // ---- Placing ------------------------------------------------------------------------------------
 
-// Where to run next: the hart it knows if that is free, else the nearest free one, else the least
-// loaded. Hart numbers follow the machine's tree, so counting in exclusive-or from a hart visits
-// its siblings first, then its cluster, its die and its socket. A thread that wakes looks no
-// further than `reach` if it may run there at all, for each look is a cache miss (Linux's
+// Chooses the hart for a thread: the one it ran on last if that is free, else the nearest free one,
+// else the least loaded. Hart numbers follow the machine's tree, so counting in exclusive-or from a
+// hart visits its siblings first, then its cluster, its die and its socket. A thread that wakes
+// looks no further than `reach` if it may run there at all, for each look is a cache miss (Linux's
 // select_idle_sibling stays within one last-level cache for that reason).
 static unsigned place(const struct uc_thread* thread, unsigned reach) {
   unsigned best = thread->hart, lightest = UINT32_MAX, harts = settings->harts;

@@ -36,12 +36,12 @@ struct frame {
 };
 
 static struct ring {
-  UC_ALIGNED _Atomic uint64_t filled;  // by the card
+  UC_ALIGNED _Atomic uint64_t filled;  // frames filled by the card
   uint64_t signalled_at, signals;
   _Atomic bool over;
-  UC_ALIGNED _Atomic uint64_t taken;      // by the driver
+  UC_ALIGNED _Atomic uint64_t taken;      // frames taken by the driver
   uint64_t entered, handled;              // sums of times
-  UC_ALIGNED _Atomic uint64_t processed;  // by the protocol
+  UC_ALIGNED _Atomic uint64_t processed;  // frames processed by the protocol
 }* ring;
 
 static char* frame_memory;

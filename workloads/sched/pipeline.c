@@ -37,7 +37,7 @@ struct segment {
   UC_ALIGNED struct segment* next;
   enum kind kind;
   bool last;
-  uint64_t number;  // of the segment; of a window update, how many it acknowledges
+  uint64_t number;  // the segment's; in a window update, how many it acknowledges
   UC_ALIGNED struct line {
     _Alignas(64) uint64_t word;
   } payload[];

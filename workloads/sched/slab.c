@@ -47,7 +47,7 @@ struct object {
   volatile uint64_t data[DATA_WORDS];
 };
 
-// What free() looks at beside the object: the head of its zone, and its processor's own counts.
+// Data that free() reads besides the object: the head of its zone, and its processor's own counts.
 struct head {
   UC_ALIGNED volatile uint64_t mark, size;
   char* first;
@@ -108,7 +108,7 @@ static void count(struct head* head, uint64_t objects) {
   head->memory_in_use += objects * head->size;
 }
 
-// Whether the object was allocated; it is the other now.
+// Flips the object's allocation bit. Returns true if it was allocated before.
 static bool flip_bit(struct head* head, struct object* object) {
   uint64_t number = (uint64_t)((char*)object - head->first) / head->size, bit = 1ul << number % 64;
   head->allocated[number / 64] ^= bit;
@@ -160,7 +160,7 @@ static void slab_free(struct hart* self, struct object* object) {
     ipiq_post(object->owner, free_at_home, object, 0, free == FREE_PASSIVE);
 }
 
-// ---- Those who use it ---------------------------------------------------------------------------
+// ---- Producers and consumers --------------------------------------------------------------------
 
 static void use_object(struct object* object) {
   object->data[0]++;
@@ -208,7 +208,7 @@ static void tick_when_due(struct hart* self) {
   ipiq_poll();
 }
 
-// Whether a hart allocates; one that frees its own objects always does.
+// True for a hart that allocates; one that frees its own objects always does.
 static bool produces(unsigned id) { return ways == WAYS_ALL || free == FREE_LOCAL || id % 2 == 0; }
 
 static bool home(struct hart* self) { return *(volatile uint64_t*)&self->free_objects == zone; }

@@ -29,10 +29,10 @@ UC_TABLE(woken, "ps", "from the start of wakeup to the return from sleep, mean; 
 static struct pair {
   UC_ALIGNED _Atomic uint64_t asleep;  // sleeps begun
   _Atomic uint64_t ran;                // sleeps ended
-  uint64_t sum_woken;                  // of the times at which they ended
+  uint64_t sum_woken;                  // sum of the times at which they ended
   UC_ALIGNED _Atomic uint64_t due;     // wake-ups
   _Atomic bool over;
-  uint64_t sum_begun, sum_called;  // of the times at which wakeups began, and that they took
+  uint64_t sum_begun, sum_called;  // sums of the times wake-ups began at, and of what they took
 }* pairs;
 
 static unsigned harts;
@@ -108,7 +108,7 @@ static void wake_thread(void* argument) {
   *uc_cell(&woken, 0, id) = (pair->sum_woken - pair->sum_begun) * 1000 / round;
 }
 
-// A hart wakes if it has no partner, or is the lower of the two.
+// A hart is a waker if it has no partner, or is the lower of the two.
 void uc_setup(unsigned n) {
   harts = n;
   uc_sched_setup(n);

@@ -2,10 +2,10 @@
 // of each run moves over a picture of the machine; then it measures the locks' curves.
 const $ = id => document.getElementById(id);
 const D = JSON.parse($('data').textContent);
-const PACE = 4e5; // ps of the run in a second of the reader's
-const REST = 2; // seconds before it begins again
-const FRESH = 5e5; // ps for which a core is coloured after its turn
-const TAIL = 1e4; // ps of its way that a message is drawn over
+const PACE = 4e5; // ps of the run shown in a second
+const REST = 2; // seconds between the end of the animation and its next beginning
+const FRESH = 5e5; // ps for which a core is coloured after it has done a turn
+const TAIL = 1e4; // ps of its route that a message's line covers
 const KINDS = { ask: ['GetS', 'GetM', 'Upg', 'Put', 'Amo'], give: ['Data', 'Grant', 'Value'] };
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -15,7 +15,7 @@ let now = 0;
 let playing = false;
 let before;
 
-// ---- what is simulated
+// ---- simulation
 function asked(message) {
   return new Promise((resolve, reject) => {
     const points = [];
@@ -44,7 +44,7 @@ async function simulate() {
   for (const program of locks) {
     const whole = job({ id: D.id, ...machine }, program, [D.threads], [D.skip, D.span]);
     races.push(raceOf(await asked({ job: whole, watch: [D.threads, 1], command: '' })));
-    if (races.length === 1) begin(); // the other runs as soon as it is there
+    if (races.length === 1) begin(); // the second race joins when it is ready
   }
   compare();
   const curves = locks.map(() => []);
@@ -55,7 +55,8 @@ async function simulate() {
       drawCurves(curves);
     }
 }
-// The messages of a trace with their ways, the turns of cores, and the picture's parts.
+// Converts a trace into the messages with their routes, the turns that cores have done, and the
+// machine's drawing.
 function raceOf({ machine, ways, tables, columns, texts, operations, harts }) {
   const kind = columns.messages.indexOf('kind');
   const messages = tables.messages.map((row, n) => ({
@@ -80,7 +81,7 @@ function heatOf(messages) {
 }
 
 // ---- the picture
-// A colour of the style as a canvas takes it, of the theme that is shown.
+// Returns a colour of the present theme in the form that a canvas takes.
 function colour(name) {
   $('clock').style.outlineColor = `var(--${name})`;
   return getComputedStyle($('clock')).outlineColor;
@@ -168,7 +169,7 @@ function begin() {
   if (!playing) now = D.span;
   draw();
 }
-// What both did, when both are there.
+// Shows the comparison, once both runs have finished.
 function compare() {
   const did = races.map(({ turns, messages }, n) => {
     const each = (messages.length / turns.length).toFixed(0);

@@ -1,9 +1,8 @@
-// The editor of a workload that is written in the page: its lines are numbered, and the one that a
-// message names is marked.
+// The editor of a workload that is written in the page: numbers its lines, and marks the one that
+// an error message names.
 //
-//   mark(message)     marks the line of "line 3: ...", shows the message and puts the cursor there;
-//                     gives the line, or 0
-//   showText(text)    puts another text there
+// mark(message)     marks the line of "line 3: ...", shows the message and puts the cursor there;
+// returns the line, or 0 showText(text)    replaces the text
 const editor = $('text');
 function numberLines() {
   const many = editor.value.split('\n').length;

@@ -3,16 +3,16 @@
 //   const engine = await Engine.of(bytes)
 //   engine.start(machine, job); while (engine.step()) ...; engine.outcome()
 //   engine.read(address, size)      memory after the run, as bytes
-//   engine.trace()                  what the job's probe `trace` saw
+//   engine.trace()                  the trace, if the job asked for it
 //   engine.stop(agent, line)        the stop at which the agent serves the line
 //   engine.link(source, target, line, n)   the n-th link of the route of a message about the line
-// Between two reports of progress.
+// Events, and time of the run, between two reports of progress.
 const EVENTS = 200000;
 const SPAN = 1e8; // ps
 
 class Engine {
   static async of(bytes) {
-    const nothing = () => 8; // no file is open here
+    const nothing = () => 8; // EBADF: there are no files
     const wasi = { fd_close: nothing, fd_seek: nothing, fd_write: nothing };
     const { instance } = await WebAssembly.instantiate(bytes, { wasi_snapshot_preview1: wasi });
     instance.exports._initialize();
@@ -61,7 +61,7 @@ class Engine {
   }
 }
 
-// The words that web/spec_words.hh reads. Numbers beyond 53 bits are texts.
+// Converts a spec to the words that web/spec_words.hh reads. Numbers beyond 53 bits are texts.
 function wordsOf(value, shape, words, name = 'spec') {
   if (value === undefined || value === null) throw new Error(`${name}: missing`);
   if (shape === 'number') words.push(BigInt.asUintN(64, BigInt(value)));

@@ -1,8 +1,8 @@
 // The figures of the last runs: curves of throughput over threads, and a table of the newest.
 //
-//   showRuns(runs, newest)       draws the curves of `runs`; of the `newest`, which ran together, the
-//                                table and the heat of links
-const COLOURS = [0, 1, 2, 3, 4, 5].map(n => `var(--c${n})`); // of the style, dark and light
+//   showRuns(runs, newest)       draws the curves of `runs`, and the table and the heat of links of
+//                                the `newest`, which ran together
+const COLOURS = [0, 1, 2, 3, 4, 5].map(n => `var(--c${n})`); // defined for dark and light
 const DASHES = ['', '9 4', '3 3', '12 3 3 3', '6 2', '1 3'];
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -49,12 +49,13 @@ function make(name, attributes, parent, text) {
   parent.append(node);
   return node;
 }
-// The least round number that is no less.
+// Returns the least round number that is not below `number`.
 function roundStep(number) {
   const ten = 10 ** Math.floor(Math.log10(number));
   return ten * [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find(step => step * ten >= number);
 }
-// Heights, and values to write beside them; logarithmic where they are far apart (panels.py).
+// Returns a function from value to height, and the values to label; logarithmic if the values are
+// far apart (panels.py).
 const WIDE_APART = 20;
 function scaleOf(values, high) {
   const [low, top] = [Math.min(...values), Math.max(...values, 1e-9)];
@@ -76,7 +77,7 @@ function drawCurves(runs) {
   svg.replaceChildren();
   $('runs').replaceChildren();
   if (!flat.length) return;
-  const [bottom, font] = innerWidth < 600 ? [620, 30] : [290, 13]; // as the style has it
+  const [bottom, font] = innerWidth < 600 ? [620, 30] : [290, 13]; // font sizes of the style sheet
   svg.setAttribute('viewBox', `0 0 900 ${bottom + 3.4 * font}`);
   const widest = Math.log2(Math.max(2, ...flat.map(p => p.threads)));
   const heights = flat.flatMap(p => [p.least, p.most]);

@@ -1,9 +1,9 @@
-// The form: its fields as a job, and the inputs that a machine and a workload bring.
+// The form: makes a job from its fields, and draws the inputs for a machine and a workload.
 //
-//   jobOfForm()                       the job, as job.js describes it; throws what a field lacks
-//   besideOf(job)                     the same of the workload beside it; undefined: there is none
-//   commandOf(verb, jobs, threads)    jobs that differ in their workload as words for a shell
-//   stateOf(), restore(state)         all that was chosen, as an address has it
+//   jobOfForm()                       the job, as job.js describes it; throws on a wrong field
+//   besideOf(job)                     the same job with the second workload; undefined: none chosen
+//   commandOf(verb, jobs, threads)    the shell command for jobs that differ in their workload
+//   stateOf(), restore(state)         all choices, as parameters of an address
 //   drawNumbers(), drawParameters()   inputs for the chosen machine and workload
 const $ = id => document.getElementById(id);
 const D = JSON.parse($('data').textContent);
@@ -12,9 +12,9 @@ const BOOL = { true: 1, yes: 1, on: 1, false: 0, no: 0, off: 0 };
 const WRITTEN = 'written'; // the workload that is written in the page
 let machine;
 let program;
-let other; // the program of the workload beside
+let other; // the program of the second workload
 
-// uncore.job.placement.thread_counts
+// Parses thread counts, as uncore.job.placement.thread_counts does.
 function threadCounts(text, room) {
   const counts = [];
   const number = word => {
@@ -37,7 +37,7 @@ function threadCounts(text, room) {
   return [...new Set(counts)];
 }
 
-// uncore.program.parameter: the number, and its canonical text
+// Returns a parameter's number and its canonical text, as uncore.program.parameter does.
 function parameterOf(p, written) {
   const wrong = expected => new Error(`parameter ${p.name}=${written}: expected ${expected}`);
   if (p.type === 'choice') {
@@ -93,7 +93,7 @@ function besideOf(job) {
   return { ...job, program: other, parameters: job.parameters.filter(has) };
 }
 
-// The options of a job with other than their defaults: flag and value, as uncore.job declares them.
+// Returns flag and value of the options that differ from their defaults (declared in uncore.job).
 function unusual(job) {
   const chosen = Object.entries(D.shared.options).filter(
     ([name, option]) => option.word && name in job && job[name] !== option.usual,
@@ -101,7 +101,8 @@ function unusual(job) {
   return chosen.map(([name, { flag }]) => [flag, job[name]]);
 }
 
-// The shell command of the same job; edited numbers have no option.
+// Returns the shell command for the same jobs; a remark tells of edited numbers, which have no
+// option.
 function commandOf(verb, jobs, threads) {
   const { parameters, seeds } = D.shared.options;
   const [job] = jobs;
@@ -122,7 +123,7 @@ function commandOf(verb, jobs, threads) {
   return words.join(' ') + (here.length ? `  (${here.join('; ')})` : '');
 }
 
-// ---- numbers of the machine: an input each, for all parts of a kind
+// ---- numbers of the machine: one input for all parts of a kind
 function groupsOf(resolved) {
   const groups = [['core', [resolved.core], 'Core']];
   for (const kind of resolved.kinds) groups.push([`cores ${kind.name}`, [kind.core], 'Core']);
@@ -178,10 +179,10 @@ function drawNumbers() {
     }
   }
 }
-const edits = new Map(); // numbers other than as shipped: "group/name" -> ns
+const edits = new Map(); // edited numbers: "group/name" -> ns
 const numbersEdited = () => edits.size > 0;
 
-// ---- all of it as an address
+// ---- the form's state as an address
 const kept = () =>
   [...document.querySelectorAll('[data-state]')].filter(input => !input.closest('[hidden]'));
 function stateOf() {
@@ -198,7 +199,7 @@ function saveState() {
   history.replaceState(null, '', address);
   $('link').href = address;
 }
-// Fills what the state names, of a machine and a workload that are chosen already.
+// Sets the fields that the state names; the machine and the workload are chosen already.
 function restore(state) {
   for (const input of kept())
     if (state.has(input.dataset.state)) input.value = state.get(input.dataset.state);

@@ -1,11 +1,11 @@
-// The machine of a run with the heat of its links: a wire is as wide and as warm as it is busy.
+// Draws the machine of a run with the heat of its links: the busier a wire, the wider and warmer.
 //
-//   drawHeat(box, run, point, most)     most: the busiest link's millionths, of all that are drawn
-//   busiest(run, point)                 [millionths, names of its ends]
-const STEP = 40; // of the drawing, one stop
+//   drawHeat(box, run, point, most)     most: ppm of time that the busiest link drawn is busy
+//   busiest(run, point)                 the busiest link: [ppm of time, names of its ends]
+const STEP = 40; // units of the drawing between two stops
 function wiresOf({ resolved }, links) {
   const busy = new Map(links);
-  const names = new Map(); // of a channel, by its first link's ends
+  const names = new Map(); // channel -> name, from its first link's ends
   for (const { channel, source, target } of resolved.links)
     if (channel >= 0 && !names.has(channel))
       names.set(channel, `${resolved.stops[source]}>${resolved.stops[target]}`);

@@ -1,5 +1,5 @@
-// A job as its document, which a result's hash covers, and as the specification for the engine, as
-// uncore.job and uncore.engine.native make them. `K` is what all jobs share (playground.py).
+// Converts a job to its document, which a result's hash covers, and to the specification for the
+// engine, as uncore.job and uncore.engine.native do. `K`: constants of all jobs (playground.py).
 //
 //   job = { machine, program, threads, parameters: [[name, number, text]], seeds, placement, ... }
 //     ...: other options of K.options that the page sets, by the names of Job's fields
@@ -11,7 +11,7 @@ const word = number => {
 const joined = parts => Uint8Array.from(parts.flatMap(part => [...part]));
 const symbol = (program, name) => program.symbols.find(([label]) => label === name)[1];
 
-// uncore.Job.document
+// Returns the job's document, as uncore.Job.document does.
 function documentOf(K, job) {
   const machine = structuredClone(job.machine.resolved);
   if (!machine.tables.length) delete machine.tables;
@@ -49,7 +49,8 @@ function documentOf(K, job) {
   return document;
 }
 
-// uncore.topology.machine: derived figures, since numbers may have been edited.
+// Returns the machine for the engine. Derives figures as uncore.topology.machine does, because
+// numbers may have been edited.
 function machineSpec({ resolved, cores }) {
   const costs = new Map(resolved.kinds.flatMap(kind => kind.cores.map(core => [core, kind.core])));
   return {
@@ -60,7 +61,7 @@ function machineSpec({ resolved, cores }) {
   };
 }
 
-// uncore.engine.native.job_spec
+// Returns the job for the engine, as uncore.engine.native.job_spec does.
 function jobSpec(K, job, threads, seed, trace) {
   const { machine, program } = job;
   const resolved = machine.resolved;
@@ -82,7 +83,7 @@ function jobSpec(K, job, threads, seed, trace) {
   };
 }
 
-// Program.patched: the ELF's segments, then what differs.
+// Returns the initial memory, as Program.patched does: the ELF's segments, then the patches.
 function memoryOf(K, job, threads) {
   const { machine, program } = job;
   const { resolved } = machine;

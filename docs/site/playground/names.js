@@ -1,5 +1,5 @@
-// Names for addresses after a run, as uncore.program.names and .fields find them: variables by the
-// debug information, allocated memory by the pointers that lead to it.
+// Names addresses after a run, as uncore.program.names and .fields do: variables by the debug
+// information, allocated memory by the pointers that lead to it.
 //
 //   const names = namesOf(K, program, read, harts)
 //   const fields = fieldsOf(K, program, read, names)

@@ -1,4 +1,4 @@
-// The playground's scripts without a page, for tests and timing (Node.js):
+// Runs the playground's scripts without a page, for tests and timing (Node.js):
 //
 //   node node.js ENGINE.wasm QUESTION.json
 //       in: {"shared", "machine", "workload", "job", "watch", "window", "text"}

@@ -1,4 +1,4 @@
-// The outcome of a run, as uncore.engine.outcome makes it, and the hash of a result.
+// Makes the outcome of a run, as uncore.engine.outcome does, and the hash of a result.
 //
 //   pointOf(K, job, threads, seed, engine)      the fields of a result.Point
 //   await hashOf(K, job, points)                result_hash of uncore.result
@@ -51,7 +51,7 @@ function pointOf(K, job, threads, seed, engine) {
   };
 }
 
-// The figures that threads report (uc_record), together.
+// Combines the figures that threads report (uc_record).
 function workOf(records) {
   const begin = Math.min(...records.map(r => r.begin));
   const end = Math.max(...records.map(r => r.end));
@@ -64,7 +64,7 @@ function workOf(records) {
   };
 }
 
-// Small reads, each once: memory stands still after a run.
+// Caches small reads, because memory does not change after a run.
 function cached(read) {
   const values = new Map();
   return (address, size) => {
@@ -133,7 +133,7 @@ function transfersOf([between, stored], counts) {
   return transfers;
 }
 
-// Of memory nodes that have a cache: hits and misses.
+// Hits and misses of memory nodes that have a cache.
 function cachesOf(memories, uses) {
   const all = memories.map((memory, n) => [memory, `node${n}`, ...uses[n]]);
   return all.filter(([memory]) => memory.cache_sets).map(([, ...counted]) => counted);
@@ -148,7 +148,7 @@ function busy(names, used, elapsed) {
     .sort(order);
 }
 
-// The JSON text that equal values share: sorted keys, no spaces.
+// Returns the canonical JSON text of a value: sorted keys, no spaces.
 function canonical(value) {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value);

@@ -1,4 +1,5 @@
-// The page: a worker runs the job of the form; figures and the stepper show the results.
+// The playground's page: a worker runs the job of the form; figures and the stepper show its
+// results.
 const runs = []; // { name, job, points }, the newest last
 let worker = null;
 let waiting = null;
@@ -27,7 +28,8 @@ function working(on) {
   for (const button of $('points').querySelectorAll('button')) button.disabled = on;
 }
 
-// A later edit of the machine leaves a copy as it is; programs are never edited.
+// Copies a job, so that later edits of the machine do not change it. Programs are never edited, and
+// are shared.
 function copyOf({ program, ...others }) {
   return { ...structuredClone(others), program };
 }
@@ -37,7 +39,8 @@ function nameOf(job) {
   const about = [numbersEdited() && 'edited', ...set, ...options];
   return [`${job.program.name} on ${machine.id}`, ...about].filter(Boolean).join(', ');
 }
-// The worker's answers to a message, until `isLast` of one; a wrong one is told and thrown.
+// Posts a message to the worker. Resolves with the reply that isLast() accepts, hands earlier ones
+// to heard(), and rejects on an error.
 function answered(message, isLast, heard = () => {}) {
   return new Promise((resolve, reject) => {
     waiting = data => {
@@ -109,8 +112,8 @@ async function stop() {
 }
 
 // ---- the stepper, filled as uncore.trace.stepper.page fills it
-const MOST_MESSAGES = 60000; // of a page
-const MOST_OPERATIONS = 4000; // of a run that fits
+const MOST_MESSAGES = 60000; // that the stepper's page can hold
+const MOST_OPERATIONS = 4000; // runs with more would exceed it
 async function watch(watched, threads, seed) {
   const isLong = run => run.points.find(p => p.threads === threads).ops > MOST_OPERATIONS;
   if (watched.some(isLong))
@@ -184,7 +187,7 @@ async function chooseOther() {
   const name = $('other').value;
   other = name ? unpackedProgram(await unpackedValue(D.workloads[name])) : undefined;
 }
-// What the address names of what there is.
+// Sets a choice to the value in the address, if it exists in `there`, else to the usual one.
 function choice(id, address, usual, there) {
   $(id).value = there[address.get(id)] ? address.get(id) : usual;
 }

@@ -1,4 +1,4 @@
-// A workload's program as the engine takes it: the bytes of its segments.
+// Decodes the segments of a workload's program into bytes, as the engine takes them.
 function unpackedProgram(workload) {
   return {
     ...workload,

@@ -1,4 +1,4 @@
-// Runs: a job's points in their order, each one run of the engine.
+// Runs of a job: its points in order, each one run of the engine.
 //
 //   for (const [threads, seed] of each(job)) runPoint(K, job, threads, seed, engine)
 function* each({ threads, seeds }) {

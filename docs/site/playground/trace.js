@@ -1,12 +1,11 @@
-// The stepper's document of a run, as uncore.trace and uncore.trace.stepper.data make it.
+// Makes the stepper's document of a run, as uncore.trace and uncore.trace.stepper.data do.
 //
-//   traceOf(K, job, threads, seed, engine, command)     runs the job twice: to its first operation,
-//                                                       to find the beginning of the measured part,
-//                                                       then traced; job.window = [skip, span] of
-//                                                       it, in ps, behind which no more is run
+// traceOf(K, job, threads, seed, engine, command)     runs the job twice: to its first operation,
+// to find the begin of the measured part, then with a trace. job.window = [skip, span], in ps from
+// there: the part to trace; the run ends after it
 const NOT = -1;
-const NUMBERED = 64; // bytes: a line's number is that of its first ones
-const SLICE = 1e7; // ps between two looks whether enough was run
+const NUMBERED = 64; // bytes: a line's number is its address divided by this
+const SLICE = 1e7; // ps between two checks if the run may end
 const SNOOPS = ['ProbeS', 'ProbeM', 'Inv', 'Answer', 'Unblock'];
 const WHEN = {
   messages: 'sent',
@@ -69,7 +68,8 @@ function traceOf(K, job, threads, seed, engine, command) {
   };
 }
 
-// Adds the texts of rows: a change's cell, an access's object, an instruction's source line.
+// Adds texts to rows: the cell of a change, the object of an access, the source line of an
+// instruction.
 function addNames(tables, cells, size, named) {
   for (const s of tables.states) s.cell = cells[s.before][s.event];
   for (const a of tables.accesses) {
@@ -79,7 +79,7 @@ function addNames(tables, cells, size, named) {
   for (const row of [...tables.accesses, ...tables.harts]) row.source = named.source(row.pc);
 }
 
-// The tables as lists in the order of K.columns, texts as indices.
+// Returns the tables as lists in the order of K.columns, with texts as indices.
 function rowsOf(K, tables, texts, start) {
   const rows = (name, columns) =>
     tables[name]
@@ -90,13 +90,14 @@ function rowsOf(K, tables, texts, start) {
   );
 }
 
-// The stop of each resolver's slice that the line belongs to.
+// The stops of the slices that serve the line, one of each resolver.
 const slicesOf = (machine, line, engine) =>
   machine.resolvers.map((_, n) => engine.stop(machine.core_stops.length + n, line / NUMBERED));
 
 const machineHarts = (job, threads) => job.machine.harts[job.placement].slice(0, threads);
 
-// One traced run, its columns as rows, numbers as the names that tables and rules have for them.
+// Runs the job with a trace. Returns its columns as rows, with names instead of the numbers of
+// states, events and kinds.
 function traced(K, job, threads, seed, engine, window, isEnough) {
   engine.start(machineSpec(job.machine), jobSpec(K, job, threads, seed, window));
   while (engine.step(SLICE) && !isEnough());
@@ -217,7 +218,7 @@ function untilOf(tables, start) {
     ) || start
   );
 }
-// Lines, those with most messages first.
+// Returns the lines, those with most messages first.
 function linesOf(messages) {
   const counts = new Map();
   for (const { line } of messages) if (line > 0) counts.set(line, (counts.get(line) || 0) + 1);
@@ -237,7 +238,7 @@ function linksOf(messages, crossings) {
   return links;
 }
 
-// ---- where messages are (uncore.trace.places)
+// ---- positions of messages over time (uncore.trace.places)
 function waysOf({ links }, messages, start, engine) {
   const routes = new Map();
   const path = (source, target, line) => {

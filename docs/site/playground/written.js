@@ -1,19 +1,19 @@
-// A workload that is written in the page, in a small language of operations, one a line:
+// Assembles a workload that is written in the page, in a small language with an operation per line:
 //
 //   line NAME...       words that threads share, on one line of 64 bytes
 //   each NAME...       the same for every thread: NAME is its own, NAME[WHOSE] another's
 //   VALUE = load NAME | add NAME SUM | swap NAME SUM | cas NAME EXPECTED to NEW (1: done)
 //   VALUE = SUM        numbers, values, me, threads, turns, joined by + - *; at most seven VALUEs
 //   store NAME SUM     load.acquire, store.release and fence order accesses; else they are relaxed
-//   wait NAME == SUM   looks, pausing, until it holds
-//   if SUM == SUM, loop, break, end, pause; check SUM == SUM fails the run where it does not hold
-//   at end             what thread 0 does when all have returned
+//   wait NAME == SUM   loads, pausing in between, until it holds
+//   if SUM == SUM, loop, break, end, pause; check SUM == SUM fails the run if it does not hold
+//   at end             begins the part that thread 0 does when all have returned
 //
-// Comparisons: == != < >= of unsigned numbers. The text is a turn, which each thread takes again and
-// again.
+// Comparisons: == != < >= of unsigned numbers. The text is one turn, which each thread repeats.
 //
-//   await writtenProgram(frame, text)    the program of written.c with the text's instructions, lines and
-//                                  names; an error names the line, and says what to write
+//   await writtenProgram(frame, text)    the program of written.c with the text's instructions,
+//                                        lines and names; an error names the line, and says what to
+//                                        write
 const WORDS_OF_LINE = 8;
 const MOST_THREADS = 64;
 const VALUES = [14, 15, 16, 17, 29, 30, 31]; // registers: a4 to a7, t4 to t6
@@ -61,9 +61,9 @@ class Text {
     this.values = new Map();
     this.open = []; // loops and ifs: { kind, begin, leaves: branches to its end }
     this.code = []; // instructions; a branch is { from, f3, a, b } until its target is known
-    this.from = []; // of each instruction the line of the text
+    this.from = []; // for each instruction its line of the text
     this.number = 0;
-    this.statement = ''; // its word
+    this.statement = ''; // the first word of the present line
   }
   wrong(what, write = FORMS[this.statement]) {
     return new Error(`line ${this.number}: ${what}${write ? `; write ${write}` : ''}`);
@@ -122,7 +122,7 @@ class Text {
     if (high) this.put((high << 12) | (rd << 7) | 0x37);
     this.put(addi(rd, high ? rd : ZERO, low));
   }
-  // A sum of products in the register `rd`.
+  // Puts a sum of products into the register `rd`.
   sum(words, rd) {
     let at = 0;
     const operand = to => {
@@ -147,7 +147,7 @@ class Text {
       this.put(rType(0x33, 0, sign === '+' ? 0 : 0x20, rd, rd, T3));
     }
   }
-  // The address of NAME or NAME[WHOSE] in T0.
+  // Puts the address of NAME or NAME[WHOSE] into T0.
   address(words) {
     const name = words.shift();
     const place = this.places.get(name);
@@ -171,7 +171,7 @@ class Text {
     this.constant(T0, place.at);
     this.put(add(T0, T0, whose ? T1 : WORDS));
   }
-  // Splits at a comparison: the words before, its branch, the words behind.
+  // Splits words at a comparison. Returns the words before it, the operator, the words after it.
   compared(words) {
     const at = words.findIndex(word => word in BRANCH);
     if (at < 1 || at === words.length - 1)
@@ -316,7 +316,7 @@ function unknown(text, word) {
   return text.wrong(`'${word}': expected VALUE = ..., ${words.join(', ')}`, FORMS[meant]);
 }
 
-// The instructions of a turn and of the end, with what they share.
+// Assembles the instructions of a turn and of the end, which share their places in memory.
 function assembled(source) {
   const turn = new Text();
   const last = new Text();

@@ -38,8 +38,8 @@ nb::dict protocol_names() {
 
 using Cells = std::vector<uint32_t>;
 
-// Lets Python's `tick(done) -> bool` decide whether to go on, and Ctrl-C end the work; without it
-// there is only Ctrl-C. The work itself runs without the interpreter's lock.
+// Calls Python's `tick(done) -> bool`, if there is one, which decides if the work goes on; Ctrl-C
+// ends it in any case. The work itself runs without the interpreter's lock.
 class Tick {
  public:
   explicit Tick(nb::object tick) : tick_(std::move(tick)) {}

@@ -53,7 +53,7 @@ const char* word(Task::State state) {
   return names[static_cast<std::size_t>(state)];
 }
 
-// The program's threads, where it has a kernel.
+// The program's threads, if it runs on Linux; else an empty list.
 nb::list tasks(const Engine& engine) {
   nb::list all;
   if (!engine.os) return all;
@@ -80,7 +80,8 @@ nb::list tasks(const Engine& engine) {
   return all;
 }
 
-// By hart, by kind. Another's message counts when it arrives: a kernel may find several behind one.
+// Interrupts of each hart, by kind. Messages of other harts count when they arrive, for a kernel
+// may serve several by one interrupt.
 nb::list interrupts(const Engine& engine) {
   nb::list all;
   for (const Thread* thread : engine.threads) {
@@ -100,7 +101,7 @@ nb::dict counters(const Engine& engine, std::size_t lines) {
   return d;
 }
 
-// When operations were done: the fields of uncore.result.Pace.
+// The pace of operations: the fields of uncore.result.Pace.
 nb::dict pace(const Engine& engine) {
   const Pace& pace = engine.services.pace();
   nb::list spans;
@@ -114,7 +115,7 @@ nb::dict pace(const Engine& engine) {
   return d;
 }
 
-// What the run has cost, beside its events: how far cores run ahead decides some of it.
+// The host's work for the run, besides events. Part of it depends on how far cores run ahead.
 nb::dict work(const Engine& engine) {
   nb::dict d;
   d["runs"] = engine.counters.runs;
@@ -143,7 +144,8 @@ Time latency(Engine& engine, const std::string& kind, int32_t source, int32_t ta
   return engine.fabric.latency(source, target, size);
 }
 
-// The host's clock is looked at now and then, because a program may make an event dear.
+// Runs at most so many events, so many ps and about `host_s` seconds of the host. It checks the
+// host's clock now and then, because a program may make an event expensive.
 bool step(Engine& engine, uint64_t events, Time span, double host_s) {
   using Clock = std::chrono::steady_clock;
   constexpr uint64_t kEventsBetweenLooks = 32;
@@ -162,7 +164,7 @@ void use_host(Engine& engine, unsigned shares, unsigned threads, bool eager) {
   engine.use_host({shares, threads, eager});
 }
 
-// Whatever bytes a guest has written.
+// The console's text; bytes that are not UTF-8 are replaced.
 nb::object console(const Engine& engine) {
   const std::string& text = engine.services.console.text;
   const auto size = static_cast<Py_ssize_t>(text.size());
@@ -179,7 +181,7 @@ void observe(Engine& engine) {
   engine.observe();
 }
 
-// Has a kernel heard all that was typed, and would it hear more?
+// True if a kernel has read all letters typed, and would take more.
 bool listens(const Engine& engine) {
   const Console& console = engine.services.console;
   return console.listens && !console.is_typed();
@@ -207,7 +209,7 @@ nb::list files(Engine& engine, uint64_t most) {
   return all;
 }
 
-// What a run holds on this computer for its program.
+// Bytes of this computer that a run holds for its program.
 uint64_t touched(const Engine& engine) {
   const uint64_t kept = engine.os ? engine.os->kept() : 0;
   return engine.memories.touched() + engine.services.console.text.size() + kept;
@@ -219,7 +221,7 @@ nb::bytes read(Engine& engine, uint64_t address, std::size_t size) {
   return nb::bytes(bytes.data(), bytes.size());
 }
 
-// What a program of Linux has that others have not.
+// Binds properties of runs of Linux programs.
 void bind_process(nb::class_<Engine>& run) {
   run.def_prop_ro("strace", [](const Engine& e) { return e.os ? e.os->strace : std::string(); })
       .def_prop_ro(

@@ -106,7 +106,7 @@ std::vector<Mark> marks(const FlatMachine& machine) {
   return out;
 }
 
-// What happens to a hart from outside.
+// Binds actions on a hart from outside, such as interrupts.
 void bind_harts(nb::class_<FlatMachine>& machine) {
   using namespace nb::literals;
   machine

@@ -1,4 +1,4 @@
-// What the probes of a run saw, as Python values; None where the job did not ask.
+// Records of a run's observers as Python values; None for those that the job did not ask for.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -22,7 +22,7 @@ nanobind::object line_columns(const Engine& engine);
 nanobind::object use_columns(const Engine& engine,
                              const std::optional<std::vector<uint64_t>>& lines);
 
-// Its sums, those of other rows, and its waiting rows (observe/summary.hh).
+// The attribution's sums, those of other rows, and its waiting rows (observe/summary.hh).
 nanobind::object summary_columns(const Engine& engine, std::vector<uint64_t> edges,
                                  std::vector<bool> apart, uint64_t part);
 

@@ -5,15 +5,15 @@
 //   port.load(address, size)              port.store(address, size, value)
 //   port.amo(op, address, size, operand, expected, order, posted)  nobody waits for a posted one
 //   port.cas_pair(address, operand, expected, order)  each a pair (low, high)
-//   port.lr(address, size, order)         port.sc(address, size, value, order)  0: stored, 1:
-//   failed port.fence(predecessor, successor)    port.device(address, write, value)
+//   port.lr(address, size, order)
+//   port.sc(address, size, value, order)  0: stored, 1: failed
+//   port.fence(predecessor, successor)    port.device(address, write, value)
 //   port.has_device(address)              port.fetch(address, size)         bytes
 //   port.time()   port.cycle()   port.marker(code, value)   port.trapped(interrupt)
 //   port.returned()                       port.gave_up()
-//   port.foresee(address, size, count)  of a load to come: its value, None: unknown, False: no
-//   further
+//   port.foresee(address, size, count)    value of a load to come; None: unknown, False: end
 //
-// A memory operation answers the value *now*, or None: *later*, by hart.resume(value).
+// A memory operation returns the value *now*, or None: *later*, by hart.resume(value).
 // Invariant: the hart keeps no reference to the port, so that the port may own the hart.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
@@ -179,7 +179,7 @@ void bind_calls(nb::class_<PythonHart>& hart) {
           "number"_a, "value"_a);
 }
 
-// What is set and read while it does not run.
+// Binds state that Python sets and reads while the hart does not run.
 void bind_state(nb::class_<PythonHart>& hart) {
   using namespace nb::literals;
   hart.def(

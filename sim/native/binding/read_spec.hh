@@ -1,7 +1,7 @@
-// From Python's dataclasses to the structs that are made from them (spec/spec.hh), field by field.
+// Converts Python's dataclasses to the structs generated from them (spec/spec.hh), field by field.
 //
-// Interface: from_python<MachineSpec>(handle). A number that its member cannot hold, or a word that
-// is none of its enumeration's, throws.
+// Interface: from_python<MachineSpec>(handle). Throws on a number that its member cannot hold, and
+// on a word that its enumeration does not have.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -17,7 +17,7 @@ namespace nb = nanobind;
 namespace uncore {
 namespace {
 
-// The specs are copied: Python's side of them must not be in the arena.
+// Copies the specs into the arena; their Python objects must not be in it.
 Engine* start(Arena& arena, nb::handle machine, nb::handle job) {
   const auto m = from_python<MachineSpec>(machine);
   const auto j = from_python<JobSpec>(job);
@@ -32,7 +32,8 @@ bool put(Arena& arena, nb::bytes packed) {
   return arena.put({begin, packed.size() / sizeof(uint64_t)});
 }
 
-// Until then, or where `begin` until a hart begins what is measured. False: it is there.
+// Runs at most `events` events towards time `then` or, if `begin`, towards a hart's measured part.
+// False: it is there, or the run has ended.
 bool step_towards(Engine& engine, Time then, bool begin, uint64_t events) {
   const Arena::In in(&engine);
   for (; events > 0; --events) {

@@ -1,4 +1,4 @@
-// A system and its steps in words: a counterexample is read by people. Part of system.hh.
+// Descriptions of a system and its steps, for people who read a counterexample. Part of system.hh.
 #pragma once
 
 namespace uncore::check {
@@ -49,7 +49,7 @@ std::string System<Size>::describe(const Step& s) const {
   return "";
 }
 
-// The messages on their way.
+// The messages under way.
 template <class System>
 std::vector<std::string> under_way(const System& system) {
   std::vector<std::string> out;

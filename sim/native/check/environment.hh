@@ -1,5 +1,5 @@
-// The surroundings of the protocol's logic in a machine without time or places: of a
-// resolver (coherence/resolver.hh), and of a core (coherence/client.hh).
+// The environments of the protocol's logic in a machine without time or distance: that of a
+// resolver (coherence/resolver.hh), and that of a core (coherence/client.hh).
 #pragma once
 
 #include "check/inline.hh"
@@ -11,7 +11,8 @@ namespace uncore::check {
 template <class Size>
 class System;
 
-// `Size`: how many cores, nodes and messages a System has room for, and words a line.
+// `Size`: the numbers of cores, nodes and messages that a System has room for, and of words in a
+// line.
 template <class Size>
 using DataOf = std::array<uint32_t, Size::words>;
 
@@ -60,9 +61,10 @@ struct AtResolver {
   void opened(Entry<AtResolver>&) {}
   void closed(Entry<AtResolver>&) {}
   void enters(const Entry<AtResolver>&, ClientEvent, State) {}
-  // There is no time here. That children go first is what a probe that comes later sees.
+  // Never true, for there is no time here: a probe for which children have priority comes later in
+  // some other order of messages.
   bool young(const Msg&) const { return false; }
-  // And a core here is one hart.
+  // Never true: a core here has one hart.
   bool contended(const Entry<AtResolver>&) const { return false; }
 
  private:

@@ -29,7 +29,7 @@ class Few {
     for (int i = index + 1; i < size_; ++i) (*this)[i - 1] = (*this)[i];
     --size_;
   }
-  // The last one takes the place of the one that goes.
+  // Removes an item and puts the last one in its place.
   void replace_by_last(int index) { (*this)[index] = (*this)[--size_]; }
   void clear() { size_ = 0; }
   T& operator[](int i) { return at_[static_cast<std::size_t>(i)]; }

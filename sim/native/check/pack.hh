@@ -1,4 +1,5 @@
-// A system of one-word lines as a few 64-bit words: what tells two states apart, and nothing else.
+// Packs a system of one-word lines into a few 64-bit words: all that distinguishes states, and
+// nothing else.
 //
 //   Packer<System> packer(tree, watched);
 //   packer.pack(system, words);        the canonical words: equal for states that behave alike
@@ -29,7 +30,7 @@ class Packer {
   Packer(const Tree& t, const Watched& w)
       : tree_(t), states_(w), blank_(t, w), renamings_(check::renamings(t)) {}
 
-  // Normalises the system, too: it behaves as before.
+  // Packs the system in its smallest renaming. Normalises it, too; it behaves as before.
   void pack(System& normal, Words& out) {
     normalise(normal);
     out.clear();
@@ -54,7 +55,7 @@ class Packer {
 
   const std::vector<Renaming>& renamings() const { return renamings_; }
 
-  // The words of a normal system under one renaming.
+  // Writes the words of a normalised system under one renaming.
   void write(const System& s, const Renaming& r, Words& out) {
     out.clear();
     Writer ar(out, r);
@@ -66,7 +67,7 @@ class Packer {
     std::sort(out.end() - s.messages.size(), out.end());  // the network keeps no order
   }
 
-  // Leaves out what does not matter; the system behaves as before.
+  // Clears fields that have no influence; the system behaves as before.
   void normalise(System& s) {
     for (Agent a = 0; a < tree_.cores; ++a)
       for (Msg& m : s.core(a).deferred) normalise(s, m);
@@ -87,7 +88,7 @@ class Packer {
   }
 
  private:
-  // What pack and unpack agree on, but for the lists of messages: one function for both ways.
+  // The order of all fields but lists of messages, in one function for packing and unpacking.
   template <class Archive, class Sys>
   void fields(Archive& ar, Sys& s, const Renaming& r) {
     for (Agent to = 0; to < tree_.cores; ++to) {
@@ -169,7 +170,7 @@ class Packer {
     if (size > 0) in.flush();
   }
 
-  // --- what does not matter ---------------------------------------------------------------------
+  // --- fields without influence -----------------------------------------------------------------
 
   void normalise(const System& s, Agent a, Entry& l) {
     if (l.poll.waiting == 0) l.poll.flags = 0;
@@ -204,9 +205,10 @@ class Packer {
     return states_.waits_for_grant(copy.state) && copy.request == id;
   }
 
-  // --- which renaming ---------------------------------------------------------------------------
+  // --- choice of a renaming ---------------------------------------------------------------------
 
-  // What is known of each core without naming another: few renamings give the smallest list.
+  // Properties of each core that do not refer to others. Only renamings that give the smallest list
+  // of them are tried, and these are few.
   using Keys = std::array<uint32_t, 8>;
   Keys keys(const System& s, const Renaming& r) const {
     Keys out{};

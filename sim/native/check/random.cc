@@ -1,4 +1,4 @@
-// Steps are drawn without listing them all: a machine of 16 cores has many.
+// Draws steps without listing all that are possible: a machine of 16 cores has many.
 #include "check/random.hh"
 
 #include <random>
@@ -76,7 +76,7 @@ class Tester {
     line.take(s);
   }
 
-  // Work under way; false if there is none, or none that may go on.
+  // Advances work under way; false if there is none, or none that may go on.
   bool go_on(Large& line) {
     const int messages = line.messages.size();
     if (line.reading && below(static_cast<uint64_t>(messages) + 1) == 0)
@@ -95,7 +95,7 @@ class Tester {
     return false;
   }
 
-  // An access, or now and then an eviction.
+  // Begins an access, or now and then an eviction.
   void begin(Large& line) {
     if (below(16) == 0) return evict(line);
     const auto c = static_cast<Agent>(below(static_cast<uint64_t>(tree_.cores)));
@@ -114,7 +114,7 @@ class Tester {
     if (line.may_begin(s)) take(line, s);
   }
 
-  // All work under way must end by itself.
+  // Lets all work under way end, which it must do by itself.
   void drain() {
     mood_ = Mood::any;
     for (at_ = 0; at_ < lines_.size(); ++at_) {
@@ -137,7 +137,7 @@ class Tester {
   Trial trial_;
   Mood mood_ = Mood::any;
   Agent starved_ = 0;
-  uint64_t busy_ = 4;  // of 8 steps, how many go on with work under way
+  uint64_t busy_ = 4;  // steps, out of 8, that advance work under way
   std::size_t at_ = 0;
   std::size_t logged_ = ~std::size_t{0};
   uint64_t log_from_ = 0;

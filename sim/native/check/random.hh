@@ -3,10 +3,10 @@
 //   Trial t = trial(protocol, tree, lines, operations, seed, tick);
 //
 // Cores load and store words of the same few lines (false sharing) and evict them, resolvers evict
-// and recall, and the network delivers in an order that changes its mood: any message, the newest
-// first, the oldest first, or one agent starved. Checked are the invariants of system.hh, against
-// the golden copy of every line, and that everything comes to rest now and then. The same seed
-// gives the same trial, which is how a violation's last steps are told.
+// and recall, and the network's order of delivery changes at random: any message, the newest first,
+// the oldest first, or one agent starved. The test checks the invariants of system.hh, against the
+// golden copy of every line, and that all work comes to rest when it is left to. The same seed
+// gives the same trial, so a second one reports the last steps before a violation.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What must hold of a system after every step. Part of system.hh.
+// Invariants of a system, checked after every step. Part of system.hh.
 #pragma once
 
 namespace uncore::check {
@@ -6,7 +6,7 @@ namespace uncore::check {
 template <class Size>
 void System<Size>::check_rights() const {
   int readers = 0, owners = 0, writers = 0;
-  Agent forwards = kNobody;  // the resolver whose F was met last; each may have its own
+  Agent forwards = kNobody;  // the resolver of the last F seen; each may have one
   for (Agent a = 0; a < tree->cores; ++a) {
     const State s = core(a).copy.state;
     if (!watched->may_load(s)) continue;

@@ -1,4 +1,4 @@
-// What may happen next in a machine that is walked, and what must not.
+// Steps of a machine that is walked, and violations of its invariants.
 #pragma once
 
 #include <string>
@@ -15,12 +15,12 @@ struct Step {
   enum class What : uint8_t { deliver, memory, load, store, amo, evict, evict_data, recall };
   What what;
   int at = 0;    // the message, core or resolver
-  int word = 0;  // of the line, of a store
-  int line = 0;  // of two_lines.hh
+  int word = 0;  // for a store: the word of the line
+  int line = 0;  // for two_lines.hh
 
-  // Work under way goes on; the other steps begin some.
+  // True if the step advances work under way; other steps begin some.
   bool progress() const { return what <= What::memory; }
-  // A core does something; it wishes for a right to its line.
+  // True if a core begins the step; wish() is its event in the client table.
   bool of_core() const { return what >= What::load && what <= What::evict; }
   ClientEvent wish() const {
     return what == What::load    ? ClientEvent::Load

@@ -1,4 +1,4 @@
-// What may happen next in a system. Part of system.hh.
+// The steps that are possible in a system. Part of system.hh.
 #pragma once
 
 namespace uncore::check {

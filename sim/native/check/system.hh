@@ -1,16 +1,16 @@
 // One line in a whole machine: its cores, its resolvers, its memory and the messages under way.
 //
-// Cores and resolvers are the very templates of the engine (coherence/client.hh and resolver.hh); a
-// core performs an access at once, or when the right it asked for has come. The network keeps no
-// order: every message may be the next to arrive.
+// Cores and resolvers use the engine's own templates (coherence/client.hh and resolver.hh); a core
+// performs an access at once, or when the right it asked for has come. The network keeps no order:
+// every message may be the next to arrive.
 //
 //   for (const Step& s : system.steps()) { System next = system; next.take(s); }
 //
 // Each store writes a new version into one word of the line and `golden` holds the newest ones.
 // Invariants, checked on every step, else Violation: a core in E or M is alone, one at most is in
 // O, one at most of the cores below a resolver is in F, and every readable copy equals `golden`: a
-// load returns the last store. A line in memory or in a resolver's store is checked when somebody
-// is given it. An access that begins hits, or asks.
+// load returns the last store. A line in memory or in a resolver's store is checked when an agent
+// gets it. An access that begins either hits or sends a request.
 #pragma once
 
 #include <algorithm>
@@ -51,7 +51,7 @@ class System {
   Few<Msg, Size::messages> messages;
   std::array<uint32_t, Size::cores + Size::nodes> ids{};  // the newest request of every agent
   Data memory{}, golden{};
-  bool reading = false;    // the memory is asked by the root
+  bool reading = false;    // the root waits for the memory
   uint64_t performed = 0;  // loads and stores
 
   Entry& entry(Agent a) { return entries_[static_cast<std::size_t>(a - tree->cores)].entry; }
@@ -64,13 +64,13 @@ class System {
 
   uint32_t next_request(Agent a) { return ++ids[static_cast<std::size_t>(a)]; }
 
-  // Whether an agent has left too many completions under way (Tree::ahead).
+  // True if an agent has too many completions under way (Tree::ahead).
   bool ahead(Agent a) const {
     const auto late = [a](const Msg& m) { return m.kind == Kind::Unblock && m.from == a; };
     return std::count_if(messages.begin(), messages.end(), late) >= tree->ahead;
   }
 
-  // Nothing is under way.
+  // True if nothing is under way.
   bool quiet() const {
     if (!messages.empty() || reading) return false;
     for (Agent a = 0; a < tree->cores; ++a)
@@ -83,7 +83,7 @@ class System {
 
   bool may_arrive(const Msg& m) const { return !is_request(m.kind) || !ahead(m.to); }
 
-  // Whether a step that is not progress is possible and changes anything.
+  // True if a step that is not progress is possible and changes anything.
   bool may_begin(const Step& s) const;
   void steps(std::vector<Step>& out) const;
   void take(const Step& s) {
@@ -111,7 +111,7 @@ class System {
     check_rights();
   }
 
-  // An atomic operation on a resolver's data.
+  // Performs an atomic operation on a resolver's data.
   Msg apply(Data& data, const Msg& m, Agent at);
 
   std::string describe(const Step& s) const;
@@ -125,7 +125,7 @@ class System {
     Entry entry{Env{}, 0};
   };
   std::array<Slot, Size::nodes> entries_{};
-  std::array<uint8_t, Size::cores> word_{};  // which word the store under way writes
+  std::array<uint8_t, Size::cores> word_{};  // the word that the store under way writes
 
   void forget(Agent a) {
     Env env{this, a};
@@ -137,7 +137,7 @@ class System {
   void with(Agent a, Act&& act) {
     Env env{this, a};
     act(env, entry(a));
-    if (entry(a).blank(tree->node(a).policy.root)) forget(a);  // as an engine does
+    if (entry(a).blank(tree->node(a).policy.root)) forget(a);  // like an engine
   }
 
   Msg from_memory() const {
@@ -163,7 +163,7 @@ class System {
   void receive_grant(CoreEnv& at, const Msg& m);
   void reconsider(Agent c);
 
-  // --- what must hold: check/rights.hh
+  // --- invariants: check/rights.hh
 
   void check_rights() const;
 };

@@ -3,7 +3,7 @@
 //   Tree({{2, 1}, {2}}, {join, root}, {false, true}, 2)     joins of 2 and 1 cores under a root
 //
 // Agents are numbered cores first, then resolvers level by level; the root is the last one.
-// Invariant: the children of a resolver stand together, in order.
+// Invariant: the children of a resolver have consecutive numbers, in order.
 #pragma once
 
 #include <numeric>
@@ -22,7 +22,7 @@ struct Node {
   Agent first = 0;  // child
   int children = 0;
 
-  // It treats its children by their order (R11.2, R11.3).
+  // True if the order of its children matters to it (R11.2, R11.3).
   bool ordered() const { return policy.evicts || policy.region < children; }
 };
 
@@ -30,14 +30,15 @@ struct Tree {
   int cores = 0;
   std::vector<Node> nodes;
   std::vector<Agent> parents;  // of every agent
-  // Completions an agent may leave under way and still begin something new. With messages that may
-  // be late for ever it could otherwise read, drop silently and read again without end.
+  // Completions that an agent may have under way when it begins something new. Without a limit, and
+  // with messages that may be late for ever, it could read, drop silently and read again without
+  // end.
   int ahead;
   bool far;        // cores may ask for atomic operations where the data are
   bool far_owned;  // even on a line that they hold alone (C8.1)
 
-  // `levels`: from the cores up, how many children each resolver has; for every level its policy,
-  // and whether its resolvers recall lines (they have few entries).
+  // `levels`: from the cores up, the number of children of each resolver; `policies`, `recalls`:
+  // for each level the policy, and if its resolvers recall lines (because they have few entries).
   Tree(const std::vector<std::vector<int>>& levels, const std::vector<Policy>& policies,
        const std::vector<bool>& recalls, int ahead, bool far, bool far_owned)
       : ahead(ahead), far(far), far_owned(far_owned) {

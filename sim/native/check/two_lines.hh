@@ -1,12 +1,12 @@
 // Two lines in one machine whose cores have room for one: a miss waits until the other line is
 // gone.
 //
-//   TwoLines machine(tree, watched);     steps, take, quiet: as of a System
-//   TwoLinesPacker                       as a Packer; the two lines may change places, too
+//   TwoLines machine(tree, watched);     steps, take, quiet: like a System
+//   TwoLinesPacker                       like a Packer; the two lines may change places, too
 //
-// Resolvers treat lines apart; what joins them is the core. It waits for one access at a time, and
-// before it asks for a line it evicts the other, whose writeback may still be under way then. So
-// evictions meet probes and grants of both lines in every order.
+// Resolvers treat each line by itself; lines interact at the core. It waits for one access at a
+// time, and before it asks for a line it evicts the other, whose writeback may still be under way
+// then. So evictions meet probes and grants of both lines in every order.
 #pragma once
 
 #include <array>
@@ -44,7 +44,7 @@ class TwoLines {
   }
 
  private:
-  // Whether a core may take this step: its place must be free for an access that misses.
+  // True if a core may take this step: an access that misses needs the core's only place.
   bool has_room(int line, const Step& s) const {
     if (s.what != Step::What::load && s.what != Step::What::store) return true;
     const StateProperties& states = *lines[line].watched;
@@ -71,7 +71,7 @@ std::vector<std::string> under_way(const TwoLines<System>& machine) {
   return out;
 }
 
-// A state's words: how many are the first line's, then both lines' in turn.
+// Packs a state as the number of the first line's words, and then the words of both lines.
 template <class System>
 class TwoLinesPacker {
  public:

@@ -1,4 +1,4 @@
-// Breadth first, so that a counterexample is a shortest one.
+// Walks breadth first, so that a counterexample is a shortest one.
 #include "check/walk.hh"
 
 #include <algorithm>
@@ -63,7 +63,7 @@ class Walker {
     }
   }
 
-  // Takes a step and packs what follows from it; says what is wrong, or nothing.
+  // Takes a step and packs the resulting state. Returns what is wrong, or an empty string.
   std::string attempt(Machine& system, const Step& s) {
     try {
       system.take(s);
@@ -78,8 +78,8 @@ class Walker {
     }
   }
 
-  // VisitedStates from which work under way cannot come to rest by itself. VisitedStates not
-  // expanded count as good: they are beyond a limit.
+  // Finds states from which work under way cannot come to rest by itself. States that were not
+  // expanded, because they are beyond a limit, count as good.
   void find_stuck() {
     std::vector<bool> good(states_.size(), false);
     std::vector<Number> queue;
@@ -103,7 +103,7 @@ class Walker {
       violated(static_cast<Number>(stuck), "the work under way can never come to rest");
   }
 
-  // Tells how state n is reached, and the step that fails there.
+  // Reports how state n is reached, and the step that fails there.
   void violated(Number n, std::string what) {
     result_.violation = std::move(what);
     std::vector<Number> path;
@@ -115,13 +115,13 @@ class Walker {
       Machine next = system;
       std::string wrong = attempt(next, s);
       if (wrong.empty()) continue;
-      result_.violation = std::move(wrong);  // in the names that the trace uses
+      result_.violation = std::move(wrong);  // with the cores' names of the trace
       return tell(system, s, next);
     }
     for (const std::string& text : under_way(system)) result_.trace.push_back("under way: " + text);
   }
 
-  // Takes the step that leads to state `to`, whatever cores are called there.
+  // Takes the step that leads to state `to`, up to a renaming of cores.
   void follow(Machine& system, Number to) {
     system.steps(steps_);
     for (const Step& s : steps_) {
@@ -148,7 +148,7 @@ class Walker {
   VisitedStates states_;
   std::vector<Number> parents_;
   std::vector<bool> rest_;
-  std::vector<std::pair<Number, Number>> edges_;  // to, from; of steps that are progress
+  std::vector<std::pair<Number, Number>> edges_;  // (to, from), for steps that are progress
   std::vector<Step> steps_;
   Words words_;
   Walk result_;

@@ -1,11 +1,12 @@
-// The exhaustive walk: every state one line, or two, can reach in a small machine, and what holds
-// in each.
+// The exhaustive walk: visits every state that one line, or two, can reach in a small machine, and
+// checks it.
 //
 //   Walk w = walk(protocol, tree, limits, tick);
 //
-// Checked in every state: the invariants of system.hh, and that work under way can always come to
-// rest without new work (no deadlock, no livelock without a way out). A violation comes with the
-// shortest sequence of steps that shows it. Cells met are counted by position in the packed tables.
+// In every state it checks the invariants of system.hh, and that work under way can always come to
+// rest without new work (no deadlock, no livelock without a way out). It reports a violation with
+// the shortest sequence of steps that shows it, and the cells reached by their positions in the
+// packed tables.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +22,12 @@ namespace uncore::check {
 struct Limits {
   uint64_t states = 50'000'000;
   int depth = 1'000'000;
-  int lines = 1;  // or 2, for which the cores have room for one (two_lines.hh)
+  int lines = 1;  // or 2, in cores with room for one (two_lines.hh)
 };
 
 struct Walk {
   uint64_t states = 0, transitions = 0;
-  int depth = 0;         // of the deepest state, in steps from rest
+  int depth = 0;         // the deepest state's, in steps from rest
   bool complete = true;  // false: a limit ended it
   std::string violation;
   std::vector<std::string> trace;

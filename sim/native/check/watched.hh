@@ -1,4 +1,5 @@
-// The protocol's tables, remembering which cells were looked up: what the proofs have covered.
+// The protocol's tables, with a record of the cells that were looked up: the coverage of the
+// proofs.
 #pragma once
 
 #include <bitset>
@@ -34,7 +35,7 @@ class Watched : public StateProperties {
     return protocol_.transaction(p, e);
   }
 
-  // Those met, by position in the packed tables.
+  // The cells looked up, by position in the packed tables.
   std::vector<uint32_t> cells() const {
     std::vector<uint32_t> out;
     for (std::size_t cell = 0; cell < Protocol::kCells; ++cell)

@@ -3,8 +3,8 @@
 
 namespace uncore::check {
 
-// Every order of the cores is tried; it carries over to the resolvers if siblings stay siblings, in
-// their order where the resolver above tells them apart by it (R11.2, R11.3).
+// Tries every order of the cores. One gives a renaming of the resolvers, too, if siblings stay
+// siblings, and keep their order if it matters to the resolver above (R11.2, R11.3).
 std::vector<Renaming> renamings(const Tree& tree) {
   std::vector<Agent> order(static_cast<std::size_t>(tree.cores));
   std::iota(order.begin(), order.end(), 0);

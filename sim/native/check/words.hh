@@ -1,9 +1,9 @@
-// Fields in 64-bit words, with agents renamed: what pack.hh writes a system in.
+// Fields in 64-bit words, with agents renamed, in which pack.hh writes a system.
 //
 //   Writer out(words, renaming);  out.bits(value, width); out.agent(a); ...  out.flush();
 //   Reader in(words.data());      in.bits(value, width);  in.agent(a); ...
 //
-// Reader takes out what Writer has put in, field by field, in the same order.
+// A Reader takes out the fields that a Writer has put in, in the same order.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class Renaming {
   std::vector<Agent> to_;
 };
 
-// All of them; the first is the identity.
+// Returns all renamings of a tree; the first is the identity.
 std::vector<Renaming> renamings(const Tree& tree);
 
 // Puts fields into words, renamed.
@@ -67,7 +67,7 @@ class Writer {
   uint64_t word_ = 0, used_ = 0;
 };
 
-// Takes them out again.
+// Takes fields out of words again.
 class Reader {
  public:
   explicit Reader(const uint64_t* from) : next_(from) {}

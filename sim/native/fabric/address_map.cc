@@ -13,7 +13,7 @@ constexpr unsigned kPageUnits = 64;  // home policies place 4 KiB pages
 
 }  // namespace
 
-// A job may name the slice (A3); then there is no other.
+// Returns an agent's stops. If the job names the slice (A3), a resolver has only that one.
 AddressMap::Place AddressMap::place_of(Agent a) const {
   if (agents_.is_core(a)) return {&machine_.core_stops[a], 1};
   if (agents_.is_memory(a)) return {&machine_.memories[agents_.memory_number(a)].stop, 1};
@@ -43,7 +43,7 @@ uint32_t AddressMap::home(uint64_t line, Agent toucher) {
   }
 }
 
-// Node k owns its part of RAM.
+// The home by address: node k owns the k-th part of RAM.
 uint32_t AddressMap::addressed(uint64_t line) const {
   const uint64_t node = ((line - kRamLine) << kUnitShift) / span_;
   return node < machine_.memories.size() ? static_cast<uint32_t>(node) : 0;

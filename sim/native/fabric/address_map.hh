@@ -1,5 +1,5 @@
-// Where lines live: the slice of a resolver and the home node of each (rules A3 and A4); and so at
-// which stop of the fabric an agent is met about a line.
+// Maps lines to the slice of a resolver and to their home node (rules A3 and A4), and so to the
+// stop of the fabric at which an agent handles a line.
 //
 // Invariant: a line's home is decided once, when a core first misses on it, and never changes.
 #pragma once
@@ -33,12 +33,12 @@ class AddressMap {
   }
 
   LineSize line_size() const { return size_; }
-  // The number that chooses a line's slice (A3) and its ways (F1.1).
+  // The number that chooses a line's slice (A3) and the ways of messages about it (F1.1).
   uint64_t ordinal(uint64_t line) const { return size_.ordinal(line) + further_; }
 
-  // Where an agent stands. Whatever has one stop is one slice.
+  // The stop at which an agent handles a line. An agent with one stop counts as one slice.
   int32_t stop(Agent a, uint64_t line) const { return stop_of(a, mix(line)); }
-  // Both ends of a message's way.
+  // Both ends of a message's route.
   struct Ends {
     int32_t from, to;
   };
@@ -46,7 +46,7 @@ class AddressMap {
     const uint32_t mixed = mix(line);
     return {stop_of(from, mixed), stop_of(to, mixed)};
   }
-  // Which of a resolver's slices serves a line.
+  // Number of the resolver's slice that serves a line.
   uint32_t slice(Agent resolver, uint64_t line) const {
     const Place& place = places_[resolver];
     return place.first + place.which(mix(line));
@@ -62,11 +62,12 @@ class AddressMap {
   Agent memory_of(uint64_t line, int32_t fixed) {
     return agents_.memory(fixed >= 0 ? static_cast<uint32_t>(fixed) : home(line, kNobody));
   }
-  // Is the line one that costs nothing (docs/whatif.md)?
+  // True if the job makes accesses to the line free (docs/whatif.md).
   bool free(uint64_t line) const { return some_free_ && is_free(line); }
-  // Where the bytes at an address are kept (docs/whatif.md).
+  // Returns the address at which the bytes of `address` are; the job may move them
+  // (docs/whatif.md).
   uint64_t place(uint64_t address) const { return job_.moves.empty() ? address : moved(address); }
-  // Does the order in which cores miss on pages decide where they are? Where there is a kernel, it
+  // True if the order in which cores miss on pages decides their homes. A kernel, if there is one,
   // has placed them before (place_page).
   bool first_touch() const {
     return job_.home.kind == HomeSpec::Kind::first_touch && !job_.process.present;
@@ -81,7 +82,7 @@ class AddressMap {
   // remainder of a division is two products (Lemire, Kaser and Kurz 2019).
   struct Place {
     const int32_t* stops;
-    uint64_t reciprocal;  // of their number; of 1 it is 0, and so is the remainder
+    uint64_t reciprocal;  // 2^64 / count, rounded up; 0 for a count of 1, whose remainder is 0
     uint32_t count, first = 0;
 
     Place(const int32_t* at, std::size_t many)
@@ -96,11 +97,11 @@ class AddressMap {
     return place.stops[place.which(mixed)];
   }
   Place place_of(Agent a) const;
-  // The same for lines on every host. 32 bits: a quicker division.
+  // A hash of the line, the same on every host. It has 32 bits for the sake of Place::which().
   uint32_t mix(uint64_t line) const {
     return static_cast<uint32_t>((ordinal(line) * 0x9E3779B97F4A7C15u) >> 32);
   }
-  // V10: how many lines further on a line lies than its address says.
+  // V10: number of lines by which each line lies further on than its address says.
   static uint64_t further(const JobSpec& job) {
     const uint32_t most = job.slice < 0 ? job.chance.slice : 0;
     return static_cast<uint64_t>(Draws(Draws::slice, job.seed, 0, most)(0));
@@ -116,11 +117,11 @@ class AddressMap {
   const Agents& agents_;
   Fabric& fabric_;
   const LineSize size_;
-  const uint64_t span_;     // from one node's addresses to the next one's
+  const uint64_t span_;     // bytes from one node's addresses to the next one's
   const uint64_t further_;  // lines
   const bool some_free_;
-  std::vector<Place> places_;                     // by agent
-  std::unordered_map<uint64_t, uint32_t> pages_;  // first touch: home by page
+  std::vector<Place> places_;                     // agent -> its stops
+  std::unordered_map<uint64_t, uint32_t> pages_;  // first touch: page -> home
 };
 
 }  // namespace uncore

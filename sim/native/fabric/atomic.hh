@@ -14,7 +14,7 @@ struct Operation {
   uint8_t offset, size;
   Pair operand, expected;
 
-  // What it read.
+  // Performs the operation on a line's bytes, and returns the old value.
   Pair apply(const Bytes& data) const {
     if (of_pair) return swap_pair(data);
     const uint64_t old = data.read(offset, size);
@@ -39,8 +39,8 @@ struct FarAtomic<Bytes> {
   using Reads = Pair;
 };
 
-// A message under way, or waiting: the data that it carries are its own. (A message in the making
-// refers to those of its sender.)
+// A message under way, or waiting, with its own copy of the data that it carries. (A message that
+// is just being sent refers to its sender's data.)
 class KeptMessage : public Message<Bytes> {
  public:
   KeptMessage() = default;

@@ -11,8 +11,8 @@ namespace {
 
 Costs latency_of(const LinkSpec& link) { return {link.control, link.data, link.snoop}; }
 
-// Least control latency first, then fewest links: a link of no latency still counts, so that routes
-// never go in circles.
+// The weight of a link when routes are compared: by control latency, then by the number of links. A
+// link of no latency still counts, so that routes never go in circles.
 Time weight(const LinkSpec& link) { return (link.control << 12) + 1; }
 
 }  // namespace
@@ -33,7 +33,8 @@ Fabric::Fabric(uint32_t stops, const std::vector<LinkSpec>& links, bool hashed)
   channels.resize(static_cast<std::size_t>(last + 1));
 }
 
-// Dijkstra from the target against the links: the least summed weight of every stop's path there.
+// Returns for every stop the least summed weight of a path to the target: Dijkstra's algorithm,
+// from the target against the links.
 template <class Weight>
 std::vector<Time> Fabric::distances(int32_t target, Weight weight) const {
   std::vector<Time> distance(leaving_.size(), kNever);
@@ -55,9 +56,9 @@ std::vector<Time> Fabric::distances(int32_t target, Weight weight) const {
   return distance;
 }
 
-// Of the stop's links that lie on a shortest path, the one that the way's last digit says: their
-// number is the base. Where one link alone leads to a target, as to a core's stop, the way there is
-// that to where the link begins.
+// Returns the link to take from a stop: among those on a shortest path, the one that the way's last
+// digit names (their number is the base). Drops that digit from the way. If only one link leads to
+// the target, as to a core's stop, the search is for the stop at which that link begins.
 int32_t Fabric::next(int32_t stop, int32_t target, uint32_t& way) {
   const std::vector<int32_t>& into = entering_[target];
   const int32_t before = into.size() == 1 ? links_[into[0]].source : target;
@@ -85,8 +86,8 @@ std::vector<int32_t> Fabric::path(int32_t source, int32_t target, uint64_t line)
   return links;
 }
 
-// The leg from a stop on. `behind`: the latency of the link whose channel was met last: the head
-// has yet to pass it.
+// Makes the leg from a stop on. `behind`: the latency of the link whose channel was met last, which
+// the head has yet to pass.
 const Leg* Fabric::make(int32_t stop, int32_t target, const Costs& behind, uint32_t way) {
   Leg leg;
   const auto pass = [&leg](const Costs& latency) {

@@ -1,13 +1,13 @@
 // The fabric: stops joined by links, routes of least control latency, channels with bandwidth.
 //
 // A route is compiled once into legs. Links without a channel have no limit, so a message only
-// stops (costs an event) where it meets a channel: the leg says how long the head takes to get
-// there, and how long the message keeps the channel. The message is whole at its destination when
-// its head is there and the slowest channel of its route has let it pass (rule F3).
+// stops (costs an event) where it meets a channel: the leg has the time that the head takes to get
+// there, and the time that the message keeps the channel. The message has arrived when its head is
+// at the destination and the slowest channel of its route has let it pass (rule F3).
 //
 // Invariant: among routes of equal latency one of fewest links is taken, and among those each stop
-// takes the lowest-numbered link: the numbering of links is the tie-break. Where routes are hashed,
-// a message about a line has a number, its way, whose digits say which of them it takes instead.
+// takes the lowest-numbered link: the numbering of links is the tie-break. If routes are hashed, a
+// message about a line has a number, its way, whose digits choose among those links instead.
 #pragma once
 
 #include <array>
@@ -26,26 +26,26 @@ namespace uncore {
 
 enum class Size : uint8_t { control, data, snoop };  // the cost kinds of machine.Link
 
-using Costs = std::array<Time, 3>;  // by Size
+using Costs = std::array<Time, 3>;  // one for each Size
 
-// The path of a message from one channel (or its source) to the next towards its target. Behind a
-// link the path does not depend on where it began, so routes share their legs: a machine's routes
-// then stay in the host's caches, with one line of them a leg.
+// A part of a route: from one channel (or the source) to the next, or to the target. After a link a
+// route does not depend on where it began, so routes share their legs: a machine's routes then stay
+// in the host's caches, with one line for each leg.
 struct alignas(64) Leg {
   static constexpr int32_t kNone = -1;
   struct Cost {
     Time reach = 0;  // to the channel, or to the target
     Time busy = 0;   // how long the message keeps the channel
   };
-  std::array<Cost, 3> of;     // by Size
-  int32_t channel = kNone;    // none: the leg ends at the target
-  int32_t link = kNone;       // that the channel belongs to
-  const Leg* next = nullptr;  // behind it
+  std::array<Cost, 3> of;     // one for each Size
+  int32_t channel = kNone;    // kNone: the leg ends at the target
+  int32_t link = kNone;       // the channel's link
+  const Leg* next = nullptr;  // from there on
 
   const Cost& operator[](Size size) const { return of[static_cast<std::size_t>(size)]; }
 };
 
-// In one line of the host.
+// A channel, in one cache line of the host.
 struct alignas(64) Channel {
   Time free = 0;                    // when the last message that took it has passed
   Time used = 0;                    // summed busy time
@@ -54,7 +54,7 @@ struct alignas(64) Channel {
 
 class Fabric {
  public:
-  // `hashed`: whether lines are spread over equal routes.
+  // `hashed`: lines are spread over equal routes.
   Fabric(uint32_t stops, const std::vector<LinkSpec>& links, bool hashed = false);
 
   // The first leg of the route.
@@ -62,17 +62,18 @@ class Fabric {
     const Leg** routes = routes_[source].get();
     return routes && routes[target] ? routes[target] : learn(source, target);
   }
-  // Of a message about a line, by the line's number.
+  // The first leg of the route of a message about a line; `line`: its number (AddressMap::ordinal).
   const Leg* route(int32_t source, int32_t target, uint64_t line) {
     return hashed_ ? route_of_line(source, target, line) : route(source, target);
   }
-  // Its links.
+  // The links of that route.
   std::vector<int32_t> path(int32_t source, int32_t target, uint64_t line);
-  // The leg that follows on a link with a channel.
+  // The leg that follows a link with a channel.
   const Leg* beyond(int32_t link, int32_t target, uint32_t way = 0);
-  // Latency of a message alone on its way.
+  // Latency of a message that nothing delays.
   Time latency(int32_t source, int32_t target, Size size);
-  // By stop, a lower bound on the latency of any way from there to `target`; kNever: there is none.
+  // For each stop a lower bound on the latency of any path from there to `target`; kNever: there is
+  // none.
   std::vector<Time> least_latencies(int32_t target) const;
 
   std::vector<Channel> channels;
@@ -85,7 +86,7 @@ class Fabric {
   [[gnu::noinline]] const Leg* route_of_line(int32_t source, int32_t target, uint64_t line);
   const Leg* make(int32_t stop, int32_t target, const Costs& behind, uint32_t way);
 
-  // F1.1: 0 where routes are not hashed.
+  // A message's way (F1.1); 0 if routes are not hashed.
   uint32_t way(int32_t source, int32_t target, uint64_t line) const {
     const auto from = static_cast<uint64_t>(source), to = static_cast<uint64_t>(target);
     return hashed_ ? splitmix(splitmix(splitmix(line) + from) + to) % kWays : 0;
@@ -95,12 +96,12 @@ class Fabric {
 
   const bool hashed_;
   std::vector<LinkSpec> links_;
-  std::vector<std::vector<int32_t>> leaving_, entering_;    // link numbers by stop, ascending
-  std::vector<std::vector<Time>> far_;                      // by target, made when first asked for
-  std::vector<std::unique_ptr<const Leg*[]>> routes_;       // by source, target
-  std::unordered_map<uint64_t, const Leg*> routes_of_way_;  // by source, target and way
-  std::map<std::tuple<int32_t, int32_t, uint32_t>, const Leg*> beyond_;  // by link, target, way
-  std::deque<Leg> legs_;                                                 // addresses stay
+  std::vector<std::vector<int32_t>> leaving_, entering_;    // stop -> numbers of links, ascending
+  std::vector<std::vector<Time>> far_;                      // far_[target][stop]; made when needed
+  std::vector<std::unique_ptr<const Leg*[]>> routes_;       // routes_[source][target]
+  std::unordered_map<uint64_t, const Leg*> routes_of_way_;  // (source, target, way) -> first leg
+  std::map<std::tuple<int32_t, int32_t, uint32_t>, const Leg*> beyond_;  // link, target, way
+  std::deque<Leg> legs_;                                                 // addresses do not change
 };
 
 }  // namespace uncore

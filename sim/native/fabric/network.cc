@@ -7,10 +7,10 @@
 namespace uncore {
 namespace {
 
-// Of a message without data.
+// True if a message of this kind has the size of a snoop when it carries no data.
 constexpr bool is_snoop(Kind k) { return is_probe(k) || k == Kind::Answer || k == Kind::Unblock; }
 
-// What the kind of a message says of it.
+// Properties of a message that follow from its kind.
 struct OfKind {
   uint8_t cls;
   Size size;
@@ -83,7 +83,7 @@ void Network::send_register(Device device, Register target, uint64_t value, Agen
 
 // --- to many (rule I5) ------------------------------------------------------------------------
 
-// It is sent once, and takes a channel once for all whose route leads through it.
+// Sends one message; it takes a channel once for all harts whose route leads through it.
 void Network::send_many(std::vector<uint32_t> harts, Agent from, Time when) {
   Packet& p = packets.take();
   static_cast<Header&>(p.message) = Header{};
@@ -100,8 +100,8 @@ void Network::send_many(std::vector<uint32_t> harts, Agent from, Time when) {
   fork(p, when, Leg::kNone);
 }
 
-// The lowest hart of those that go together stands for them (T2). `crossed`: the link with a
-// channel that the message passed last, if any.
+// Splits a message into one for each group of harts that share the next channel. The lowest hart of
+// a group stands for it (T2). `crossed`: the link with a channel that was passed last, if any.
 void Network::fork(Packet& whole, Time head, int32_t crossed) {
   std::vector<uint32_t> harts = std::exchange(whole.others, {});
   harts.push_back(whole.target.index);
@@ -121,7 +121,7 @@ void Network::fork(Packet& whole, Time head, int32_t crossed) {
   }
 }
 
-// Harts whose route goes on by the same link with a channel stay together; the others part here.
+// Groups harts: those whose routes go on by the same link with a channel stay together.
 std::vector<std::vector<uint32_t>> Network::part(const Packet& p,
                                                  const std::vector<uint32_t>& harts,
                                                  int32_t crossed) {
@@ -140,7 +140,7 @@ std::vector<std::vector<uint32_t>> Network::part(const Packet& p,
   return parts;
 }
 
-// The leg on which it goes on to a hart: behind the link that it passed last, or from its sender.
+// Returns the message's next leg to a hart: after the link that it passed last, or from the sender.
 const Leg* Network::way(const Packet& p, uint32_t hart, int32_t crossed) {
   const int32_t stop = places_.stop(agents_.core_of(hart), 0);
   if (crossed != Leg::kNone) return fabric_.beyond(crossed, stop);

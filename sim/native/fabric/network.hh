@@ -4,7 +4,7 @@
 // has arrived, for the engine to hand it to the agent. An agent is never called from here.
 //
 // Interface: send(), send_register(), send_many(); cross() at Action::hop; the packets, which the
-// receiver drops; in_flight(), by which a core knows how far it may run (S2).
+// receiver drops; in_flight(), from which a core knows how far it may run ahead (S2).
 #pragma once
 
 #include <algorithm>
@@ -35,22 +35,25 @@ class Network {
 
   Packets packets;
 
-  // A coherence message leaves `m.from` at `when`. `origin`: who last held the data it carries.
+  // A coherence message leaves `m.from` at `when`. `origin`: the last holder of the data it
+  // carries.
   void send(const Message<Bytes>& m, Time when, Agent origin);
-  // About a register, to the core where it stands; `reader`: the hart that waits for an answer.
+  // A message about a register, to the core that has it; `reader`: the hart that waits for an
+  // answer.
   void send_register(Device device, Register target, uint64_t value, Agent from, Agent to,
                      uint32_t reader, Time when);
-  // One interrupt to every one of `harts`, ascending: one message, which forks on its way (I5).
+  // An interrupt to each of `harts`, in ascending order: one message, which forks on its route
+  // (I5).
   void send_many(std::vector<uint32_t> harts, Agent from, Time when);
-  // Is the line one that costs nothing (docs/whatif.md)?
+  // True if the job makes accesses to the line free (docs/whatif.md).
   bool free(uint64_t line) const { return places_.free(line); }
-  // The message meets a channel, and further ones as long as nothing else happens before. What
-  // comes of it at once: it arrives, or nothing.
+  // The message meets a channel, and then further ones as long as no other event comes before.
+  // Returns the action due now: the message arrives, or nothing.
   [[gnu::always_inline]] Action cross(Packet& p, Time now);
 
-  // Of channels.
+  // Number of times that messages have taken a channel.
   uint64_t crossings() const;
-  // All that have been sent.
+  // Number of messages sent.
   uint64_t messages() const {
     uint64_t all = 0;
     for (const Traffic& t : traffic_) all += t.sent;
@@ -64,7 +67,7 @@ class Network {
   void arrived(Agent core) { --traffic_[core].in_flight; }
 
  private:
-  // Towards the next channel, or to its destination.
+  // A message's next event: at a channel, or at its destination.
   struct Step {
     Time time;
     Action action;
@@ -90,10 +93,10 @@ class Network {
     uint64_t sent = 0;
     uint32_t in_flight = 0;  // to a core
   };
-  std::vector<Traffic> traffic_;  // by agent
+  std::vector<Traffic> traffic_;  // of each agent
 };
 
-// --- what every channel needs, within the engine's loop ---
+// --- crossing a channel: inlined into the engine's loop ---
 
 inline Action Network::cross(Packet& p, Time now) {
   for (;;) {
@@ -108,7 +111,7 @@ inline Action Network::cross(Packet& p, Time now) {
   }
 }
 
-// When the head goes on.
+// Takes the channel of the present leg, and returns when the head goes on.
 inline Time Network::take_channel(Packet& p, Time now) {
   const Leg& leg = *p.leg;
   const Time busy = leg[p.size].busy;
@@ -123,7 +126,7 @@ inline Time Network::take_channel(Packet& p, Time now) {
   return start;
 }
 
-// What happens next to a message whose head leaves, and when.
+// Returns the next event of a message whose head leaves at `head`.
 inline Network::Step Network::onward(const Packet& p, Time head) const {
   const Time reached = head + (*p.leg)[p.size].reach;
   if (p.leg->next) return {reached, Action::hop};

@@ -1,4 +1,4 @@
-// A message under way: the protocol's message, and where it is on its route.
+// A message under way: the protocol's message, and its position on its route.
 //
 // Packets live in a pool and stay where they are: events name them by address. Nothing is allocated
 // per message once the pool has grown.
@@ -16,33 +16,33 @@
 
 namespace uncore {
 
-// What a packet that is no coherence message is about: a register of a hart.
+// The operation of a packet on a hart's register; none: it is a coherence message.
 enum class Device : uint8_t { none, write, read, value };
 
-// In one line of the host what every channel needs, then the message, then what few have. First
-// the keys of its event.
+// The first cache line of the host has the keys of the packet's event and all that crossing a
+// channel needs; then come the message, and fields that few packets use.
 struct alignas(64) Packet : EventKeys {
   static constexpr int32_t kSeveral = -1;
 
-  const Leg* leg = nullptr;  // on which it is
-  Time tail = 0;             // of the slowest channel so far
-  Time retry = 0;            // a deferred probe: when it asks again
-  uint32_t number = 0;       // among all packets, for the trace
-  Agent origin = kNobody;    // who last held the data, for the statistics
+  const Leg* leg = nullptr;  // the present one
+  Time tail = 0;             // busy time of the slowest channel so far
+  Time retry = 0;            // a deferred probe: when it tries again
+  uint32_t number = 0;       // index among all packets, for the trace
+  Agent origin = kNobody;    // the last holder of the data, for the statistics
   Size size = Size::control;
   Device device = Device::none;
   bool live = false;
-  int32_t goal = kSeveral;  // the stop where it is to arrive
+  int32_t goal = kSeveral;  // the stop of its destination
   bool delayed = false;     // it has waited for a lookup or a turn at its resolver
   KeptMessage message;
   Register target{};             // the register of a device packet
   uint32_t reader = 0;           // read and value: the hart that waits
   uint64_t value = 0;            // write and value
-  std::vector<uint32_t> others;  // harts beyond the target's that share its way so far (rule I5)
+  std::vector<uint32_t> others;  // further harts, on the same route so far (rule I5)
 
   bool forks() const { return device != Device::none && !others.empty(); }
 
-  // As the subject of an event.
+  // The packet as the subject of an event.
   uint64_t subject() const {
     return reinterpret_cast<uintptr_t>(static_cast<const EventKeys*>(this));
   }
@@ -72,7 +72,7 @@ class Packets {
     p.live = false;
     free_[spare_++] = &p;
   }
-  // The first one under way that is `matches`, or null.
+  // Returns the first packet under way for which matches() is true, or null.
   template <class F>
   const Packet* find(F matches) const {
     for (const auto& block : blocks_)
@@ -101,7 +101,7 @@ class Packets {
   }
 
   std::vector<std::unique_ptr<Packet[]>> blocks_;
-  std::vector<Packet*> free_;  // the first `spare_` of them; room for all
+  std::vector<Packet*> free_;  // the first `spare_` are free; has room for all
   std::size_t spare_ = 0;
 };
 

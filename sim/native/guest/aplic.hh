@@ -1,8 +1,8 @@
-// An APLIC: it makes messages to interrupt files of a wire that a device raises (RISC-V Advanced
-// Interrupt Architecture 1.0, chapter 4; delivery by messages only).
+// An APLIC: it turns the level of a device's wire into messages to interrupt files (RISC-V Advanced
+// Interrupt Architecture 1.0, chapter 4; delivery by messages only). It has one source.
 //
-// Interface: read(), write() a register; wire() has another level. What they return is the message
-// that is sent then.
+// Interface: read(), write() a register; wire() sets the wire's level. The latter two return the
+// message to send, if there is one.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class Aplic {
   }
 
   std::optional<Msi> write(uint32_t offset, uint64_t value) {
-    const bool all = value >> 1 & 1, number = value == 1;  // of its one source
+    const bool all = value >> 1 & 1, number = value == 1;  // do they name source 1
     switch (offset) {
       case kDomain:
         on_ = value >> 8 & 1;

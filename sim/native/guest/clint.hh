@@ -1,7 +1,7 @@
 // A hart's part of the CLINT, the core-local interruptor: MSIP and mtimecmp (rule I4).
 //
-// Interface: read(); write(), which tells the bit of mip that changes and when the timer will be
-// due. Times are in the unit of mtime, nanoseconds where harts have real time.
+// Interface: read(); write() returns the bit of mip that changes and when the timer will be due.
+// Times are in the unit of mtime, nanoseconds where harts have real time.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// The console: whole lines, so that harts that write at one time do not mix theirs; letter by
-// letter where a kernel sees to that.
+// The console. Its text gets whole lines, so that harts that write at the same time do not mix
+// theirs; or single letters, if a kernel keeps lines apart itself.
 //
-// Interface: say() what a hart writes; hear() what is typed, as far as there is something;
-// end() what has no end of line when the run is over; text.
+// Interface: say() for letters that a hart writes; hear() returns the next letter typed, or 0;
+// end() completes unfinished lines when the run is over; text.
 #pragma once
 
 #include <cstddef>
@@ -36,12 +36,12 @@ class Console {
 
   std::string text;
   bool letter_by_letter = false;
-  bool listens = true;  // what is typed waits until somebody does
+  bool listens = true;  // false: letters typed wait
   std::vector<uint8_t> typed;
 
  private:
   std::size_t heard_ = 0;
-  std::map<uint32_t, std::string> lines_;  // by hart, as far as they have come
+  std::map<uint32_t, std::string> lines_;  // hart -> its unfinished line
 };
 
 }  // namespace uncore

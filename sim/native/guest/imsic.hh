@@ -1,8 +1,8 @@
-// A hart's interrupt file of an IMSIC, at supervisor level: which messages have come for it, and
-// which it takes (RISC-V Advanced Interrupt Architecture 1.0, chapter 3).
+// A hart's interrupt file of an IMSIC, at supervisor level: the messages that have come for it, and
+// the next one to take (RISC-V Advanced Interrupt Architecture 1.0, chapter 3).
 //
-// Interface: deliver() a message; read() and write() by CSR (siselect, sireg, stopei); level():
-// does it interrupt its hart? taken(): how many messages of devices it has taken.
+// Interface: deliver() a message; read() and write() by CSR (siselect, sireg, stopei); level() is
+// true while it interrupts its hart; taken() is the number of devices' messages taken.
 #pragma once
 
 #include <bit>
@@ -47,7 +47,7 @@ class Imsic {
   }
 
  private:
-  static constexpr uint64_t kIdentities = ~uint64_t{1};  // 1 to 63: the least that there may be
+  static constexpr uint64_t kIdentities = ~uint64_t{1};  // 1 to 63, the fewest allowed
   enum : uint64_t { kDelivery = 0x70, kThreshold = 0x72, kPending = 0x80, kEnabled = 0xC0 };
 
   void take(uint64_t bit) {

@@ -1,7 +1,7 @@
-// What a guest says by markers (HINT instructions, UC_MARK_... of its ABI): where its operations
-// begin and end, and that time may pass at once.
+// Markers of a guest (HINT instructions, UC_MARK_... of its ABI): they tell where its operations
+// begin and end, and make time pass at once.
 //
-// Interface: Operations, one a hart: mark() says what the environment has to do.
+// Interface: Operations, one for each hart: mark() returns what the environment has to do.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,12 @@
 namespace uncore {
 
 struct Marked {
-  uint64_t operations = 0;            // that are done
-  std::optional<uint64_t> latency{};  // of each of them, where it is measured
+  uint64_t operations = 0;            // number done now
+  std::optional<uint64_t> latency{};  // of each of them, if measured
   std::optional<uint64_t> delay{};    // ns that pass at once (rule H7)
 };
 
-// Whether what is measured begins.
+// True for markers that begin the measured part.
 constexpr bool begins(unsigned code) { return code == UC_MARK_START || code == UC_MARK_ROI_ON; }
 
 class Operations {
@@ -49,14 +49,14 @@ class Operations {
     }
   }
 
-  // Whether what happens at that time is counted (W1.1). True or false whether or not the hart,
-  // which runs ahead, has executed its marker yet.
+  // True if an event at that time is counted (W1.1). The answer does not depend on whether the
+  // hart, which runs ahead, has executed its marker yet.
   bool counts(uint64_t at) const {
     return at < unmeasured_from_ || (measured_from_ <= at && at < measured_until_);
   }
 
   bool measuring() const { return measuring_; }
-  uint64_t began() const { return began_; }  // of the one under way, on the clock of mark()
+  uint64_t began() const { return began_; }  // when the one under way began, on the clock of mark()
 
  private:
   Marked done(uint64_t batch, uint64_t clock) {

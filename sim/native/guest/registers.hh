@@ -1,15 +1,17 @@
-// The registers that a hart finds below RAM, and where they are: as on QEMU's `virt` machine.
+// The registers that a hart finds below RAM, and their addresses, which are as on QEMU's `virt`
+// machine.
 //
 // MSIP[h] (bit 0: a software interrupt is pending) and mtimecmp[h] are hart h's part of the CLINT
-// (clint.hh); mtime is everybody's. A UART is its transmitter alone, and a line status that says it
-// is empty. A machine with multicast has two registers more, each hart its own: a set of harts,
-// and one whose store interrupts all of them (rule I5). Kernels find a whole UART instead, an
-// APLIC, and the interrupt files of an IMSIC (uart.hh, aplic.hh, imsic.hh).
+// (clint.hh); mtime is common to all. Of a UART there are only the transmitter and a line status,
+// which says that the transmitter is empty. On a machine with multicast each hart has two more
+// registers: a set of harts, and one whose store interrupts all harts of the set (rule I5). Kernels
+// find a whole UART instead, an APLIC, and the interrupt files of an IMSIC (uart.hh, aplic.hh,
+// imsic.hh).
 //
-// Behind all that there are registers that only the firmware knows (sbi/firmware.hh): a hart
-// that reads such a register does what it was ordered to.
+// Further registers are known to the firmware only (sbi/firmware.hh): a read of hart h's makes hart
+// h carry out the reader's order.
 //
-// Interface: register_at() tells what stands at an address, access_device() performs an access.
+// Interface: register_at() returns the register at an address, access_device() performs an access.
 #pragma once
 
 #include <cstdint>
@@ -27,21 +29,22 @@ struct Register {
   Kind kind = Kind::msip;
   uint32_t index = 0;  // msip, mtimecmp, file: the hart; set: the word; of others: the byte
 
-  // At whose core it stands.
+  // The hart at whose core it is.
   constexpr uint32_t hart() const {
     return kind == Kind::aplic || kind == Kind::serial ? 0 : index;
   }
 
-  // May an access to it at hand send one?
+  // True if a local access to it may send an interrupt.
   constexpr bool interrupts_others() const { return kind == Kind::aplic || kind == Kind::serial; }
-  // Does this access interrupt somebody? Then it is a message, even to one's own core (rule I1).
+  // True if this access interrupts a hart. Then it is a message, even to the hart's own core (rule
+  // I1).
   constexpr bool interrupts(bool write, uint64_t value) const {
     return write &&
            (kind == Kind::send || kind == Kind::file || (kind == Kind::msip && (value & 1)));
   }
 };
 
-// What stands at an address where the job has so many harts.
+// Returns the register at an address, in a job with so many harts.
 constexpr std::optional<Register> register_at(uint64_t address, uint64_t harts, bool multicast) {
   using K = Register::Kind;
   const struct {
@@ -61,9 +64,9 @@ constexpr std::optional<Register> register_at(uint64_t address, uint64_t harts, 
   return std::nullopt;
 }
 
-// What `env` offers: register_of(address); time(); say(letter); at_hand(register): it stands where
-// the hart is; read_register(register), write_register(register, value): one at hand;
-// far_register(register, address, write, value): by a message.
+// `env` has register_of(address); time(); say(letter); at_hand(register): is it at the hart's core;
+// read_register(register) and write_register(register, value) for one that is;
+// far_register(register, address, write, value) for access by a message.
 template <class Env>
 Answer access_device(Env& env, uint64_t address, bool write, uint64_t& value) {
   const std::optional<Register> r = env.register_of(address);

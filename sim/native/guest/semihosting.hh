@@ -1,13 +1,13 @@
 // A semihosting call: text out, and the end of the run (UC_SYS_... of the guest's ABI).
 //
-// Memory may take its time, so a call says which aligned doubleword it reads next:
+// Memory may answer later, so a call names the aligned doubleword that it reads next:
 //
 //     Semihosting call(hart.x[10], hart.x[11]);
 //     while (call.reads()) call.take(doubleword at call.address());
 //     hart.x[10] = call.answer;
 //
-// Invariant: `text` and `exit_code` are what the words so far have said; the environment may take
-// the text at any time.
+// Invariant: `text` and `exit_code` hold what was read so far; the environment may take the text at
+// any time.
 #pragma once
 
 #include <cstdint>

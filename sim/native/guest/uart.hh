@@ -1,4 +1,4 @@
-// A UART, as National's 16550 is: a console, and a wire that interrupts. It sends in no time.
+// A UART like National's 16550: a console, and a wire that interrupts. It sends in no time.
 //
 // Interface: read(), write() a register; level() of its wire.
 #pragma once
@@ -51,11 +51,11 @@ class Uart {
 
  private:
   enum : uint32_t { kData = 0, kEnable = 1, kCause = 2, kLine = 3, kModem = 4, kScratch = 7 };
-  static constexpr uint8_t kReceives = 1, kTransmits = 2;        // of kEnable
-  static constexpr uint8_t kNothing = 1, kSent = 2, kTyped = 4;  // of kCause
+  static constexpr uint8_t kReceives = 1, kTransmits = 2;        // bits of kEnable
+  static constexpr uint8_t kNothing = 1, kSent = 2, kTyped = 4;  // values of kCause
   static constexpr uint8_t kQueues = 0xC0;
 
-  bool divides() const { return plain_[kLine] & 0x80; }  // the first two set its speed
+  bool divides() const { return plain_[kLine] & 0x80; }  // registers 0 and 1 set its speed
   uint8_t cause() const {
     if (enabled_ & kReceives && console_.is_typed()) return kTyped;
     return enabled_ & kTransmits && sent_ ? kSent : kNothing;

@@ -5,13 +5,13 @@
 namespace uncore {
 namespace {
 
-constexpr Time kTick = 1000;  // of mtime, which counts nanoseconds
+constexpr Time kTick = 1000;  // ps; mtime counts nanoseconds
 constexpr uint64_t kFileBytes = 0x1000, kAplicBytes = 0x4000;
-constexpr uint32_t kDevices = ~uint32_t{0};  // in the place of a hart that writes
+constexpr uint32_t kDevices = ~uint32_t{0};  // stands for the devices as the writer
 
 }  // namespace
 
-// --- at the core where it stands (rule I4) ------------------------------------------------------
+// --- accesses at the register's own core (rule I4) ----------------------------------------------
 
 std::optional<Register> Interrupts::register_of(uint64_t address) const {
   using K = Register::Kind;
@@ -92,7 +92,7 @@ void Interrupts::set_due(uint32_t hart, Time when) {
   due_[hart] = when;
 }
 
-// A timer that has been set anew since says nothing.
+// Ignores the event of a timer that has been set anew since.
 Interrupts::Effect Interrupts::expired(uint32_t hart, Time now) {
   if (due_[hart] != now) return {};
   set_due(hart, kNever);
@@ -113,14 +113,14 @@ std::optional<Interrupts::Pending> Interrupts::set_external(uint32_t hart, unsig
 
 void Interrupts::wire(Time now) { send(aplic_.wire(uart_.level()), now); }
 
-// To a hart's file, from where the devices stand.
+// Sends a message to a hart's interrupt file, from the core at which the devices are.
 void Interrupts::send(const std::optional<Aplic::Msi>& msi, Time now) {
   if (!msi || msi->hart >= agents_.harts()) return;
   network_.send_register(Device::write, {Register::Kind::file, msi->hart}, msi->identity,
                          agents_.core_of(0), agents_.core_of(msi->hart), kDevices, now);
 }
 
-// --- by messages (rules I1, I4 and I5) ----------------------------------------------------------
+// --- accesses by messages (rules I1, I4 and I5) -------------------------------------------------
 
 void Interrupts::send_write(Register r, uint64_t value, uint32_t hart, Time when) {
   if (r.kind == Register::Kind::send) return send_many(hart, when);
@@ -133,7 +133,7 @@ void Interrupts::send_read(Register r, uint32_t hart, Time when) {
                          when);
 }
 
-// To all of the hart's set, which is empty then.
+// Interrupts all harts of the sender's set, and empties it.
 void Interrupts::send_many(uint32_t hart, Time when) {
   const std::vector<uint64_t> set = std::exchange(sets_[hart], {});
   std::vector<uint32_t> harts;

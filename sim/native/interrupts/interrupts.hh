@@ -1,12 +1,12 @@
 // Interprocessor interrupts, timers, and the registers behind them (rules I1 to I5).
 //
-// An IPI is a message like any other: its latency depends on where the two harts sit and on the
-// traffic between them. So is whatever else a hart does to a register at another core.
+// An IPI is a message like any other: its latency depends on the places of the two harts and on the
+// traffic between them. So is any access to a register of another core.
 //
-// Interface: register_of() an address; read() and write() where it stands, send_write() and
-// send_read() from another core; arrived() and expired() at their events. No core is called from
-// here: what happens to a hart is returned. Where a kernel runs, its devices are here, too (rule
-// P7): they stand at the core of hart 0, and an interrupt of theirs leaves from there.
+// Interface: register_of() an address; read() and write() at the register's own core, send_write()
+// and send_read() from another; arrived() and expired() at their events. Nothing here calls a core:
+// effects on a hart are returned. If a kernel runs, its devices are here, too (rule P7): they are
+// at the core of hart 0, and their interrupts leave from there.
 #pragma once
 
 #include <cstdint>
@@ -46,40 +46,41 @@ class Interrupts {
     uint32_t hart;
     unsigned bit;
     bool level;
-    Time expires = kNever;  // then it changes again, unless the timer is set anew
+    Time expires = kNever;  // when the timer's bit will be set, unless the timer is set anew
   };
-  // What a hart has asked another core's register for.
+  // The value of another core's register, for the hart that has asked for it.
   struct Answer {
     uint32_t hart;
     uint64_t value;
   };
-  // What a hart has been ordered to do, and by which.
+  // A hart is to carry out the order of another one (sbi/firmware.hh).
   struct Order {
     uint32_t hart, by;
   };
   using Effect = std::variant<std::monostate, Pending, Answer, Order>;
 
   std::optional<Register> register_of(uint64_t address) const;
-  // Does it stand at this core?
+  // True if the register is at this core.
   bool at_hand(Register r, Agent core) const {
     return r.kind == Register::Kind::set || r.kind == Register::Kind::send ||
            agents_.core_of(r.hart()) == core;
   }
 
-  // By a hart at whose core it stands.
+  // Access to a register by a hart at whose core it is.
   uint64_t read(Register r, uint32_t hart, Time now);
   std::optional<Pending> write(Register r, uint64_t value, uint32_t hart, Time now);
 
-  // A hart's CSRs of its interrupt file. False, none: there is no such one.
+  // Access to the CSRs of a hart's interrupt file. False, or none: there is no such CSR.
   bool get_external(uint32_t hart, unsigned csr, uint64_t& value) const;
   std::optional<Pending> set_external(uint32_t hart, unsigned csr, uint64_t value);
-  // What other harts have sent to a hart's file, and what it has taken from devices.
+  // Numbers of messages that other harts have sent to a hart's file, and that the hart has taken
+  // from devices.
   uint64_t sent(uint32_t hart) const { return hart < sent_.size() ? sent_[hart] : 0; }
   uint64_t taken(uint32_t hart) const { return hart < files_.size() ? files_[hart].taken() : 0; }
-  // Something has been typed.
+  // Letters have been typed: the UART may interrupt.
   void typed(Time now) { wire(now); }
 
-  // By a hart from whose core a message leaves at `when`.
+  // Access by a message that leaves the hart's core at `when`.
   void send_write(Register r, uint64_t value, uint32_t hart, Time when);
   void send_read(Register r, uint32_t hart, Time when);
 
@@ -87,7 +88,7 @@ class Interrupts {
   Effect expired(uint32_t hart, Time now);
   // When the hart's timer will be due; kNever if it is due, or set to never.
   Time due(uint32_t hart) const { return due_[hart]; }
-  // Is any hart's?
+  // True if the timer of any hart will be due.
   bool any_due() const { return timers_ > 0; }
 
  private:
@@ -105,12 +106,12 @@ class Interrupts {
   const BootSpec& boot_;
   Aplic aplic_;
   Uart uart_;
-  std::vector<Imsic> files_;  // by hart, where a kernel runs
+  std::vector<Imsic> files_;  // one for each hart, if a kernel runs
   std::vector<uint64_t> sent_;
-  std::vector<Clint> clints_;                // by hart
-  std::vector<Time> due_;                    // by hart
-  uint32_t timers_ = 0;                      // that will be due
-  std::vector<std::vector<uint64_t>> sets_;  // by hart, words of the set that it may send to
+  std::vector<Clint> clints_;                // one for each hart
+  std::vector<Time> due_;                    // of each hart
+  uint32_t timers_ = 0;                      // number of timers that will be due
+  std::vector<std::vector<uint64_t>> sets_;  // each hart's set of harts, as words
 };
 
 }  // namespace uncore

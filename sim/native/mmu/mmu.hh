@@ -1,14 +1,14 @@
-// A hart's memory management unit, as plain data: its TLBs, the walk under way, and what the
-// interpreter looks at first.
+// A hart's memory management unit, as plain data: its TLBs, the page-table walk under way, and the
+// quick tables of the interpreter.
 //
-// The interpreter looks into quick tables of loads, stores and code first, with a single
-// comparison: their key is a page's number and the mode that asks. They hold no more data than the
-// first level does, and no more code than the second: costs and outcomes follow from the TLBs
-// alone.
+// The interpreter first looks an address up in a quick table (one each for loads, stores and code)
+// with a single comparison: the key is a page's number and the mode of the access. The tables for
+// data hold no page that the first TLB level lacks, the one for code none that the second level
+// lacks: so costs and outcomes depend on the TLBs alone.
 //
-// Interface: key() of an address; insert() a walk's result into the TLBs, promote() it to the first
-// level; cache() what they have answered for the interpreter; flush(). The walk itself is the
-// hart's (hart/translation.hh), for it accesses memory.
+// Interface: key() of an address; insert() puts a walk's result into the second level, promote()
+// copies it to the first; cache() puts what they have answered into a quick table; flush(). The
+// walk itself is in the hart (hart/translation.hh), because it accesses memory.
 #pragma once
 
 #include <array>
@@ -20,12 +20,12 @@
 
 namespace uncore {
 
-// A walk: where it is, and what its last access has answered.
+// A page-table walk: how far it has come, and the answer to its last access.
 struct Walk {
   bool active = false;
   bool waits = false;     // its access has been answered `later`,
   bool answered = false;  // and since with `value`
-  bool updates = false;   // it writes its leaf back, touched
+  bool updates = false;   // it writes its leaf PTE back, with A or D set
   Right right = Right::read;
   unsigned level = 0;
   uint64_t address = 0, table = 0, value = 0;
@@ -44,29 +44,31 @@ class Mmu {
 
   static constexpr uint64_t kNone = ~uint64_t{0};
 
-  // A page that a mode may access: what to add to its addresses.
+  // A page that a mode may access. An address in it plus `offset` is the physical address.
   struct Quick {
     uint64_t key, offset;
   };
-  // A page of code: its instructions, and where it is.
+  // A page of code: its decoded instructions, and its physical address.
   struct Window {
     uint64_t key = kNone;
     Instruction* page = nullptr;
     uint64_t address = 0;
   };
 
-  // The pages that its last access writes, if it does: of its two halves, or one.
+  // Numbers of the physical pages that the last access writes; kNone if it is not a store. A store
+  // across two pages is made in halves: `before` is the first one's page.
   struct Writes {
     uint64_t last = kNone, before = kNone;
   };
 
   const uint64_t latency;
-  Tlb first, tlb;  // of data; of all
+  Tlb first, tlb;  // first level, data only; second level, unified
   Walk walk;
   Window window;
   Writes writes;
 
-  // Modes, SUM and MXR stand above the 52 bits of a page's number.
+  // Sets the mode of the next accesses. Keys have the mode, SUM and MXR above the 52 bits of a
+  // page's number.
   void ask_as(unsigned mode, bool sum, bool mxr) {
     code_context_ = uint64_t{mode} << 52;
     context_ = code_context_ | (uint64_t{sum} << 2 | uint64_t{mxr} << 3) << 52;
@@ -76,11 +78,12 @@ class Mmu {
 
   const Quick& load(uint64_t address) const { return loads_[slot(address)]; }
   const Quick& store(uint64_t address) const { return stores_[slot(address)]; }
-  // The instruction at an address of the present page, or null.
+  // Returns the instruction at pc if it is in the current page of code, else null.
   Instruction* find(uint64_t pc) const {
     return code_key(pc) == window.key ? &window.page[pc % kPageBytes / 2] : nullptr;
   }
-  // Another page where it was lately. False: it has to be translated.
+  // Makes a page of code that was executed before the current one again. False: pc has to be
+  // translated.
   bool look(uint64_t pc) {
     const Window& cached = windows_[slot(pc)];
     if (cached.key != code_key(pc)) return false;
@@ -88,7 +91,8 @@ class Mmu {
     return true;
   }
 
-  // What the level says that is asked first; the second has no latency for code.
+  // Looks up an address in the level that is asked first: for data the first; for code the second,
+  // which then has no latency.
   Tlb::Hit find(uint64_t address, uint16_t asid, Right right) const {
     return (right == Right::execute ? tlb : first).find(address, asid);
   }
@@ -100,7 +104,7 @@ class Mmu {
     window = windows_[slot(pc)] = {code_key(pc), page, physical & ~(kPageBytes - 1)};
   }
 
-  // An access is about to be made at this physical address.
+  // Records that an access is about to be made at this physical address.
   void reached(uint64_t physical, bool write) {
     if (write)
       writes = {physical >> kPageShift, writes.last};
@@ -114,7 +118,7 @@ class Mmu {
     forget_code(address);
     forget_code(tlb.gone());
   }
-  // What the second level has goes into the first, too.
+  // Copies a hit of the second level into the first.
   void promote(uint64_t address, Tlb::Hit hit) {
     const bool all = first.insert(address, hit.size, hit.entry->pte, hit.entry->asid);
     if (all) return forget_data();
@@ -129,12 +133,13 @@ class Mmu {
     forget_data(*address);
     forget_code(*address);
   }
-  // What the interpreter looks at first: of all pages, of one, or of code.
+  // What the interpreter looks up first, the quick tables, is emptied: for all pages, for one page,
+  // for data or for code. The TLBs stay as they are.
   void forget() {
     forget_data();
     forget_code();
   }
-  // Stores to the physical page with this number.
+  // The next store to the physical page with this number asks the TLBs.
   void forget_stores(uint64_t number) {
     for (Quick& page : stores_)
       if (((page.key << kPageShift) + page.offset) >> kPageShift == number) page.key = kNone;

@@ -1,7 +1,7 @@
-// What is in a page table: Sv39 and Sv48, as the RISC-V privileged manual lays them out.
+// The format of page tables: Sv39 and Sv48, as the RISC-V privileged manual lays them out.
 //
-// Interface: Pte, one entry; Satp, where the root is and in how many levels; Right, what an access
-// does; View, who asks.
+// Interface: Pte, one entry; Satp, the root's address and the number of levels; Right, the kind of
+// access; View, the mode of the access.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ inline constexpr uint64_t kPageBytes = uint64_t{1} << kPageShift;
 
 enum class Right : uint8_t { read, write, execute };
 
-// The asker of an access: user or supervisor, with sstatus.SUM and MXR.
+// The mode of an access: user or supervisor, with sstatus.SUM and MXR.
 struct View {
   bool user = false, sum = false, mxr = false;
 };
@@ -38,26 +38,26 @@ struct Pte {
     if (right == Right::execute) return has(execute);
     return has(read) || (view.mxr && has(execute));
   }
-  // With what an access leaves in it.
+  // Returns the entry as an access leaves it: with A set, after a write with D, too.
   Pte touched(Right right) const {
     const uint64_t written = right == Right::write ? +dirty : 0;
     return {bits | accessed | written};
   }
 };
 
-// Bytes that an entry of a level maps; level 0 is the last.
+// Binary logarithm of the bytes that an entry of a level maps; level 0 has pages of 4 KiB.
 constexpr unsigned shift_of(unsigned level) { return kPageShift + kIndexBits * level; }
 
 struct Satp {
   uint64_t bits = 0;
 
-  // 0: addresses are physical.
+  // Number of levels; 0: addresses are physical (Bare).
   unsigned levels() const { return levels_of(bits >> 60); }
   uint64_t root() const { return (bits & ((uint64_t{1} << 44) - 1)) << kPageShift; }
   uint16_t asid() const { return static_cast<uint16_t>(bits >> 44); }
-  // Has this mode a meaning? A write of any other changes nothing.
+  // True if the mode exists here; a write of any other changes nothing.
   bool legal() const { return bits >> 60 == 0 || levels() > 0; }
-  // Are the bits above those that are translated copies of the highest of these?
+  // True if all bits above the translated ones equal the highest translated bit.
   bool canonical(uint64_t address) const {
     const unsigned above = 64 - shift_of(levels());
     return static_cast<uint64_t>(static_cast<int64_t>(address << above) >> above) == address;

@@ -1,7 +1,7 @@
 // A hart's TLB: results of page-table walks.
 //
-// Sets for each size of page, their ways replaced in turn; so which entry goes does not depend
-// on how often others were used, and a user of a copy of an entry need not report it.
+// Each size of page has sets of its own, whose ways are replaced in turn. So the choice of a victim
+// does not depend on use, and hits in the quick tables (mmu.hh) need not be reported here.
 //
 // Interface: find, insert, flush (an address or all, an address space or all). Invariant: a page of
 // an address space is there at most once.
@@ -21,8 +21,8 @@ namespace uncore {
 // Two levels; times in the unit of Hart::clock.
 struct TlbSpec {
   uint32_t first, second;         // entries for pages of 4 KiB
-  uint64_t latency;               // of a translation that only the second has
-  uint32_t ways = 4, large = 32;  // of a set; entries for each larger size
+  uint64_t latency;               // of a hit in the second level
+  uint32_t ways = 4, large = 32;  // per set; entries for each larger size
 };
 
 class Tlb {
@@ -30,8 +30,8 @@ class Tlb {
   static constexpr unsigned kSizes = 4;  // 4 KiB, 2 MiB, 1 GiB, 512 GiB
 
   struct Entry {
-    uint64_t page = ~uint64_t{0};  // its number among pages of its size; none has this one
-    uint64_t address = 0;          // where its first byte is
+    uint64_t page = ~uint64_t{0};  // virtual page number, for its size; ~0: no entry
+    uint64_t address = 0;          // physical, of its first byte
     Pte pte;
     uint16_t asid = 0;
 
@@ -42,7 +42,7 @@ class Tlb {
     for (unsigned size = 0; size < kSizes; ++size) sets_[size] = Sets(size ? large : entries, ways);
   }
 
-  // Where an address is, and the entry that says so.
+  // The result of find(): the physical address, and the entry that maps it; null: a miss.
   struct Hit {
     const Entry* entry = nullptr;
     uint64_t address = 0;
@@ -59,7 +59,7 @@ class Tlb {
     return {};
   }
 
-  // True: an entry for a larger page than the smallest had to go.
+  // Adds an entry, or replaces the page's own. True: an entry for a page above 4 KiB made room.
   bool insert(uint64_t address, unsigned size, Pte pte, uint16_t asid) {
     const uint64_t page = address >> shift_of(size);
     const std::span<Entry> set = sets_[size].of(page);
@@ -71,10 +71,11 @@ class Tlb {
     to = {page, pte.address(), pte, asid};
     return gone && size > 0;
   }
-  // The address whose entry made room last.
+  // Virtual address of the entry that the last insert() replaced.
   uint64_t gone() const { return gone_; }
 
-  // True: an entry for a larger page than the smallest had to go.
+  // Drops entries; without an address or a space, those of all. True: one was for a page above 4
+  // KiB.
   bool flush(std::optional<uint64_t> address, std::optional<uint16_t> asid) {
     bool large = false;
     for (unsigned size = 0; size < kSizes; ++size) {
@@ -93,7 +94,7 @@ class Tlb {
   }
 
  private:
-  // Fewer entries than ways are one set.
+  // The sets for one size of page. If there are fewer entries than ways, they are one set.
   class Sets {
    public:
     Sets() = default;
@@ -114,7 +115,7 @@ class Tlb {
     std::size_t begin(uint64_t page) const { return page % turns_.size() * ways_; }
 
     uint32_t ways_ = 0;
-    std::vector<uint32_t> turns_;  // a set's: how many of its entries were replaced
+    std::vector<uint32_t> turns_;  // for each set the number of replacements
     std::vector<Entry> entries_;
   };
 

@@ -1,8 +1,8 @@
-// What harts of weakly ordered cores did, in the order of their programs, and when it was seen
-// (rule H8): from it follows what was seen out of order (engine/native/reordered.py). Decides
-// nothing.
+// Accesses by the harts of weakly ordered cores, in program order, and the time at which others saw
+// each (rule H8). engine/native/reordered.py finds in them what was seen out of order. A run with
+// and without this record does the same.
 //
-// Invariant: of each hart the newest kMost are kept.
+// Invariant: the newest kMost of each hart are kept.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace uncore {
 class Accesses {
  public:
   struct Access {
-    uint64_t number, pc, address;  // number: of its instruction, in the hart
+    uint64_t number, pc, address;  // number: its instruction's, counted by the hart
     uint64_t size;
     bool reads, writes;
     Time seen;  // kNever: not yet
@@ -30,7 +30,7 @@ class Accesses {
     if (all.size() == kMost) all.pop_front();
     all.push_back(access);
   }
-  // A store has left the buffer.
+  // The store of instruction `number` has left the buffer.
   void seen(uint32_t hart, uint64_t number, Time when) {
     const auto entry = std::ranges::lower_bound(of_[hart], number, {}, &Access::number);
     if (entry != of_[hart].end() && entry->number == number) entry->seen = when;

@@ -37,7 +37,8 @@ void Attribution::drained(uint32_t hart, Agent core, std::size_t older, Access s
   path.drained(hart, last_write(uses[use]), use, left.entered, waits, now);
 }
 
-// Whether the hart has waited in this row before, for the same operation; it has now.
+// Returns true if the hart has waited in this row before, for the same operation. Records this
+// wait.
 bool Attribution::looks_again(const Hart& hart, std::size_t use) {
   return std::exchange(uses.cost(uses[use]).looked, hart.operation) == hart.operation;
 }
@@ -61,7 +62,8 @@ std::size_t Attribution::count(uint32_t hart, Agent core, const Access& access, 
 
 // --- waiting ----------------------------------------------------------------------------------
 
-// How long it has stood still; a core may have run ahead of `now`.
+// Ends the hart's wait and returns its length. It is 0 if the hart ran, or if its wait begins after
+// `now` because the core has run ahead.
 Time Attribution::stop_waiting(Hart& hart, Time now) {
   const Time waited = now > hart.since ? now - hart.since : 0;
   hart.since = kNever;
@@ -124,7 +126,7 @@ void Attribution::all_are(int64_t kind) {
   }
 }
 
-// What was before the first of them does not count.
+// The first call begins the measurement: all rows before it are outside.
 void Attribution::several_threads(Time now) {
   const bool again = harts_[0].kind == kPerhaps;
   if (!again) path.begins_at(now);

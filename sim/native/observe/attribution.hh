@@ -1,11 +1,12 @@
-// Which instruction of which hart touched which line, and what that cost: exact, not sampled.
+// Attributes misses and waits to lines and to the instructions of the harts that touched them: all
+// of them, not samples.
 //
-// The core tells it of every access that is performed on a line, of every wait and of every copy
-// that comes, goes or is passed on; a row is kept per line, pc, hart and kind of operation. Nothing
-// here decides anything. With it a core takes its slow path for every access, so that without it
-// the fast one costs nothing.
+// The core reports every access that is performed on a line, every wait, and every copy that comes,
+// goes or is passed on; there is a row for each line, pc, hart and kind of operation. An
+// attribution does not change what happens. With one a core takes its slow path for every access,
+// so without one the fast path costs nothing.
 //
-// Invariant: what harts waited is in exactly one row, so the rows' sum is `waited_in_all`.
+// Invariant: each wait of a hart is in exactly one row, so the rows' sum is `waited_in_all`.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +23,10 @@ namespace uncore {
 
 class Attribution {
  public:
-  // Within the region of interest, but no operation was begun; outside of it.
+  // Kinds of rows that belong to no operation: between operations of the region of interest, and
+  // outside the region.
   static constexpr int64_t kBetween = -1, kOutside = -2;
-  // Behind the last thread's end, unless another begins.
+  // While one thread is left: outside the region, unless another thread begins (then between).
   static constexpr int64_t kPerhaps = -3;
 
   explicit Attribution(std::size_t harts) : path(harts), uses(harts), copies(uses), harts_(harts) {}
@@ -37,22 +39,22 @@ class Attribution {
   // --- accesses, when they are performed ---
   struct Access {
     uint64_t line, pc;
-    uint64_t bytes;  // a bit each (LineSize::parts)
+    uint64_t bytes;  // one bit each (LineSize::parts)
     bool reads, writes;
-    bool repeats = false;  // in a turn of a loop that may be passed over
-    uint32_t callers = 0;  // where it cost time, and they are known
+    bool repeats = false;  // in an iteration of a loop that may be passed over
+    uint32_t callers = 0;  // a chain's number, if the access cost time; 0: not known
   };
-  // Does the access that the hart performs now cost time?
+  // True if the access that the hart performs now has cost time.
   bool costs(uint32_t hart, Time now) const {
     return harts_[hart].missing || harts_[hart].since < now || path.has_woken(hart);
   }
   void touched(uint32_t hart, Agent core, const Access& access, Time now);
-  // The same for a load or store that hits. False: it ends a wait, nothing was counted, and it is
-  // to be told by touched().
+  // Counts a load or store that hits. False: it ends a wait, so nothing was counted, and the caller
+  // must call touched().
   bool hit(uint32_t hart, Agent core, const Access& access, Time now);
-  // Its access finds the line missing: it counts as a miss when it is performed.
+  // The hart's access misses: it is counted as a miss when it is performed.
   void missed(uint32_t hart) { harts_[hart].missing = true; }
-  // The same for stores: one enters the buffer; the oldest but so many misses, and is performed.
+  // A store enters the hart's store buffer.
   void buffered(uint32_t hart, const Frame& frame, Time now) {
     harts_[hart].stores.push_back({frame, harts_[hart].kind, path.now(hart, now)});
   }
@@ -65,26 +67,28 @@ class Attribution {
   const Buffered& store(uint32_t hart, std::size_t older) const {
     return harts_[hart].stores[older];
   }
+  // The store with `older` older stores ahead of it in the buffer misses.
   void missed_store(uint32_t hart, std::size_t older) { harts_[hart].stores[older].missing = true; }
-  // `waits`: the hart stands still until this store is gone.
+  // That store is performed and leaves the buffer. `waits`: the hart stands still until then.
   void drained(uint32_t hart, Agent core, std::size_t older, Access store, bool waits, Time now);
 
   // --- waiting ---
   void stands(uint32_t hart, Time since) { harts_[hart].since = since; }
-  // What it waited until now goes to the instruction at pc, for the line.
+  // Charges the wait until now to the line and the instruction at pc.
   void waited(uint32_t hart, Agent core, uint64_t line, uint64_t pc, Time now);
   void waited_store(uint32_t hart, Agent core, std::size_t older, uint64_t line, Time now);
   void resumed(uint32_t hart, Time after) { harts_[hart].since = kNever, waited_in_all += after; }
   Time waited_in_all = 0;
 
-  // An SC fails, which may have waited until now.
+  // An SC fails; it may have waited until now.
   void failed_sc(uint32_t hart, Agent core, uint64_t line, uint64_t pc, Time now);
 
-  // --- waiting loops that are passed over (S1) ---
+  // --- iterations of waiting loops, which may be passed over (S1) ---
   void turn_begins(uint32_t hart) { harts_[hart].turn.clear(); }
-  // The last turn is what has been touched since `instructions` had retired.
+  // The iteration consists of the accesses since `instructions` instructions had retired.
   void turn_ends(uint32_t hart, uint64_t instructions);
   void retired(uint32_t hart, uint64_t instructions) { harts_[hart].instructions = instructions; }
+  // Counts the accesses of the last iteration so many times more.
   void repeated(uint32_t hart, uint64_t turns);
 
   // --- operations (uc_start, uc_kind, uc_op, uc_roi) ---
@@ -103,7 +107,7 @@ class Attribution {
   std::vector<Allocation> allocations;
 
   // --- the outcome ---
-  void finish();  // no copy is taken any more
+  void finish();  // to be called once no copy will be taken any more
 
  private:
   struct Turn {
@@ -112,10 +116,10 @@ class Attribution {
     uint64_t bytes;
   };
   struct Hart {
-    Time since = kNever;  // it stands still since; kNever: it does not
+    Time since = kNever;  // when it began to stand still; kNever: it runs
     int64_t kind = kOutside;
     bool missing = false;
-    uint64_t operation = 1;  // changes where one begins or ends
+    uint64_t operation = 1;  // a number that changes where one begins or ends
     uint64_t instructions = 0;
     std::vector<Buffered> stores;  // the oldest first
     std::vector<Turn> turn;

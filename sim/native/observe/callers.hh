@@ -1,5 +1,5 @@
 // The callers of accesses that cost time: chains of return addresses, the innermost first, each
-// kept once and named by a number. Number 0 is the chain of which nothing is known.
+// kept once and named by a number. Number 0 is the empty chain: nothing is known.
 #pragma once
 
 #include <tsl/robin_map.h>
@@ -10,14 +10,14 @@
 
 namespace uncore {
 
-// What a hart has of its frame when it executes the instruction at pc.
+// The registers that locate a hart's stack frame while it executes the instruction at pc.
 struct Frame {
   uint64_t pc = 0, ra = 0, sp = 0, fp = 0;
 };
 
 struct Callers {
   static constexpr std::size_t kDepth = 12;
-  std::array<uint64_t, kDepth> at{};  // 0 behind the last
+  std::array<uint64_t, kDepth> at{};  // return addresses; 0 after the last
   bool operator==(const Callers&) const = default;
 };
 

@@ -1,5 +1,6 @@
-// A sequence that only grows, whose elements stay where they are: no copies when it grows, as a
-// std::vector makes them, and few allocations, of which std::deque makes one each 512 bytes.
+// A sequence that only grows, and whose elements keep their addresses. Unlike a std::vector it does
+// not copy when it grows, and it allocates less often than a std::deque, with its 512 bytes at a
+// time.
 #pragma once
 
 #include <cstddef>

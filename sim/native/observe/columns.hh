@@ -1,8 +1,8 @@
-// What the probes of a run saw, by columns: of each kind of row, the name and the value of every
+// Records of a run's observers as columns: for each kind of row, the name and the value of every
 // column. Python's arrays and a page's JSON are made from it.
 //
-// Interface: each_column(rows, put) calls put(name, field) of each column of a vector's rows; a
-// field that is Wide has 64 bits and no sign, every other one is a number of 63.
+// Interface: each_column(rows, put) calls put(name, field) for each column of a vector's rows,
+// where field(row) is the value: if Wide, unsigned and of 64 bits, else a number that fits into 63.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,7 @@ void each_column(const std::vector<Waited>&, Put put) {
   put("critical_ps", [](const Waited& w) { return w.critical; });
 }
 
-// By depth: the innermost caller first.
+// One column for each depth, the innermost caller first.
 template <class Put>
 void each_column(const std::vector<Callers>&, Put put) {
   static constexpr const char* names[] = {"0", "1", "2", "3", "4",  "5",

@@ -1,4 +1,4 @@
-// What a run counts, and who was given a line by whom.
+// Counters of a run, among them how often lines were transferred, by their source.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ class Counters {
  public:
   Counters(const MachineSpec& machine, const Agents& agents);
 
-  uint64_t events = 0;  // beside crossings of channels
+  uint64_t events = 0;  // not counting crossings of channels
   uint64_t transactions = 0;
-  uint64_t runs = 0;                        // of cores: depends on how far they run ahead
+  uint64_t runs = 0;                        // runs of cores; depends on how far they run ahead
   uint64_t invalidations = 0;               // copies taken away by ProbeM or Inv
   std::vector<uint64_t> transfers_between;  // fills from another core, by depth of the common level
   std::vector<uint64_t> transfers_stored;   // fills from a resolver's data, by resolver

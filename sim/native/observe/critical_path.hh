@@ -33,7 +33,7 @@ class CriticalPath {
     Step last;  // the wait that came before; 0: none
   };
 
-  // The last one to a line.
+  // The last write to a line.
   struct Write {
     uint32_t hart = 0;
     Point point{kNever, 0};
@@ -41,18 +41,19 @@ class CriticalPath {
 
   explicit CriticalPath(std::size_t harts) : harts_(harts), steps_(1) {}
 
-  // A hart goes on at `now`, having waited for the line since then, or, where it has woken, having
-  // looked at it at least; `use` is its row. `polls`: it has looked before, for the same operation.
+  // A hart goes on at `now` after a wait for the line from `since` on. A hart that has woken may
+  // only have read the line again, without a wait. `use`: the wait's row. `polls`: the hart has
+  // waited in this row before, for the same operation.
   void waited(uint32_t hart, const Write& last, std::size_t use, bool polls, Time since, Time now) {
     Hart& h = harts_[hart];
     const Point* write = nullptr;
     if (h.woken) write = cause(hart, last, std::min(since, h.woken), now);
     if (polls && !write) write = cause(hart, last, since, now);
-    if (!write && since == now) return;  // what it slept for is on another line
+    if (!write && since == now) return;  // it slept because of another line
     h.last = add(write ? *write : Point{since, h.last}, use, now);
     h.woken = 0;
   }
-  // It slept in a loop (S1), and its copy was taken away, or a sibling wrote the line.
+  // A hart that slept in a loop (S1) wakes: its copy was taken away, or a sibling wrote the line.
   void woken(uint32_t hart, Time now) { harts_[hart].woken = std::max<Time>(now, 1); }
   bool has_woken(uint32_t hart) const { return harts_[hart].woken != 0; }
 
@@ -69,7 +70,7 @@ class CriticalPath {
     last = {hart, {now, harts_[hart].last}};
   }
 
-  // All before does not count.
+  // Excludes all time before `now`.
   void begins_at(Time now) { begin_ = now; }
   void begins(uint32_t hart, Time now) {
     begin_ = std::min(begin_, now);
@@ -107,7 +108,8 @@ class CriticalPath {
   static constexpr uint64_t kWhole = 1 << 20;  // the weight of all paths
   __extension__ using Wide = unsigned __int128;
 
-  // A hart's beginning is a wait that takes no time, and comes after none.
+  // A wait on the path after the wait `parent`. A hart's beginning is a wait of no length, with
+  // parent 0 (none).
   struct Wait {
     Step parent = 0;
     uint32_t use = 0;
@@ -115,7 +117,7 @@ class CriticalPath {
   };
   struct Hart {
     Step last = 0;
-    Time woken = 0;   // since when it would have waited; 0: it did not sleep
+    Time woken = 0;   // when it woke, at the earliest 1; 0: it did not sleep
     Point drained{};  // its youngest store that has left the buffer
     Time begun = kNever;
     uint64_t operations = 0;
@@ -127,7 +129,8 @@ class CriticalPath {
     uint64_t weight;
   };
 
-  // Another hart's write that a wait since then hangs on; null: it hangs on the hart itself.
+  // Returns the write of another hart that a wait since then hangs on; null: the wait hangs on the
+  // hart's own past.
   static const Point* cause(uint32_t hart, const Write& last, Time since, Time now) {
     const bool since_then = last.point.at >= since && last.point.at <= now;
     return last.hart != hart && since_then ? &last.point : nullptr;
@@ -141,7 +144,7 @@ class CriticalPath {
     return static_cast<Step>(steps_.size() - 1);
   }
 
-  // How much each step counts; returns the length of all paths.
+  // Computes how much each step counts. Returns the weighted length of all paths.
   Wide weigh(std::vector<uint64_t>& weights) const {
     Wide whole = 0;
     for (const End& end : weighed()) {
@@ -156,7 +159,8 @@ class CriticalPath {
     }
     return whole;
   }
-  // The ends, each by its hart's rate; what rounding leaves over is the last hart's.
+  // Returns the paths' ends, weighted by the harts' rates. The last hart's end gets what rounding
+  // leaves over.
   std::vector<End> weighed() const {
     double rates = 0;
     for (const Hart& h : harts_) rates += rate(h);
@@ -176,7 +180,7 @@ class CriticalPath {
   }
 
   std::vector<Hart> harts_;
-  std::vector<Wait> steps_;  // the first stands for none
+  std::vector<Wait> steps_;  // steps_[0] stands for none
   Time begin_ = kNever;
   uint32_t last_ = 0;  // the hart that ended last
   Time end_ = 0;       // when it did

@@ -1,5 +1,5 @@
-// SCs that have failed: how many, and on which lines since the guest's last operation, for who asks
-// why there was none (uncore.engine.outcome).
+// Failed SCs: their number, and their lines since the guest's last operation. If a guest makes no
+// progress, these lines tell why (uncore.engine.outcome).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace uncore {
 
 class FailedScs {
  public:
-  // `progress`: when the guest's last operation was; `counted`: it is part of what is measured.
+  // `progress`: when the guest's last operation was; `counted`: the SC is in the measured part.
   void failed(uint64_t line, Time progress, bool counted) {
     all_ += counted;
     if (since_ != progress) by_line_.clear();

@@ -9,7 +9,7 @@
 
 namespace uncore {
 
-// In buckets of about 3 %: exact counts of rounded values.
+// A histogram with buckets about 3 % wide: exact counts of rounded values.
 class Latencies {
  public:
   void add(uint64_t latency, uint64_t count) {
@@ -17,7 +17,7 @@ class Latencies {
         std::max(0, static_cast<int>(std::bit_width(latency)) - kBits);  // the top bits decide
     counts_[static_cast<std::size_t>(shift) << kBits | latency >> shift] += count;
   }
-  // f(lower bound in ps, count) of every bucket in use, ascending.
+  // Calls f(lower bound in ps, count) for every bucket in use, in ascending order.
   template <class F>
   void each(F f) const {
     for (std::size_t i = 0; i < counts_.size(); ++i)

@@ -6,7 +6,7 @@ namespace {
 using Piece = ObservedLine::Piece;
 using Recent = ObservedLine::Recent;
 
-// The core has touched or written these bytes now.
+// Records that the core touches (or writes) these bytes now; splits pieces that are hit in part.
 void note_in(std::vector<Piece>& pieces, Recent Piece::* what, uint64_t bytes, Agent by,
              uint64_t now) {
   for (std::size_t n = 0; bytes && n < pieces.size(); ++n) {
@@ -22,7 +22,7 @@ void note_in(std::vector<Piece>& pieces, Recent Piece::* what, uint64_t bytes, A
   }
 }
 
-// Bytes that others than the core have touched or written since; 0: never.
+// Returns the bytes that other cores have touched (or written) since then; none if `since` is 0.
 uint64_t by_others(const std::vector<Piece>& pieces, Recent Piece::* what, Agent core,
                    uint64_t since) {
   uint64_t bytes = 0;
@@ -71,7 +71,8 @@ std::size_t LineCopies::row(uint32_t hart, Agent core, uint64_t line, uint64_t p
   return use;
 }
 
-// What an access means for the misses of its core, and for those of others to come.
+// Notes an access: it may show that misses of its core were needed, and decides about later misses
+// of others.
 void LineCopies::note(HeldLine& held, const Accessed& access) {
   const auto& [use, bytes, writes, missed, waited] = access;
   ObservedLine& line = *held.line;
@@ -80,7 +81,7 @@ void LineCopies::note(HeldLine& held, const Accessed& access) {
     held.noted = line.since, held.noted_touched = held.noted_written = 0;
   if (missed && held.returned) {
     held.suspects.push_back({use, waited, held.written, held.touched});
-    held.noted_touched = held.noted_written = 0;  // none of it has been held against this miss
+    held.noted_touched = held.noted_written = 0;  // all bytes are to be compared with this miss
   }
   std::erase_if(held.suspects, [&](const HeldLine::Suspect& s) {
     return (bytes & s.written) || (writes && (bytes & s.touched));
@@ -134,7 +135,7 @@ void LineCopies::evicted(Agent core, uint64_t number) {
   if (!held->line->history.empty()) held->forget();
 }
 
-// The copy goes, and no value came with it.
+// Counts the remaining suspects as needless: their copy goes, and it moved no value.
 void LineCopies::condemn(HeldLine& held) {
   for (const HeldLine::Suspect& suspect : held.suspects) {
     UseCost& cost = uses_.cost(uses_[suspect.use]);

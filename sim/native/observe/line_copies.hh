@@ -3,8 +3,8 @@
 // A miss is *needless* if its copy had been taken by another core, and until it is taken again the
 // core touches no byte that others have written since, and writes none that others have touched:
 // then the line moved, but no value did. These are the useless misses of Dubois et al., "The
-// Detection and Elimination of Useless Misses in Multiprocessors" (1993), byte by byte; in a line
-// of 128 or 256 bytes by twos or fours, so that a word of the host has a bit for each.
+// Detection and Elimination of Useless Misses in Multiprocessors" (1993), byte by byte; in lines of
+// 128 or 256 bytes by twos or fours, so that a mask of 64 bits has a bit for each.
 #pragma once
 
 #include <tsl/robin_map.h>
@@ -23,9 +23,10 @@ namespace uncore {
 
 struct ObservedLine;
 
-// What a core has of a line; times are those of a clock that counts losses, 0: never taken away.
+// One core's record of a line. Times are those of a clock that counts losses; 0: never taken away.
 struct HeldLine {
-  // A miss that has moved no value yet: what would be a value, and whose miss it was.
+  // A miss that has moved no value yet: its row, what it waited, and the bytes that others have
+  // written and touched. An access to the former or a write to the latter shows it was needed.
   struct Suspect {
     std::size_t use;
     Time waited;
@@ -34,14 +35,14 @@ struct HeldLine {
 
   ObservedLine* line;
   Agent core;
-  bool returned = false;  // the copy had been taken away before it came
-  // What the core has touched and written since `noted`, when somebody last lost the line: to note
-  // it once more would change nothing. All of it while nobody has lost the line.
+  bool returned = false;  // the present copy replaces one that was taken away
+  // Bytes that the core has touched and written since `noted`, the last time somebody lost the
+  // line: noting them again would change nothing. As long as nobody has lost the line, all bytes.
   uint64_t noted = 0, noted_touched = ~uint64_t{0}, noted_written = ~uint64_t{0};
   uint64_t copy_lost = 0, right_lost = 0;
-  uint64_t written = 0, touched = 0;  // by others while it was away
+  uint64_t written = 0, touched = 0;  // bytes, by others while the copy was away
   std::vector<Suspect> suspects = {};
-  // Who passed it to the core, and how often.
+  // A list of the cores that passed the line to this one, and how often.
   struct Passed {
     Agent from;
     uint64_t times;
@@ -49,30 +50,30 @@ struct HeldLine {
   };
   Passed* passed = nullptr;
 
-  // The copy leaves the caches: what was known of it does not matter any more.
+  // Resets all but the list, when the copy leaves the caches.
   void forget() { *this = {.line = line, .core = core, .passed = passed}; }
 };
 
 struct ObservedLine {
-  // The two last cores that did something to a byte, and when.
+  // The last two cores that touched (or wrote) a byte, and when.
   struct Recent {
     Agent core[2] = {kNobody, kNobody};
     uint64_t at[2] = {0, 0};
     void note(Agent by, uint64_t now);
     bool others_since(Agent than, uint64_t then) const { return at[core[0] == than] > then; }
   };
-  // Bytes of the line, a bit each, that have been accessed together whenever they were.
+  // Bytes of the line, a bit each, with one history: every access touched all or none of them.
   struct Piece {
     uint64_t bytes;
     Recent touched = {}, written = {};
   };
 
   uint64_t number;
-  std::size_t place;   // among all lines
+  std::size_t place;   // index among all lines
   uint64_t since = 0;  // when somebody last lost it; 0: there is no history
   CriticalPath::Write last_write = {};
   uint64_t invalidations = 0;
-  std::vector<Piece> history = {};  // since a copy was first taken away; disjoint, the whole line
+  std::vector<Piece> history = {};  // since the first loss of a copy; disjoint, cover the line
 };
 
 class LineCopies {
@@ -80,26 +81,26 @@ class LineCopies {
   // Needless misses are counted in the rows of `uses`.
   explicit LineCopies(Uses& uses) : uses_(uses) {}
 
-  // The row of a hart of the core.
+  // Returns the row (in Uses) of a hart of the core.
   std::size_t row(uint32_t hart, Agent core, uint64_t line, uint64_t pc, int64_t kind,
                   uint32_t callers = 0);
-  // An access in a row of uses to some bytes; where it missed, what it waited.
+  // An access to some bytes, in the row `use`; `waited`: what it waited if it missed.
   struct Accessed {
     std::size_t use;
-    uint64_t bytes;  // a bit each
+    uint64_t bytes;  // one bit each
     bool writes, missed;
     Time waited;
   };
   void accessed(HeldLine& held, const Accessed& access) {
     if (access.missed || !is_noted(held, access.bytes, access.writes)) note(held, access);
   }
-  // Does a hit on these bytes change nothing here?
+  // True if a hit on these bytes would change nothing here.
   static bool is_noted(const HeldLine& held, uint64_t bytes, bool writes) {
     if (held.noted != held.line->since || (bytes & ~held.noted_touched)) return false;
     return !writes || !(bytes & ~held.noted_written);
   }
 
-  // What a probe takes from a core.
+  // Losses of a core by a probe: its copy, its right to write.
   struct Loss {
     bool copy = false, right = false;
   };
@@ -107,7 +108,7 @@ class LineCopies {
   void probed(Agent core, uint64_t number, bool invalidates, Loss loss);
   void filled(Agent core, uint64_t number, bool writable);
   void evicted(Agent core, uint64_t number);
-  void finish();  // no copy is taken any more
+  void finish();  // to be called once no copy will be taken any more
 
   struct Passed {
     uint64_t line;
@@ -126,7 +127,7 @@ class LineCopies {
     bool operator==(const Key&) const = default;
   };
   struct Hash {
-    // As LineHash: lines that follow each other stay together.
+    // Keeps neighbouring lines together, as LineHash does.
     std::size_t operator()(const Key& key) const {
       const uint64_t core = static_cast<uint32_t>(key.core);
       const uint64_t block = key.line >> LineHash::kTogether ^ core << 40;
@@ -136,7 +137,7 @@ class LineCopies {
   };
 
   ObservedLine& line(uint64_t number);
-  HeldLine& held(Agent core, uint64_t number);  // it stays where it is
+  HeldLine& held(Agent core, uint64_t number);  // created if missing; keeps its address
   HeldLine* find(Agent core, uint64_t number);
   void note(HeldLine& held, const Accessed& access);
   void condemn(HeldLine& held);

@@ -5,7 +5,7 @@
 
 namespace uncore {
 
-// Null for what is no child's request: recalls, and the reads and writes of memory (L1).
+// Returns null unless it is a child's request: not for recalls, nor for accesses to memory (L1).
 Log::Record* Log::find(RequestName name) {
   const auto record = under_way_.find(key(name));
   return record == under_way_.end() ? nullptr : &all_[record->second];

@@ -1,8 +1,7 @@
 // The transaction log (section L of docs/model.md), by which engines are compared.
 //
-// Requests are named by requester and number. A record begins when its request leaves and counts
-// once the resolver has closed it. Nothing here decides
-// anything.
+// Requests are named by requester and number. A record begins when its request leaves, and counts
+// once the resolver has closed it.
 //
 // Interface: requested, opened, probed, supplied, closed, arrived as things happen; records() at
 // the end. Invariant: a run does the same with a log and without.
@@ -39,7 +38,7 @@ class Log {
     int64_t request = kNot, open = kNot, probe = kNot, data = kNot, close = kNot;
   };
 
-  // It leaves its requester for `resolver`.
+  // The request leaves its requester for `resolver`.
   void requested(RequestName name, Kind op, Agent resolver, uint64_t line, Time when);
   void opened(RequestName name, Agent owner, Time when);
   void probed(RequestName name, Time when);

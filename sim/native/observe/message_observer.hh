@@ -1,5 +1,5 @@
-// Messages as they are sent, cross channels and arrive (observe/observer.hh): to the log those that
-// begin or end a request (L), to the trace all.
+// Observes messages as they are sent, cross channels and arrive (observe/observer.hh). The log gets
+// those that begin or end a request (section L), the trace gets all.
 #pragma once
 
 #include "coherence/message.hh"
@@ -18,13 +18,14 @@ class MessageObserver : Observer {
     if (log) [[unlikely]]
       note_sent(packet, m, when);
   }
-  // `device`: what it is about the register of a hart: 1 write, 2 read, 3 value (fabric/packet.hh).
+  // `device`: what the message does with a hart's register: 1 write, 2 read, 3 value
+  // (fabric/packet.hh).
   void sent_register(uint32_t packet, unsigned device, const Header& m, uint32_t hart,
                      Time when) const {
     if (trace) [[unlikely]]
       trace->sent(packet, static_cast<uint8_t>(Trace::kRegister + device - 1), m, hart, when);
   }
-  // The head meets a channel, and gets it at `start`.
+  // A message's head reaches a channel at `head`, and gets it at `start`.
   void crossed(uint32_t packet, int32_t link, Time head, Time start) const {
     if (trace) [[unlikely]]
       trace->crossed(packet, link, head, start);

@@ -1,25 +1,18 @@
-// What watches a run: the transaction log, the trace and the attribution, of which a job asks for
-// some, and mostly for none. An observer that is made of nothing does nothing.
+// The observers of a run: the transaction log, the trace and the attribution. A job asks for some
+// of them, mostly for none; pointers to the others are null.
 //
-// A part of the machine says what happens and never asks whether anybody watches. It has an
-// observer of its kind (message_observer.hh, resolver_observer.hh), made from this one; each of its
-// functions begins with the one test, inline and unlikely, whether what it feeds is there, and does
-// the rest out of line. Arguments must therefore cost nothing: pass the packet's message or the
-// entry by reference, and compute in the observer. It is copied, not referred to: the test is then
-// one load of the part's own memory, as the null pointers were that it replaces. It is no template
-// argument: an attribution may begin in the midst of a run (Engine::observe), and an engine for
-// each would be built twice. What is always counted (observe/counters.hh) needs no test, and stays
-// apart.
+// A part of the machine reports what happens and never asks if anybody watches. It has an observer
+// of its kind (message_observer.hh, resolver_observer.hh), made from this one. Each of its
+// functions first tests, inline and as unlikely, if there is anything to feed, and does the rest
+// out of line. Arguments must therefore cost nothing: pass the packet's message or the entry by
+// reference, and compute in the observer. An observer is copied, not referred to, so that the test
+// is one load from the part's own memory. It is not a template argument, because an attribution may
+// begin in the midst of a run (Engine::observe), and every engine would be built twice. Counters
+// that always count (observe/counters.hh) need no test, and are apart.
 //
-// For the owner of `core`: core/observed.hh is the third of its kind and should become
-// CoreObserver : Observer, made from CoreSurroundings::observer instead of the two pointers there.
-// Its callers say `if (observed) observed.access(...)` and `if (observed) observed->missed(id)`;
-// both become observed.access(...) and observed.missed(id), with the test in the function:
-//     void missed(uint32_t hart) const { if (attribution) [[unlikely]] attribution->missed(hart); }
-// Engine::observe() calls core->observed.begin(attribution) today, and goes on to: the copies of
-// the fabric and of resolvers feed no attribution. An observer decides nothing, which is why all
-// its functions are const and return nothing; where a core takes its slow path because it is
-// watched (Lines::slow), it asks `attribution != nullptr`, once, when it begins.
+// An observer decides nothing, so all its functions are const and return nothing. The core's
+// (core/observed.hh) is not derived from this one: it has pointers of its own, which its callers
+// test.
 #pragma once
 
 namespace uncore {

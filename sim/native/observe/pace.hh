@@ -1,8 +1,9 @@
-// How many operations were done when, for who looks for a steady state.
+// Numbers of operations by span of time, in which steady.hh looks for a steady state.
 //
-// Interface: enters() and leaves(), of harts what is measured; done() operations; the rest tells.
-// Spans of time are equal, of 2^shift() ps, as short as kSpans allow from the first operation to
-// the last. So what is kept does not depend on the order of calls: cores run ahead of each other.
+// Interface: enters() and leaves() when a hart begins and ends its measured part; done() for
+// operations; the others return what was recorded. All spans are 2^shift() ps long, as short as
+// kSpans of them allow from the first operation to the last. So the result does not depend on the
+// order of calls, which is not that of time because cores run ahead of each other.
 #pragma once
 
 #include <algorithm>
@@ -23,18 +24,19 @@ class Pace {
 
   void enters(Time clock) { entered_ = std::max(entered_, clock); }
   void leaves(Time clock) { left_ = std::min(left_, clock); }
-  // Operations that end at `clock`, each of which took so long: of many that a program tells at
-  // once the earlier ones ended earlier (W2).
+  // Counts operations, each of which took `each`; the last ends at `clock`. If a program reports
+  // many at once, the earlier ones ended earlier (W2).
   void done(Time clock, uint64_t operations, Time each) {
     const uint64_t parts = std::min(operations, kParts), part = operations / parts;
     for (uint64_t later = parts; later-- > 1;) ended(clock - each * part * later, part);
     ended(clock, operations - part * (parts - 1));
   }
 
-  Time entered() const { return entered_; }  // by the last hart
-  Time left() const { return left_; }        // by the first one; kNever: by none
+  Time entered() const { return entered_; }  // when the last hart did
+  Time left() const { return left_; }        // when the first one did; kNever: none has
   unsigned shift() const { return shift_; }
-  Time first() const { return first_; }  // span; it begins at first() << shift()
+  // Number of the first span, which begins at first() << shift().
+  Time first() const { return first_; }
   template <class F>
   void each(F f) const {
     for (Time number = first_; number <= last_; ++number) f(spans_[number % kSpans]);
@@ -42,8 +44,8 @@ class Pace {
 
  private:
   static constexpr std::size_t kSpans = 256;
-  static constexpr uint64_t kParts = 32;   // equal parts of operations told at once
-  using Spans = std::array<Span, kSpans>;  // each at its number, modulo their count
+  static constexpr uint64_t kParts = 32;   // parts of operations reported at once
+  using Spans = std::array<Span, kSpans>;  // each at its number modulo kSpans
 
   void ended(Time clock, uint64_t operations) {
     while (std::max(last_, clock >> shift_) - std::min(first_, clock >> shift_) >= kSpans) widen();

@@ -1,6 +1,6 @@
-// Transactions at a resolver (observe/observer.hh): to the log when each opens, asks and closes,
-// and whose data it gives (L4 to L6); to the trace the row of resolver.table that it meets, and the
-// rights held above.
+// Observes transactions at a resolver (observe/observer.hh). The log gets when each opens, probes
+// and closes, and the source of its data (L4 to L6); the trace gets the row of resolver.table that
+// its request meets, and changes of the right that a join holds from the level above.
 //
 // `Env` and `Entry` are those of coherence/resolver.hh.
 #pragma once
@@ -27,7 +27,7 @@ class ResolverObserver : Observer {
     if (log) [[unlikely]]
       note_opened(env, entry, now);
   }
-  // On account of the entry's transaction, or of a probe from above.
+  // A message is sent for the entry's transaction, or to answer a probe from above.
   template <class Env>
   void sent(const Entry<Env>& entry, const Header& m, Time now) const {
     if (log) [[unlikely]]
@@ -44,7 +44,7 @@ class ResolverObserver : Observer {
     if (log) [[unlikely]]
       log->closed(name_of(entry), entry.request.right, now);
   }
-  // The right held above changes.
+  // The right that this level holds from the level above changes to `next`.
   template <class Env>
   void enters(const Entry<Env>& entry, Agent self, ClientEvent event, State next, Time now) const {
     if (trace) [[unlikely]]
@@ -73,7 +73,7 @@ template <class Env>
   if (given || m.kind == Kind::Data) log->supplied(name_of(entry), m.from);
 }
 
-// Before anybody is asked: the row of resolver.table that the request meets.
+// Records the row of resolver.table that the request meets, before a child is probed.
 template <class Env>
 [[gnu::noinline]] void ResolverObserver::note_opened(const Env& env, const Entry<Env>& entry,
                                                      Time now) const {
@@ -95,7 +95,7 @@ template <class Env>
                .sharers = others});
 }
 
-// While a probe from above is answered, the children are asked on its account (L6).
+// Probes sent while a probe from above is answered do not count for the transaction (L6).
 template <class Env>
 [[gnu::noinline]] void ResolverObserver::note_sent(const Entry<Env>& entry, const Header& m,
                                                    Time now) const {

@@ -1,8 +1,8 @@
-// The steady state of a run (W2): what was done while all harts took part, without warm-up.
+// The steady state of a run (W2): the operations done while all harts took part, without warm-up.
 //
-// Interface: steady(pace), how many operations in how much time; none where fewer than
-// kLeastOperations were done in it. All is computed in whole numbers, so it is the same on any host
-// and as the reference engine (uncore.result.steady) has it.
+// Interface: steady(pace) returns a number of operations and the time they took; 0 of both if they
+// are fewer than kLeastOperations. All is computed in integers, so the result is the same on any
+// host, and the same as in Python (uncore.result.steady).
 #pragma once
 
 #include <algorithm>
@@ -23,12 +23,12 @@ namespace steady_state {
 
 using Spans = std::vector<Pace::Span>;
 
-constexpr std::size_t kFirstPart = 4, kLastPart = 8;  // one part in so many is left out (W2.1)
-constexpr std::size_t kBatch = 5, kMostCut = 3;       // spans; one batch in so many may be cut
+constexpr std::size_t kFirstPart = 4, kLastPart = 8;  // drop the first 1/4, the last 1/8 (W2.1)
+constexpr std::size_t kBatch = 5, kMostCut = 3;       // spans; cut 1/3 of the batches at most
 constexpr uint64_t kLeastOperations = 20;
 
-// MSER-5 (W2.2): how many batches of the first to drop, so that the standard error of the mean of
-// the others is least. With n batches of sum s and sum of squares q, its square is
+// MSER-5 (W2.2): returns the number of first batches to drop so that the standard error of the mean
+// of the others is least. With n batches of sum s and sum of squares q, its square is
 // (n q - s^2) / n^3.
 inline std::size_t warm_up(const Spans& spans) {
   using Wide = unsigned __int128;
@@ -50,7 +50,7 @@ inline std::size_t warm_up(const Spans& spans) {
   return best;
 }
 
-// Spans while all harts take part, without the first and the last of them (W2.1).
+// The spans in which all harts take part, without the first and last part of them (W2.1).
 inline Spans together(const Pace& pace) {
   Spans spans;
   pace.each([&](const Pace::Span& span) { spans.push_back(span); });
@@ -78,7 +78,7 @@ inline Steady steady(const Pace& pace) {
     std::ranges::reverse(spans);
   };
   cut();  // warm-up
-  cut();  // what is done while threads become fewer
+  cut();  // the end, where threads become fewer
   std::erase_if(spans, [](const Pace::Span& span) { return span.operations == 0; });
   Steady found;
   for (std::size_t n = 1; n < spans.size(); ++n) found.operations += spans[n].operations;

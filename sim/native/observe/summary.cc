@@ -55,14 +55,14 @@ class Sums {
   struct Line {
     bool known = false;
     std::size_t low = 0, high = 0;  // the stretches of its first and of its last part
-    uint32_t sum = kNone;           // its latest
-    bool whole = false;             // it has one sum alone
+    uint32_t sum = kNone;           // index of its latest sum
+    bool whole = false;             // one sum is for all of it
   };
-  // What of its line a sum is of.
+  // The part of a line that a sum is for.
   struct Which {
     std::size_t stretch;
     unsigned first;
-    uint32_t next = kNone;  // another one of the line
+    uint32_t next = kNone;  // index of another sum of the line
   };
 
   std::size_t stretch(uint64_t address) const {

@@ -1,5 +1,5 @@
-// The rows of an attribution in few: summed up by line, or by stretches of addresses that go by one
-// name; and those of some lines alone. There may be a million rows, and a report shows a thousand.
+// A summary of an attribution's rows: their sums by line, or by stretches of addresses that have
+// one name; and the rows of some lines. There may be a million rows, and a report shows a thousand.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +11,31 @@
 
 namespace uncore {
 
-// A row, with what is kept of it elsewhere.
+// A row, with its costs and its kind of operation, which are kept elsewhere.
 struct UseRow {
   const Use* use;
   const UseCost* cost;
   int64_t kind;
 };
-// Of all lines, or of those with these numbers.
+// Returns the rows of all lines, or of those with these numbers.
 std::vector<UseRow> rows_of(const Attribution&, const std::optional<std::vector<uint64_t>>& lines);
 
-// Where names change: a stretch lies before, between or behind two edges.
+// Stretches of addresses that have one name: before, between and after the edges.
 struct Stretches {
-  std::vector<uint64_t> edges;  // addresses, which rise
-  std::vector<bool> apart;      // of each stretch: are its addresses told one by one?
+  std::vector<uint64_t> edges;  // addresses, in ascending order
+  std::vector<bool> apart;      // for each stretch: are its addresses reported one by one?
   uint64_t part = 1;            // bytes of a line that a bit of a mask stands for
 };
 
-// What rows have in common, summed up.
+// The sum of the rows of one line that belong together.
 struct Sum {
   uint64_t line;
-  uint64_t firsts = 0;  // the first part that each has touched, a bit each; of none, the line's
+  uint64_t firsts = 0;  // a bit for the first part that each row touches (0 if none)
   uint64_t reads = 0, writes = 0;
   UseCost cost = {};
 };
 
-// A row that waited, and the sum that it is in.
+// A row that waited, and the index of its sum.
 struct Waited {
   uint64_t sum;
   uint64_t pc;
@@ -44,11 +44,12 @@ struct Waited {
 };
 
 struct Summary {
-  // Of rows within the region of interest, of a line stretch by stretch; and what others, of a hart
-  // that has still to enter it, have of the critical path.
+  // Sums of rows within the region of interest, line by line and stretch by stretch. They include
+  // the part of the critical path in other rows, those of harts that have still to enter the
+  // region.
   std::vector<Sum> sums;
-  std::vector<Sum> others;      // of all other rows, by line
-  std::vector<Waited> waiting;  // in `sums`
+  std::vector<Sum> others;      // sums of all other rows, by line
+  std::vector<Waited> waiting;  // rows in `sums`
 };
 Summary summary(const Attribution&, const Stretches&);
 

@@ -2,7 +2,7 @@
 
 namespace uncore {
 
-// What is about a register belongs to no line.
+// Messages about registers belong to no line: the window's times alone select them.
 void Trace::sent(uint32_t packet, const Sent& m) {
   if (packet >= under_way_.size()) under_way_.resize(packet + 1, kNone);
   const bool chosen = m.kind >= kRegister ? within(m.sent) : selected(m.header.line, m.sent);
@@ -10,7 +10,7 @@ void Trace::sent(uint32_t packet, const Sent& m) {
   if (chosen) messages.push_back(m);
 }
 
-// An access that finds its line says so itself.
+// Skips accesses that leave the state as it is: performed() records those.
 void Trace::entered(Agent agent, uint64_t line, State before, ClientEvent event, State after,
                     Time now) {
   if (before == after && event <= ClientEvent::Amo) return;

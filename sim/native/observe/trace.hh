@@ -1,12 +1,12 @@
-// What happened, event by event, within a window of time and lines: messages with their ways and
-// waits, cells of the client table that copies went through, accesses with the values they found
-// and left, and what harts did beside.
+// Events of a run within a window of time and lines: messages with their routes and waits, cells of
+// the client table that copies went through, accesses with the values they found and left, and
+// other events of harts.
 //
-// It is told where the log or the attribution is told already, or where little happens, so that a
-// run without a trace is as fast as before; the job that asks for it asks for both. Decides
-// nothing.
+// Calls stand where the log or the attribution is called anyway, or where little happens, so that a
+// run without a trace is as fast as before; a job that asks for a trace asks for both. A run does
+// the same with a trace and without.
 //
-// Invariant: the last state before the window of every copy is known (`held`), so that states
+// Invariant: the last state of every copy before the window is known (`held`), so that states
 // within it are complete.
 #pragma once
 
@@ -30,7 +30,7 @@ class Trace {
   static constexpr Time kNot = kNever;  // it has not happened
   static constexpr uint32_t kNone = ~uint32_t{0};
   static constexpr uint8_t kRegister =
-      name::messages.size();  // `kind` of what is about a register: write, read, value
+      name::messages.size();  // the first `kind` of messages about a register: write, read, value
 
   Trace(const MachineSpec& machine, const JobSpec& job)
       : size_(machine.line),
@@ -45,7 +45,7 @@ class Trace {
   struct Sent {
     uint8_t kind = 0;
     Header header;
-    uint32_t hart = kNone;  // whose register
+    uint32_t hart = kNone;  // the owner of the register
     Time sent = 0, arrived = kNot, acts = kNot;
   };
   struct Crossing {
@@ -66,7 +66,7 @@ class Trace {
   void arrived(uint32_t packet, Time now) {
     if (const uint32_t m = under_way(packet); m != kNone) messages[m].arrived = now;
   }
-  // Served by its slice; or a probe that a core had put off.
+  // A message is served by its slice; or a probe is served that a core had put off.
   void acts(uint32_t packet, Time now) {
     if (const uint32_t m = under_way(packet); m != kNone) messages[m].acts = now;
   }
@@ -97,7 +97,7 @@ class Trace {
     if (selected(line, from)) all_holds.push_back({agent, line, from, until});
   }
 
-  // --- what a resolver finds when a request has its turn (resolver.table) ---
+  // --- entries that requests find when a resolver serves them (resolver.table) ---
   struct Turn {
     Time at;
     Agent resolver;
@@ -117,14 +117,15 @@ class Trace {
     uint32_t hart;
     Agent core;
     uint64_t pc, address;
-    uint8_t size, kind;  // of core/access.hh
+    uint8_t size, kind;  // size in bytes; kind as in core/access.hh
     Time issued, at;
     uint64_t found, left;  // the bytes before and after it
   };
   void performed(const Access& a) {
     if (selected(size_.number(a.address), a.at)) accesses.push_back(a);
   }
-  // A store enters its hart's buffer; the oldest but so many leaves it.
+  // A store enters its hart's buffer. drained(): the one with `older` older stores ahead of it
+  // leaves; returns its pc and when it entered.
   void buffered(uint32_t hart, uint64_t pc, Time now) { buffered_[hart].push_back({pc, now}); }
   std::pair<uint64_t, Time> drained(uint32_t hart, std::size_t older) {
     auto& stores = buffered_[hart];
@@ -178,9 +179,9 @@ class Trace {
   const LineSize size_;
   const Time from_, until_;
   std::vector<uint64_t> lines_;      // none: all
-  std::vector<uint32_t> under_way_;  // by packet: its position in `messages`
-  std::vector<std::deque<std::pair<uint64_t, Time>>> buffered_;    // by hart: pc, since
-  tsl::robin_map<uint64_t, tsl::robin_map<Agent, State>> before_;  // by line: before the window
+  std::vector<uint32_t> under_way_;  // packet -> its position in `messages`
+  std::vector<std::deque<std::pair<uint64_t, Time>>> buffered_;    // hart -> stores: pc, entered at
+  tsl::robin_map<uint64_t, tsl::robin_map<Agent, State>> before_;  // line -> states before window
 };
 
 }  // namespace uncore

@@ -12,7 +12,7 @@
 
 namespace uncore {
 
-struct HeldLine;  // what its core has of a line (LineCopies)
+struct HeldLine;  // a core's record of a line (LineCopies)
 
 // A row, in one cache line of the host.
 struct alignas(64) Use {
@@ -26,7 +26,7 @@ struct alignas(64) Use {
   uint32_t cost = 0;     // the number of its costs (Uses::cost)
 };
 
-// What accesses have cost, of rows where they have.
+// Costs of a row's accesses, for rows that have any.
 struct UseCost {
   uint64_t misses = 0, needless = 0, failed_scs = 0;
   Time waited = 0, needlessly = 0, critical = 0;
@@ -38,14 +38,14 @@ class Uses {
   explicit Uses(std::size_t harts) : recalls_(harts) { costs_.add(); }
 
   std::size_t row(uint32_t hart, uint64_t line, uint64_t pc, int64_t kind, uint32_t callers = 0);
-  // The row without callers, if it is one of late; else null.
+  // Returns the row without callers if it was used lately, else null.
   Use* recalled(uint32_t hart, uint64_t line, uint64_t pc, int64_t kind) {
     const Recall& recall = recalls_[hart][slot(line, pc, 0)];
     return recall.is(line, pc, kind, 0) ? &rows_[recall.row] : nullptr;
   }
-  // All operations of a kind are of another one, from now on; rows of the same may be there twice.
+  // Turns all operations of a kind into operations of another. Two rows may then have one key.
   void rename(int64_t kind, int64_t to);
-  // Rows without callers have those of the row at the same pc that cost most.
+  // Gives rows without callers those of the row at the same pc that waited longest.
   void name_callers();
 
   Use& operator[](std::size_t row) { return rows_[row]; }
@@ -66,13 +66,13 @@ class Uses {
       return line == l && pc == p && kind == k && callers == c;
     }
   };
-  using Recalls = std::array<Recall, 2048>;  // rows of late, by line and pc
+  using Recalls = std::array<Recall, 2048>;  // lately used rows, by line and pc
   static std::size_t slot(uint64_t line, uint64_t pc, uint32_t callers) {
     return (pc >> 1 ^ line ^ callers * uint64_t{97}) % std::tuple_size_v<Recalls>;
   }
 
-  // A row's number and 1, where its hash leads; 0: none. What is another row is seldom looked at,
-  // which may be far away.
+  // A slot of the hash table: a row's number plus 1, and its hash; number 0: empty. Comparing
+  // hashes first mostly avoids reading other rows, which may be far away.
   struct Slot {
     uint32_t number = 0, hash = 0;
   };
@@ -82,10 +82,10 @@ class Uses {
 
   std::vector<Recalls> recalls_;  // by hart
   Chunks<Use> rows_;
-  Chunks<UseCost> costs_;  // the first is of rows that have none
+  Chunks<UseCost> costs_;  // the first stands for rows that have none
   std::vector<int64_t> kinds_;
   tsl::robin_map<int64_t, uint32_t> kind_numbers_;
-  std::vector<Slot> table_ = std::vector<Slot>(1 << 10);  // at least half of them are none
+  std::vector<Slot> table_ = std::vector<Slot>(1 << 10);  // at least half are empty
 };
 
 }  // namespace uncore

@@ -1,4 +1,4 @@
-// Which addresses a process has, and which pages of them it has touched.
+// The address space of the process: the areas that are mapped, and the pages that were touched.
 //
 // An address of the program is the address of its line: nothing is translated (K1). A page gets its
 // node when it is first touched (K2); memory that is not touched costs nothing.
@@ -23,19 +23,20 @@ struct Inode;
 class AddressSpace {
  public:
   static constexpr uint64_t kPage = 4096;
-  static constexpr uint64_t kEnd = uint64_t{1} << 38;  // of Sv39's user half
-  static constexpr uint64_t kFirst = 0x10'0000'0000;   // where mmap looks for room
+  static constexpr uint64_t kEnd = uint64_t{1} << 38;  // end of Sv39's user half
+  static constexpr uint64_t kFirst = 0x10'0000'0000;   // mmap looks for room from here
   enum Right : unsigned { read = 1, write = 2, execute = 4 };
 
   struct Area {
     uint64_t end;
     unsigned rights;
-    // A file that is mapped shared, and the address that its first byte has or would have; how
-    // often the area has been mapped. Null: the memory is no file's.
+    // `file`: a file that is mapped shared, else null. `base`: the address that the file's first
+    // byte has or would have. `times`: how often the area has been mapped.
     std::shared_ptr<Inode> file{};
     uint64_t base = 0;
     uint32_t times = 1;
-    // A file of which pages become copies when they are touched, its first byte at `base`, too.
+    // A file that is mapped privately, its first byte at `base`, too: a page becomes a copy of the
+    // file's when it is touched.
     std::shared_ptr<Inode> source{};
   };
 
@@ -43,16 +44,18 @@ class AddressSpace {
   static uint64_t up(uint64_t address) { return (address + kPage - 1) & ~(kPage - 1); }
   static uint64_t down(uint64_t address) { return address & ~(kPage - 1); }
 
-  // Room for `size` bytes, behind the room that was found last; 0: there is none.
+  // Finds room for `size` bytes, after the room that was found last; 0: there is none.
   uint64_t find_room(uint64_t size);
   bool is_free(uint64_t begin, uint64_t end) const;
   // Replaces whatever was mapped there.
   void map(uint64_t begin, const Area& area);
-  // What a file has been mapped to more than once stays, once less; not so if it is to be replaced.
+  // An area of a shared file that was mapped several times stays, mapped once less, unless it is to
+  // be replaced.
   void unmap(uint64_t begin, uint64_t end, bool replaced = false);
-  // Maps a file's range, of which parts may be mapped already. False: something else is there.
+  // Maps a range of a shared file, parts of which may be mapped already. False: something else is
+  // mapped there.
   bool share(uint64_t begin, const Area& area);
-  // Where a file's first byte is, if it is mapped anywhere.
+  // The address of a file's first byte, if the file is mapped.
   std::optional<uint64_t> base_of(const std::shared_ptr<Inode>& file) const;
   const std::map<uint64_t, Area>& areas() const { return areas_; }
   // False: not all of it is mapped.
@@ -65,7 +68,7 @@ class AddressSpace {
     hidden_.erase(address / kPage);
     pages_.insert(address / kPage);
   }
-  // The page keeps what it holds, but is not present.
+  // The page keeps its bytes, but is not present: the next access traps.
   void hide(uint64_t address) {
     pages_.erase(address / kPage);
     hidden_.insert(address / kPage);
@@ -81,9 +84,9 @@ class AddressSpace {
  private:
   void cut(uint64_t at);
 
-  std::map<uint64_t, Area> areas_;               // by the address where they begin
-  std::unordered_set<uint64_t> pages_, hidden_;  // page numbers: present, touched but hidden
-  uint64_t next_ = kFirst;                       // where find_room() begins
+  std::map<uint64_t, Area> areas_;               // begin -> area
+  std::unordered_set<uint64_t> pages_, hidden_;  // page numbers: present; touched but hidden
+  uint64_t next_ = kFirst;                       // find_room() begins here
 };
 
 }  // namespace uncore

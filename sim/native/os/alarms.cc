@@ -1,10 +1,10 @@
-// Timers that programs make: timerfd, of which a file tells, and POSIX timers, which send signals.
+// Timers that programs make: timerfd, read as a file, and POSIX timers, which send signals.
 #include <algorithm>
 
 #include "os/calls.hh"
 #include "os/posix_timers.hh"
 
-#undef TIMER_ABSTIME  // of the host's <time.h>
+#undef TIMER_ABSTIME  // the host's <time.h> defines these
 #undef CLOCK_BOOTTIME
 
 namespace uncore {
@@ -58,14 +58,14 @@ Work TimerFd::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
   co_return fault < 0 ? fault : static_cast<int64_t>(sizeof times);
 }
 
-// The time that is left, and the interval.
+// The time until the alarm is due, and its interval.
 Spec left(const Alarm& alarm, Time now) {
   const uint64_t every = alarm.every / 1000;
   const uint64_t rest = alarm.at == kNever ? 0 : (std::max(alarm.at, now + 1000) - now) / 1000;
   return {{every / kSecond, every % kSecond}, {rest / kSecond, rest % kSecond}};
 }
 
-// Sets an alarm as the spec at `from` says, and writes to `old`, unless that is null, what it was.
+// Sets an alarm to the itimerspec at `from`; writes the former one to `old`, unless that is null.
 Work set(Linux& os, Task& t, Alarm& alarm, uint64_t clock, bool relative, uint64_t from,
          uint64_t old) {
   Spec next{};
@@ -97,7 +97,7 @@ std::shared_ptr<PosixTimer> posix_timer(Linux& os, uint64_t id) {
 
 }  // namespace
 
-// A signal that is still pending is not sent once more: it has an overrun.
+// If the timer's signal is still pending, it is not sent again but counts an overrun.
 Work PosixTimer::expire(Linux& os, Flow& by, uint32_t on) {
   const uint64_t times = os.timers.repeat(*this, os.around.harts[on]->hart.clock);
   Task* const whom = tid ? os.tasks.find(tid) : nullptr;

@@ -11,7 +11,7 @@ uint64_t Barriers::line_of(uint32_t hart) const {
   return kernel_lines::fences(hart, around_.machine.line);
 }
 
-// The task serves its hart's interrupts meanwhile, because another task may fence at the same time.
+// Serves the hart's own interrupts while it waits, because another task may fence at the same time.
 Work Barriers::fence_all(Task& by) {
   co_await by.fence();
   for (uint32_t hart = 0; hart < waiting_.size(); ++hart) {

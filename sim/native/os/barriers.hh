@@ -20,12 +20,12 @@ class Barriers {
   Work interrupted(Flow& by, uint32_t hart);
 
  private:
-  uint64_t line_of(uint32_t hart) const;  // which it polls while it waits
+  uint64_t line_of(uint32_t hart) const;  // the line it polls while it waits
 
   const LinuxSurroundings& around_;
   const SpinLocks& locks_;
   const Scheduler& scheduler_;
-  std::vector<std::vector<Task*>> waiting_;  // by hart: tasks that wait for its fence
+  std::vector<std::vector<Task*>> waiting_;  // for each hart the tasks that wait for its fence
 };
 
 }  // namespace uncore

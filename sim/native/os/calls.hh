@@ -1,5 +1,5 @@
 // The system calls, as functions of the system and the task that calls. The arguments are t.args[0]
-// to t.args[5]; the value of the Work is what the program finds in a0, an error if it is negative.
+// to t.args[5]; the value of the Work goes to the program's a0, negative values are errors.
 //
 // calls.def lists all of them; each is defined beside the object that it is about.
 #pragma once
@@ -15,18 +15,18 @@ namespace uncore::calls {
 #undef CALL
 #undef PROGRESS
 
-// Reads a timespec at `from` as a time of the hart's clock in ps: `relative` to now, or a time of
-// `clock`. Simulated time 0 is the beginning of 2026 on the clocks of day (K11, time_calls.cc).
+// Reads a timespec at `from`, `relative` to now or a time of `clock`, and sets `then` to that time
+// of the hart's clock in ps. Simulated time 0 is the beginning of 2026 on the clocks of day (K11,
+// time_calls.cc).
 constexpr uint64_t kClockRealtime = 0, kClockMonotonic = 1;
 Work read_time(Linux& os, Task& t, uint64_t from, uint64_t clock, bool relative, Time& then);
 
-// Reads the parts of a vector, `many` at `from` (file_calls.cc).
+// Reads an array of `many` iovecs at `from` (file_calls.cc).
 constexpr uint64_t kMostParts = 1024;  // UIO_MAXIOV
 Work read_parts(Linux& os, Task& t, uint64_t from, uint64_t many, UserBuffers& parts);
-// Gives the program two descriptors at `to`, or neither (pipe.cc).
+// Opens two descriptors and writes them to `to`; on an error opens neither (pipe.cc).
 Work give_pair(Linux& os, Task& t, OpenFileRef first, OpenFileRef second, uint64_t to);
-// Has the call mask the set of signals at `from` while it lasts, if that is not null
-// (poll_calls.cc).
+// Masks the set of signals at `from` until the call ends; null: none (poll_calls.cc).
 Work mask_from(Linux& os, Task& t, uint64_t from, uint64_t size);
 // Writes a timespec; with a `unit` of 1000 ns, a timeval.
 Work put_time(Linux& os, Task& t, uint64_t ns, uint64_t to, uint64_t unit = 1);

@@ -1,4 +1,4 @@
-// The standard streams: what is written to them is the run's output.
+// The standard streams: bytes written to them are the run's output.
 #pragma once
 
 #include "os/open_file.hh"

@@ -17,7 +17,7 @@ inline constexpr std::array<std::pair<const char*, uint32_t>, 5> kDevices = {
      {"random", kRandom},
      {"urandom", kURandom}}};
 
-// Bytes of chance that follow from the seed and from how many were given before (K12).
+// Returns random bytes; they follow from the seed and from how many were given before (K12).
 std::vector<uint8_t> random_bytes(Linux& os, std::size_t size);
 
 class DeviceFile : public OpenFile {

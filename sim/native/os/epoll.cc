@@ -1,8 +1,8 @@
-// epoll: a set of files, and a list of those of which something has been heard.
+// epoll: a set of files, and a list of those that may have changed.
 //
-// Invariant: an item is on the list once at most. A file is looked at when a task asks; what a
-// change of it does is to put its item on the list. Epolls nest no deeper than kMostNests and
-// without loops, and few paths lead up from a file, so that each call and each change ends soon.
+// Invariant: an item is on the list once at most. A change of a file only puts its item on the
+// list; the file is polled when a task asks. Epolls nest no deeper than kMostNests and without
+// loops, and few paths lead up from a file, so that each call and each change ends soon.
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -23,8 +23,8 @@ enum : uint32_t {
 };
 enum : uint64_t { EPOLL_CTL_ADD = 1, EPOLL_CTL_DEL = 2, EPOLL_CTL_MOD = 3 };
 constexpr unsigned kMostNests = 4;  // epolls below an epoll, one within the other (EP_MAX_NESTS)
-// Paths that lead from a file up through 1, 2, ... epolls (path_limits); of the shortest, any
-// number.
+// The most paths that may lead from a file up through 1, 2, ... epolls (path_limits). There may be
+// any number of the shortest.
 constexpr std::array<unsigned, kMostNests + 1> kMostPaths = {~0u, 500, 100, 50, 10};
 
 struct EpollEvent {  // struct epoll_event
@@ -41,7 +41,7 @@ struct Item : WaitQueue::Watcher {
 
   Work changed(Scheduler& scheduler, Flow& by, uint32_t from, uint16_t events) override;
   bool is_exclusive() const override { return wanted.events & EPOLLEXCLUSIVE; }
-  // What it answers of what its file is ready for.
+  // Returns the events, among those wanted, for which its file is ready.
   uint16_t ready(const Task& t) const {
     if (!file || !(wanted.events & ~uint32_t{kHow})) return 0;
     return answered(static_cast<uint16_t>(wanted.events), file->poll(t));
@@ -77,7 +77,7 @@ class Epoll : public OpenFile, public std::enable_shared_from_this<Epoll> {
   ItemRef add(uint64_t descriptor, OpenFileRef file);
   void remove(const ItemRef& item);
   std::vector<OpenFileRef> watched() const;  // skips files that are closed
-  // Puts the item on the list; its tasks are to be woken.
+  // Puts the item on the list; the caller wakes the epoll's tasks.
   void hear(const ItemRef& item) {
     if (std::ranges::find(heard_, item) == heard_.end()) heard_.push_back(item);
   }
@@ -85,7 +85,8 @@ class Epoll : public OpenFile, public std::enable_shared_from_this<Epoll> {
     return std::ranges::any_of(heard_,
                                [&](const ItemRef& i) { return i->is_open() && i->ready(t); });
   }
-  // Takes what is ready off the list; what is to be told as long as it is so goes behind.
+  // Takes items that are ready off the list, `most` at the most; level-triggered ones go to its
+  // end.
   std::vector<EpollEvent> take(const Task& t, std::size_t most);
 
  private:
@@ -110,7 +111,7 @@ ItemRef Epoll::find(uint64_t descriptor, const OpenFileRef& file) {
   return at == items_.end() ? nullptr : *at;
 }
 
-// A file without a descriptor is in no set, so its items go when others come.
+// Adds an item, and drops items of files that have no descriptor any more.
 ItemRef Epoll::add(uint64_t descriptor, OpenFileRef file) {
   std::erase_if(items_, [](const ItemRef& item) { return !item->is_open(); });
   const ItemRef item = std::make_shared<Item>(weak_from_this(), descriptor, std::move(file));
@@ -131,7 +132,7 @@ std::vector<OpenFileRef> Epoll::watched() const {
   return files;
 }
 
-// The epolls that watch a file, each as often as it does.
+// Returns the epolls that watch a file, each as often as it does.
 std::vector<EpollRef> watchers_of(OpenFile& file) {
   std::vector<EpollRef> epolls;
   for (const auto& watcher : file.waits().watchers()) {
@@ -142,8 +143,8 @@ std::vector<EpollRef> watchers_of(OpenFile& file) {
   return epolls;
 }
 
-// Files that lie below an epoll, or epolls that lie above it, with the most epolls that are on a
-// path from there, itself included. Each is visited once, however many paths lead to it.
+// Maps each file below an epoll, or each epoll above it, to the longest chain of epolls from there,
+// itself included. Each is visited once, however many paths lead to it.
 using Levels = std::map<OpenFile*, unsigned>;
 
 unsigned levels_below(OpenFile& file, Levels& known) {
@@ -164,7 +165,7 @@ unsigned levels_above(OpenFile& file, Levels& known) {
   return at->second = most;
 }
 
-// Counts the paths that lead from the file up to an epoll that none watches. False: too many.
+// Counts the paths that lead from the file up to epolls that no other watches. False: too many.
 bool has_few_paths(OpenFile& file, std::array<unsigned, kMostNests + 1>& paths, unsigned nests) {
   if (nests > kMostNests) return false;
   for (const EpollRef& epoll : watchers_of(file))
@@ -202,7 +203,7 @@ std::vector<EpollEvent> Epoll::take(const Task& t, std::size_t most) {
 
 EpollRef epoll_at(Linux& os, uint64_t descriptor) { return os.files.at(descriptor).as<Epoll>(); }
 
-// Adds or changes an item, and looks at its file at once.
+// Sets an item's wanted events, and polls its file at once.
 Work want(Linux& os, Task& t, EpollRef epoll, ItemRef item, EpollEvent event) {
   item->wanted = event;
   if (!item->ready(t)) co_return 0;

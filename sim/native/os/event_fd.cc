@@ -1,4 +1,4 @@
-// eventfd2: a counter that is written to and read from, and waits at its ends.
+// eventfd2: a counter; a write adds to it, a read takes from it, and both wait at its limits.
 #include "os/calls.hh"
 
 namespace uncore {

@@ -10,7 +10,8 @@
 namespace uncore::calls {
 namespace {
 
-// The parts of the vector that the call names, in turn, as far as they go; `transfer` does one.
+// Calls transfer() for each part of the iovec array that the call names, until one is cut short.
+// Returns the bytes transferred, or an error.
 template <class Transfer>
 Work each(Linux& os, Task& t, Transfer transfer) {
   UserBuffers parts;
@@ -27,7 +28,7 @@ Work each(Linux& os, Task& t, Transfer transfer) {
   co_return done;
 }
 
-// A file that has places, for the calls that say where.
+// Finds the file of a call that names an offset: it must be in the tree.
 Work at_place(Linux& os, Task& t, OpenFileRef& file) {
   if (static_cast<int64_t>(t.args[3]) < 0) co_return -EINVAL;
   file = os.files.at(t.args[0]);
@@ -37,7 +38,7 @@ Work at_place(Linux& os, Task& t, OpenFileRef& file) {
 
 }  // namespace
 
-// All of them are looked at before any is used.
+// Checks all parts before any of them is used.
 Work read_parts(Linux& os, Task& t, uint64_t from, uint64_t many, UserBuffers& parts) {
   if (many > kMostParts) co_return -EINVAL;
   for (uint64_t i = 0; i < many; ++i) {
@@ -58,7 +59,7 @@ Work read(Linux& os, Task& t) {
   co_return co_await file->read(os, t, {t.args[1], t.args[2]}, file->offset);
 }
 
-// To a socket the parts are one message.
+// Reads a socket's parts as one message.
 Work readv(Linux& os, Task& t) {
   const OpenFileRef file = os.files.at(t.args[0]);
   if (!file) co_return -EBADF;
@@ -127,7 +128,8 @@ Work pwritev(Linux& os, Task& t) {
 }
 
 namespace {
-// Makes the descriptor this file's, or nothing's, and hangs up what it was.
+// Sets the descriptor to a file (null: closes it), and hangs up the former one if nothing else
+// refers to it.
 Work replace(Linux& os, Task& t, uint64_t descriptor, OpenFileRef file) {
   const OpenFileRef before = os.files.set(descriptor, file);
   if (before && before->descriptors == 0) co_await before->hang_up(os, t);
@@ -203,7 +205,7 @@ Work fallocate(Linux& os, Task& t) {
   co_return resize(os, t, *file->inode(), end);
 }
 
-// A file outside the tree is nobody else's.
+// Locks a file outside the tree at once, because no other open file can be in its way.
 Work flock(Linux& os, Task& t) {
   enum : uint64_t { LOCK_SH = 1, LOCK_EX = 2, LOCK_NB = 4, LOCK_UN = 8 };
   const uint64_t what = t.args[1] & ~LOCK_NB;
@@ -251,7 +253,7 @@ Work fstat(Linux& os, Task& t) {
   co_return co_await os.memory.write(t, s, t.args[1]);
 }
 
-// There is no exec, so that no descriptor needs to know whether it would be closed then.
+// Ignores close-on-exec, because there is no exec.
 Work fcntl(Linux& os, Task& t) {
   enum : uint64_t { F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK, F_SETLKW };
   constexpr uint64_t F_DUPFD_CLOEXEC = 1030, kChanging = O_NONBLOCK | O_APPEND;
@@ -270,7 +272,7 @@ Work fcntl(Linux& os, Task& t) {
       co_return 0;
     case F_GETFD:
     case F_SETFD:
-    case F_SETLK:  // a process is never in its own way
+    case F_SETLK:  // a process never blocks itself
     case F_SETLKW:
       co_return 0;
     case F_GETLK:

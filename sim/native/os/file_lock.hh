@@ -1,5 +1,5 @@
-// flock: a lock of a whole file, which an open file holds for all its descriptors, alone or with
-// others.
+// flock: a lock of a whole file, exclusive or shared. An open file holds it for all its
+// descriptors.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ class FileLock {
 
   bool held_by(const OpenFile& file) const { return std::ranges::count(holders_, &file) > 0; }
   bool is_alone() const { return alone_; }
-  // False: others are in the way.
+  // False: other holders prevent it.
   bool take(const OpenFile& file, bool alone) {
     if (!holders_.empty() && (alone || alone_)) return false;
     holders_.push_back(&file), alone_ = alone;

@@ -154,7 +154,7 @@ std::string FileTree::path_of(const InodeRef& directory) const {
   return path.empty() ? "/" : path;
 }
 
-// Directories that are left to look at are a list, because a program may nest them at will.
+// Keeps the directories still to visit in a list, not on the stack: a program may nest them deeply.
 std::vector<std::pair<std::string, InodeRef>> FileTree::changed() const {
   std::vector<std::pair<std::string, InodeRef>> all, left = {{"", root_}};
   while (!left.empty()) {

@@ -1,8 +1,8 @@
-// The program's file system: the user's folder as /files, what tells of the machine in /proc and
-// /sys, which nobody changes, and what the program makes. All of it is in memory.
+// The program's file system: the user's folder as /files, the read-only /proc and /sys that
+// describe the machine, and files that the program makes. All of it is in memory.
 //
-// Interface: walk() along a path; make(), enter(), remove() names; path_of() a directory;
-// changed() files, for whoever keeps them. Invariant: a directory has one name at most, and knows
+// Interface: walk() along a path; make() a node, enter() and remove() names; path_of() a directory;
+// changed() files, for whoever saves them. Invariant: a directory has one name at most, and knows
 // its parent.
 #pragma once
 
@@ -23,33 +23,34 @@ class FileTree {
   static constexpr std::string_view kWorkingDirectory = "/files";  // the folder that --files names
 
   struct Found {
-    int64_t error = 0;   // of the way there: then there is nothing else
-    InodeRef directory;  // that has the last name, or could have it
+    int64_t error = 0;   // not 0: the walk failed, and the rest is empty
+    InodeRef directory;  // the one that has the last name, or could have it
     std::string name;    // the last name; empty: the path ends at a directory, `node`
     InodeRef node;       // null: there is no such name
     std::string last{};  // the path's last part: the name, "." or ".."; empty: the path is the root
-    bool slash = false;  // something like "name/"
+    bool slash = false;  // the path ends with a slash, as "name/"
   };
 
   FileTree(const std::vector<FileSpec>& files, std::string_view program);
 
   const InodeRef& root() const { return root_; }
-  // Says what becomes of a link that is the last name: it is followed; it is found, but not with a
-  // slash behind it; it is found, because the call wants the name.
+  // The choices of walk() if the last name is a symbolic link: follows it; returns the link itself,
+  // unless a slash follows; returns it always, because the call wants the name.
   enum class Last : uint8_t { followed, found, named };
-  // From a directory along a path.
+  // Walks along a path, from a directory.
   Found walk(const InodeRef& from, std::string_view path, Last how) const;
-  // What stands at a path from the root, and may be missing.
+  // Returns the node at a path from the root; null: there is none.
   InodeRef find(std::string_view path) const { return walk(root_, path, Last::followed).node; }
 
   InodeRef make(Inode::Kind kind, uint32_t mode, std::string_view given = {});
   void enter(const InodeRef& directory, const std::string& name, const InodeRef& node);
   void remove(const InodeRef& directory, const std::string& name);
-  // Empty: it has no name any more. At most about kLongestPath letters, the last ones.
+  // Returns a directory's path; empty: it has no name any more. Of a path above about kLongestPath
+  // letters it returns the end.
   std::string path_of(const InodeRef& directory) const;
 
   uint64_t kept() const { return *kept_; }
-  // Files with a name that the program has made or changed, by their paths.
+  // Returns the files with a name that the program has made or changed, and their paths.
   std::vector<std::pair<std::string, InodeRef>> changed() const;
 
  private:

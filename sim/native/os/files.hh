@@ -1,7 +1,7 @@
 // The descriptors of the process: Linux's files_struct. The first three are the standard streams.
 //
-// Interface: at() a descriptor, as a reference that outlives the descriptor; open() at the lowest
-// descriptor that is free, set() at a certain one, to nothing where it is closed.
+// Interface: at() returns a descriptor's file, as a reference that outlives the descriptor; open()
+// gives a file the lowest free descriptor, set() a certain one; set() to null closes it.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,10 @@ class Files {
 
   // Empty: the descriptor is not open.
   OpenFileRef at(uint64_t descriptor) const;
-  // Returns the lowest free descriptor from `lowest` on; -EMFILE: that is not below the limit.
+  // Returns the file's new descriptor, the lowest free one from `lowest` on; -EMFILE: that would
+  // not be below the limit.
   int64_t open(OpenFileRef file, uint64_t limit, uint64_t lowest = 0);
-  // Returns what the descriptor was before; whoever takes a file's last descriptor hangs up.
+  // Returns the descriptor's former file. If that was its last descriptor, the caller hangs it up.
   OpenFileRef set(uint64_t descriptor, OpenFileRef file);
 
  private:

@@ -1,7 +1,7 @@
 // Futexes (K9): a hash table of buckets, each a line with its lock and the head of its queue.
 //
-// Interface: wait() until a word is woken, wake() tasks that wait for a word, requeue() them to
-// another word, wake_op(); values as futex(2) returns them.
+// Interface: wait() until a word is woken; wake() tasks that wait for a word; requeue() them to
+// another word; wake_op(). The values are those that futex(2) returns.
 //
 // Invariant: a task whose `waits_on` is a word is in the bucket of that word, else in none.
 #pragma once
@@ -23,10 +23,11 @@ class Futexes {
 
   Work wait(Task& t, uint64_t word, uint32_t expected, Time until, uint32_t mask);
   Work wake(Task& t, uint64_t word, uint64_t most, uint32_t mask = kAny);
-  // From one word to another; not if the first differs from `expected`, where that is given.
+  // Wakes tasks that wait for `from` and moves others to `to`; does nothing if `expected` is given
+  // and the word at `from` differs from it.
   struct Requeue {
     uint64_t from, to;
-    uint64_t wake, move;  // how many tasks at most
+    uint64_t wake, move;  // the most tasks to wake, to move
     std::optional<uint32_t> expected;
   };
   Work requeue(Task& t, const Requeue& what);
@@ -36,7 +37,7 @@ class Futexes {
     uint32_t code;  // FUTEX_OP
   };
   Work wake_op(Task& t, const WakeOp& what);
-  // Has this FUTEX_OP an operation and a comparison that Linux has?
+  // True if this FUTEX_OP has an operation and a comparison that Linux knows.
   static constexpr bool knows(uint32_t code) {
     return (code >> 28 & 7) <= 4 && (code >> 24 & 15) <= 5;
   }
@@ -56,8 +57,8 @@ class Futexes {
   Scheduler& scheduler_;
   UserMemory& memory_;
   Signals& signals_;
-  const unsigned line_;          // bytes of one
-  std::vector<Bucket> buckets_;  // a power of two
+  const unsigned line_;          // bytes of a line
+  std::vector<Bucket> buckets_;  // their number is a power of two
 };
 
 }  // namespace uncore

@@ -1,8 +1,8 @@
-// A file, directory or link of the program's file system, whatever its names are.
+// A node of the program's file system, such as a file, directory or link, apart from its names.
 //
-// Interface: FileData is what a file holds: what the user gave, and pages that were written since.
-// Invariant: bytes behind the size are zero when the file grows over them; what is held counts in
-// `kept`.
+// Interface: FileData has a file's bytes: those that the user gave, and pages written since.
+// Invariant: bytes beyond the size are zero when the file grows over them; `kept` counts the bytes
+// of pages written.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ class FileData {
  public:
   static constexpr uint64_t kPage = AddressSpace::kPage, kMost = uint64_t{1} << 46;  // bytes
 
-  // `kept`: bytes that all files hold beside what the user gave.
+  // `kept`: a count, common to all files, of bytes in pages that were written.
   FileData(std::string_view given, std::shared_ptr<uint64_t> kept)
       : given_(given), size_(given.size()), kept_(std::move(kept)) {}
   ~FileData() { *kept_ -= pages_.size() * kPage; }
@@ -36,11 +36,11 @@ class FileData {
 
   uint64_t size() const { return size_; }
   bool is_changed() const { return changed_; }
-  // The first byte from `at` on that is, or is not, in a page that holds something; the size at
-  // most.
+  // Returns the first offset from `at` on that is in a page with data, or in a page without (a
+  // hole); the file's size if there is none.
   uint64_t next_data(uint64_t at) const;
   uint64_t next_hole(uint64_t at) const;
-  // Reads as much as there is; returns how much.
+  // Reads as many bytes as there are, and returns their number.
   std::size_t read(uint64_t at, std::span<uint8_t> to) const;
   void write(uint64_t at, std::span<const uint8_t> from);
   void resize(uint64_t size);
@@ -53,9 +53,9 @@ class FileData {
     return number * kPage < given_.size() || pages_.contains(number);
   }
 
-  std::string_view given_;  // as far as nothing has cut it off
+  std::string_view given_;  // its beginning, if the file was cut off
   uint64_t size_;
-  std::map<uint64_t, Page> pages_;  // by number, where they differ from what was given
+  std::map<uint64_t, Page> pages_;  // number -> page, for pages written since
   const std::shared_ptr<uint64_t> kept_;
   bool changed_ = false;
 };
@@ -67,7 +67,7 @@ struct Inode : std::enable_shared_from_this<Inode> {
   Inode(Kind of, uint32_t rights, uint64_t ino, const std::shared_ptr<uint64_t>& kept,
         std::string_view given = {})
       : kind(of), mode(rights), number(ino), data(given, kept) {}
-  ~Inode();  // one after the other, however deep directories are in it
+  ~Inode();  // iterative, because directories may nest deeply
   Inode(const Inode&) = delete;
   Inode& operator=(const Inode&) = delete;
 
@@ -76,13 +76,13 @@ struct Inode : std::enable_shared_from_this<Inode> {
   const Kind kind;
   uint32_t mode;          // the lower twelve bits
   const uint64_t number;  // st_ino
-  bool sealed = false;    // cannot be changed: what tells of the machine
+  bool sealed = false;    // read-only: describes the machine
   FileData data;
-  std::map<std::string, InodeRef, std::less<>> entries;  // of a directory
-  std::weak_ptr<Inode> parent;                           // of a directory; none: it has no name
-  std::string target;                                    // of a link
-  Make make = nullptr;                                   // of what is generated
-  uint32_t device = 0;                                   // its minor number among memory devices
+  std::map<std::string, InodeRef, std::less<>> entries;  // a directory's
+  std::weak_ptr<Inode> parent;                           // a directory's; none: it has no name
+  std::string target;                                    // a link's
+  Make make = nullptr;                                   // generates the contents
+  uint32_t device = 0;                                   // a memory device's minor number
   uint32_t links = 1;
   std::shared_ptr<FileLock> lock;  // null: it was never locked
 };

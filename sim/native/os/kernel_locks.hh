@@ -1,6 +1,6 @@
 // The kernel's own lines (K1) and the spin locks on them (K4.2).
 //
-// Invariant: these lines are behind the user's half, so no program reaches one.
+// Invariant: these lines are above the user's half, so that no program reaches one.
 #pragma once
 
 #include "os/address_space.hh"
@@ -8,8 +8,9 @@
 
 namespace uncore {
 
-// Addresses, as the program's are. A hart's page has its queue's lock and the line that membarrier
-// polls; the futexes' buckets, and the lock of the address space, follow. `line`: bytes of one.
+// Addresses, in the same space as the program's. Each hart has a page, with its run queue's lock
+// and the line that membarrier polls. The futexes' buckets and the lock of the address space
+// follow. `line`: bytes of a line.
 namespace kernel_lines {
 inline constexpr uint64_t kBuckets = AddressSpace::kEnd + (uint64_t{1} << 32);
 inline constexpr uint64_t kSpace = AddressSpace::kEnd + (uint64_t{2} << 32);
@@ -20,7 +21,7 @@ inline uint64_t bucket(std::size_t number, unsigned line) { return kBuckets + nu
 
 class SpinLocks {
  public:
-  static constexpr Time kPoll = 10'000;  // between two looks at a line that is to change
+  static constexpr Time kPoll = 10'000;  // ps between two loads of a line that is waited for
 
   explicit SpinLocks(bool free) : free(free) {}
 
@@ -40,7 +41,7 @@ class SpinLocks {
     co_return 0;
   }
 
-  const bool free;  // locks cost nothing, and no line of the kernel is accessed (K4.3)
+  const bool free;  // true: locks cost nothing, and access no line (K4.3)
 };
 
 }  // namespace uncore

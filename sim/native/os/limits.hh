@@ -25,7 +25,7 @@ class Limits {
 
   const Limit& get(uint64_t resource) const { return limits_[resource]; }
   uint64_t descriptors() const { return limits_[RLIMIT_NOFILE].soft; }
-  // -EPERM: only root may raise a hard limit.
+  // Sets a limit; -EPERM: only root may raise a hard limit.
   int64_t set(uint64_t resource, const Limit& limit) {
     if (limit.soft > limit.hard) return -EINVAL;
     if (limit.hard > limits_[resource].hard) return -EPERM;

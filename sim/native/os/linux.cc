@@ -19,7 +19,7 @@ struct Call {
   uint16_t number;
   const char* name;
   Work (*run)(Linux&, Task&);
-  bool shows_life;  // the watchdog takes it for progress (calls.def)
+  bool shows_life;  // counts as progress for the watchdog (calls.def)
 };
 constexpr Call kCalls[] = {
 #define CALL(number, name) {number, #name, calls::name, false},
@@ -30,7 +30,7 @@ constexpr Call kCalls[] = {
 };
 static_assert(std::ranges::is_sorted(kCalls, {}, &Call::number));
 
-// Null: there is no such call.
+// Returns null if there is no such call.
 const Call* find_call(uint64_t number) {
   const auto* const call = std::ranges::lower_bound(kCalls, number, {}, &Call::number);
   return call != std::end(kCalls) && call->number == number ? call : nullptr;
@@ -46,7 +46,7 @@ constexpr unsigned right_for(const Fatal& why) {
   if (why.cause == kFetchFault) return AddressSpace::execute;
   return why.cause == kStoreFault ? AddressSpace::write : AddressSpace::read;
 }
-// The signal of a fault that is not an access's.
+// Returns the signal for a fault that is not one of an access.
 SignalInfo signal_for(const Fatal& why) {
   if (why.cause == kIllegalInstruction) return {SIGILL, ILL_ILLOPC, why.pc};
   if (why.cause == kBreakpoint) return {SIGTRAP, TRAP_BRKPT, why.pc};
@@ -103,7 +103,7 @@ void Linux::prepare(Thread& thread) {
                         around.agents.core_of(thread.id));
 }
 
-// The program's file is in memory from the beginning (K2).
+// Maps the program's file, which is in memory from the beginning (K2).
 void Linux::place_program() {
   for (const SegmentSpec& segment : around.job.segments)
     for (uint64_t at = segment.address; at < segment.address + segment.data.size();
@@ -166,7 +166,7 @@ std::optional<Access> Linux::proceed(Thread& thread) {
   return flow.next_access;
 }
 
-// Handles a task's trap; then whatever is due before the task goes back to the program.
+// Handles a task's trap; then signals and switches that are due before the program goes on.
 Work Linux::handle(Task& t, Fatal why) {
   t.restarts = false;
   if (is_call(why))
@@ -217,7 +217,7 @@ void Linux::trace(const Task& t, int64_t value) {
   strace += text;
 }
 
-// A fault: a page is touched for the first time (K2), or the program gets a signal.
+// Handles a fault: a page is touched for the first time (K2), or else the program gets a signal.
 Work Linux::fault(Task& t, Fatal why) {
   t.call = Task::kNoCall;
   SignalInfo info = signal_for(why);
@@ -250,7 +250,7 @@ Work Linux::interrupt_idle(uint32_t hart, Fatal why) {
   co_return co_await scheduler.schedule(hart);
 }
 
-// Wakes or signals whatever the timer of a hart has come due for (K8).
+// Serves all timers of a hart that are due (K8): wakes tasks, sends signals.
 Work Linux::expire(Flow& by, uint32_t hart) {
   while (const auto tid = timers.take_due(hart, around.harts[hart]->hart.clock)) {
     if (*tid == Timers::kProcess) {

@@ -5,9 +5,9 @@
 // and hands them on: a system call to the function that calls.def names for it, a fault to the
 // memory or the signals, an interrupt to the barriers or the timers.
 //
-// Interface: a Supervisor (core/supervisor.hh); begin() starts the program; the outcome reads
-// tasks.all() and strace. Invariant: its state is a value like the rest of the run, and changes at
-// events only, in the order of time (K4).
+// Interface: a Supervisor (core/supervisor.hh); begin() starts the program; the outcome is made
+// from tasks.all() and strace. Invariant: its state can be saved like the rest of the run, and
+// changes only at events, in the order of time (K4).
 #pragma once
 
 #include <array>
@@ -33,18 +33,18 @@
 
 namespace uncore {
 
-inline constexpr uint64_t kYear2026 = 1'767'225'600;  // seconds since 1970, where days begin (K11)
+inline constexpr uint64_t kYear2026 = 1'767'225'600;  // seconds from 1970 to simulated time 0 (K11)
 
 class Linux : public Supervisor {
  public:
   static constexpr uint32_t kUser = 1000;  // the program's uid and gid
 
   explicit Linux(const LinuxSurroundings& surroundings);
-  ~Linux() override;  // calls under way hold files, which want the parts that are made after tasks
+  ~Linux() override;  // calls under way hold files, which use members destroyed before tasks
   Linux(const Linux&) = delete;
   Linux& operator=(const Linux&) = delete;
 
-  // The first task stands at the program's entry, on the first hart.
+  // Starts the first task at the program's entry, on the first hart.
   void begin(const std::vector<Thread*>& harts);
 
   void trapped(Thread& thread) override;
@@ -53,19 +53,19 @@ class Linux : public Supervisor {
     return memory.present(address, size);
   }
   void marked(Thread& thread, unsigned code, uint64_t value) override;
-  // A task begins, by its parent's call, or has ended: where nothing is marked, that says what is
-  // measured (K15).
+  // A task begins, by its parent's call; a task has ended. For a program without markers this
+  // decides which part is measured (K15).
   void born(const Task& parent, Task& child);
   void died(Task& task);
 
-  // Has the program, which marks nothing, gone on since it was asked last? It retires instructions,
-  // or a timer will wake it.
+  // For a program without markers: true if it has retired instructions since the last call, or if a
+  // timer will wake it.
   bool goes_on();
 
-  // Bytes that are kept for the program beside its memory.
+  // Bytes of the host that the program's files and output take, besides its memory.
   uint64_t kept() const { return strace.size() + files.tree.kept(); }
 
-  // The name of the call that a task is in; empty: it is in none.
+  // Returns the name of the call that a task is in; empty: it is in none.
   static const char* call_of(const Task& task);
 
   LinuxSurroundings around;
@@ -80,15 +80,15 @@ class Linux : public Supervisor {
   Files files;
   Addresses addresses;
   Limits limits;
-  // Timers of the time on harts: ITIMER_VIRTUAL, ITIMER_PROF. Looked at when a task traps.
+  // Timers that count time on harts: ITIMER_VIRTUAL, ITIMER_PROF. Checked when a task traps.
   struct CpuTimer {
     Time at = kNever, every = 0;
   };
   std::array<CpuTimer, 2> cpu_timers;
   std::map<uint32_t, std::shared_ptr<PosixTimer>> posix_timers;  // by number
   uint32_t next_timer = 0;
-  std::set<uint64_t> missing;  // numbers of calls that were asked for and are not there
-  uint64_t random_bytes = 0;   // how many getrandom has given so far (K12)
+  std::set<uint64_t> missing;  // numbers of calls made that do not exist here
+  uint64_t random_bytes = 0;   // number that getrandom has given so far (K12)
   std::string strace;
 
  private:
@@ -103,7 +103,7 @@ class Linux : public Supervisor {
   Work expire_cpu_timers(Flow& by, uint32_t hart);
   void trace(const Task& t, int64_t value);
 
-  uint64_t retired_ = 0;  // instructions, when goes_on() was asked last
+  uint64_t retired_ = 0;  // instructions retired at the last call of goes_on()
 };
 
 }  // namespace uncore

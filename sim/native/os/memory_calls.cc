@@ -1,4 +1,4 @@
-// Calls about memory. What changes the address space takes its lock (K4.2).
+// Calls about memory. Those that change the address space take its lock (K4.2).
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -23,13 +23,13 @@ enum : uint64_t {
 };
 constexpr uint64_t kAllRights = Space::read | Space::write | Space::execute;
 
-// Is the range whole pages of the user's half?
+// True if the range consists of whole pages of the user's half.
 bool is_sound(uint64_t begin, uint64_t size) {
   return begin % Space::kPage == 0 && size > 0 && size <= Space::kEnd &&
          begin <= Space::kEnd - size;
 }
 
-// Finds the range that mmap maps: at the address that the call names, if it can be there.
+// Finds room for mmap: at the address that the call names if possible. Sets `begin`.
 Work find_range(Linux& os, Task& t, uint64_t& begin, uint64_t size) {
   const uint64_t flags = t.args[3];
   begin = t.args[0];
@@ -45,14 +45,14 @@ Work find_range(Linux& os, Task& t, uint64_t& begin, uint64_t size) {
   co_return begin ? 0 : -ENOMEM;
 }
 
-// The range that MREMAP_FIXED names is sound, and not where the pages are.
+// True if the range that MREMAP_FIXED names is sound, and does not overlap the old one.
 bool moves_apart(const std::array<uint64_t, 6>& args, uint64_t before, uint64_t after) {
   const uint64_t from = args[0], to = args[4];
   return (args[3] & MREMAP_MAYMOVE) && is_sound(to, after) &&
          (to + after <= from || from + before <= to);
 }
 
-// Where mremap puts the pages: 0, or -ENOMEM.
+// Finds the place to which mremap moves pages, and sets `to`. Returns 0, or -ENOMEM.
 int64_t find_place(Linux& os, const std::array<uint64_t, 6>& args, uint64_t before, uint64_t after,
                    uint64_t& to) {
   Space& space = os.memory.space;
@@ -72,7 +72,7 @@ struct Range {
   uint64_t begin, end;
   uint64_t size() const { return end - begin; }
 };
-// Makes a range of pages another one, which begins elsewhere or at the same address.
+// Changes a range of pages into another one, at the same address or elsewhere.
 Work resize(Linux& os, Task& t, Range from, Range to) {
   Space& space = os.memory.space;
   Space::Area area = *space.area_at(from.begin);
@@ -92,8 +92,8 @@ Work resize(Linux& os, Task& t, Range from, Range to) {
   co_return 0;
 }
 
-// A file that is mapped shared is memory at one address for all who map it (K14): the one that it
-// has already, the one that the call names, or one with room behind for it to grow.
+// Maps a file as shared. All its mappings are at one address (K14): the one that the file has
+// already, the one that the call names, or one with room for the file to grow.
 Work share(Linux& os, Task& t, const InodeRef& file, uint64_t size) {
   constexpr uint64_t kRoom = uint64_t{64} << 20;
   Space& space = os.memory.space;
@@ -116,7 +116,8 @@ Work share(Linux& os, Task& t, const InodeRef& file, uint64_t size) {
   co_return static_cast<int64_t>(begin);
 }
 
-// The file that mmap maps; null: memory alone. One that the program has not changed is only read.
+// Sets `file` to the file that mmap maps; null: anonymous memory. Clears `shared` for a file whose
+// bytes cannot change: a read-only one, or one that is open for reading and was never changed.
 Work file_to_map(Linux& os, Task& t, InodeRef& file, bool& shared) {
   constexpr int64_t kEacces = 13;
   if (t.args[3] & MAP_ANONYMOUS) co_return 0;
@@ -167,7 +168,8 @@ Work munmap(Linux& os, Task& t) {
   co_return 0;
 }
 
-// Pages with PROT_NONE are hidden: their next access traps, and its right is looked up again.
+// Changes rights. Pages with PROT_NONE are hidden: their next access traps, and its right is
+// checked.
 Work mprotect(Linux& os, Task& t) {
   const uint64_t begin = t.args[0], size = Space::up(t.args[1]), end = begin + size;
   if (t.args[1] == 0) co_return 0;
@@ -198,7 +200,7 @@ Work brk(Linux& os, Task& t) {
   co_return static_cast<int64_t>(next);
 }
 
-// Pages that are not needed are given back; other advice changes nothing that a program could tell.
+// Gives back pages that are not needed; other advice has no effect that a program could see.
 Work madvise(Linux& os, Task& t) {
   const uint64_t begin = t.args[0], size = Space::up(t.args[1]);
   if (size == 0) co_return 0;
@@ -209,7 +211,7 @@ Work madvise(Linux& os, Task& t) {
   co_return 0;
 }
 
-// Grows or shrinks in place where it can; else the pages move with what they hold (K14).
+// Grows or shrinks a mapping, in place if it can; else moves the pages with their bytes (K14).
 Work mremap(Linux& os, Task& t) {
   const uint64_t begin = t.args[0], before = Space::up(t.args[1]), after = Space::up(t.args[2]);
   const uint64_t flags = t.args[3];
@@ -227,7 +229,7 @@ Work mremap(Linux& os, Task& t) {
   co_return failed ? failed : static_cast<int64_t>(to);
 }
 
-// Nothing is ever written to a disk, nor swapped.
+// No effect: there is no disk, and no page is swapped.
 Work msync(Linux&, Task&) { co_return 0; }
 Work mlock(Linux&, Task&) { co_return 0; }
 Work munlock(Linux&, Task&) { co_return 0; }

@@ -1,9 +1,9 @@
-// An open file, as Linux's struct file: what is read, written and waited for by a descriptor, or by
-// several that dup made.
+// An open file, as Linux's struct file: read, written and waited for through a descriptor, or
+// through several that dup made.
 //
-// Interface: a kind of file is a class that says how it is read, written, polled. Invariant: a call
-// reaches a file by an OpenFileRef only, which keeps the file alive however the descriptors change
-// while the call waits; so an OpenFileRef gives away no pointer.
+// Interface: each kind of file is a class that defines how it is read, written and polled.
+// Invariant: calls use a file by an OpenFileRef only, which keeps it alive however descriptors
+// change while the call waits; so an OpenFileRef gives away no pointer.
 #pragma once
 
 #include <concepts>
@@ -38,7 +38,7 @@ enum : uint64_t {
   O_PATH = 0x200000,
   O_TMPFILE = 0x400000 | O_DIRECTORY,
 };
-// The events of poll(2) that a file's readiness answers, of those asked for.
+// Returns the events of poll(2), among those asked for, for which a file is ready.
 constexpr uint16_t answered(uint16_t asked, uint16_t ready) {
   if (ready & POLLIN) ready |= POLLRDNORM;
   if (ready & POLLOUT) ready |= POLLWRNORM;
@@ -66,22 +66,23 @@ using UserBuffers = std::vector<UserBuffer>;
 
 class OpenFile {
  public:
-  static constexpr std::size_t kMost = 1 << 16;  // bytes of one read or write; programs ask again
+  static constexpr std::size_t kMost = 1 << 16;  // bytes of one read or write; programs call again
 
   explicit OpenFile(uint64_t flags) : flags(flags) {}
   virtual ~OpenFile() = default;
 
-  // Values as read(2) and write(2) return them; `at` is the place in the file, and moves on.
+  // Return what read(2) and write(2) return; `at` is the offset in the file, and advances.
   virtual Work read(Linux& os, Task& t, UserBuffer to, uint64_t& at) = 0;
   virtual Work write(Linux& os, Task& t, UserBuffer from, uint64_t& at) = 0;
   virtual Stat stat() const = 0;
-  // What the file is ready for, if this task asks. Who waits in waits() is told when that changes.
+  // Returns the events that the file is ready for, if this task asks. Changes are reported to the
+  // waiters in waits().
   virtual uint16_t poll(const Task&) const { return POLLIN | POLLOUT; }
   virtual WaitQueue& waits() { return ready; }
-  virtual bool is_watchable() const { return true; }  // by an epoll
+  virtual bool is_watchable() const { return true; }  // can an epoll watch it
   // The last descriptor has been closed; a call may still be under way.
   virtual Work hang_up(Linux&, Task&) { co_return 0; }
-  // What it is in the tree; null: it is not of the tree.
+  // Returns its node in the tree; null: it has none.
   virtual const InodeRef& inode() const {
     static const InodeRef none;
     return none;
@@ -102,7 +103,7 @@ class OpenFileRef {
 
   explicit operator bool() const { return file_ != nullptr; }
   bool operator==(const OpenFileRef&) const = default;
-  // The file as one of a certain kind; null: it is of another.
+  // Returns the file as one of a certain kind; null: it is of another.
   template <std::derived_from<OpenFile> Kind>
   std::shared_ptr<Kind> as() const {
     return std::dynamic_pointer_cast<Kind>(file_);

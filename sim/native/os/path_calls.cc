@@ -1,5 +1,5 @@
-// Calls about names in the file system. Rights (modes) are kept and told, and stop nobody; what
-// tells of the machine cannot be changed.
+// Calls about names in the file system. Modes are stored and reported, but not enforced; files that
+// describe the machine are read-only.
 #include <algorithm>
 #include <cstring>
 
@@ -7,13 +7,13 @@
 #include "os/device_files.hh"
 #include "os/tree_file.hh"
 
-#undef W_OK  // of the host's <unistd.h>
+#undef W_OK  // the host's <unistd.h> defines these
 #undef AT_FDCWD
 #undef AT_SYMLINK_NOFOLLOW
 #undef AT_REMOVEDIR
 #undef AT_SYMLINK_FOLLOW
 #undef AT_EMPTY_PATH
-#undef RENAME_NOREPLACE  // of the host's <stdio.h>
+#undef RENAME_NOREPLACE  // the host's <stdio.h> defines these
 #undef RENAME_EXCHANGE
 
 namespace uncore::calls {
@@ -48,7 +48,7 @@ Work walk(Linux& os, Task& t, uint64_t directory, uint64_t text, Last how, Found
   found = os.files.tree.walk(from, path, how);
   co_return found.error;
 }
-// The same, of what must be there.
+// Walks to a node that must exist.
 Work find(Linux& os, Task& t, uint64_t directory, uint64_t text, Last how, Found& found) {
   const int64_t failed = co_await walk(os, t, directory, text, how, found);
   if (failed < 0) co_return failed;
@@ -56,7 +56,7 @@ Work find(Linux& os, Task& t, uint64_t directory, uint64_t text, Last how, Found
   co_return found.slash && !found.node->is_directory() ? -ENOTDIR : 0;
 }
 
-// A new node under a name that must be free.
+// Enters a new node under a name that must be free.
 Work enter_new(Linux& os, Task& t, uint64_t directory, uint64_t text, InodeRef node) {
   Found found;
   const int64_t failed = co_await walk(os, t, directory, text, Last::named, found);
@@ -72,14 +72,14 @@ uint32_t masked(const Linux& os, uint64_t mode) {
   return static_cast<uint32_t>(mode & 07777 & ~uint64_t{os.files.mask});
 }
 
-// The file that open makes where there is none.
+// Makes the file that open creates.
 InodeRef create(Linux& os, const Found& found, uint64_t mode) {
   const InodeRef node = os.files.tree.make(Inode::Kind::file, masked(os, mode));
   os.files.tree.enter(found.directory, found.name, node);
   return node;
 }
 
-// 0, or why what was found cannot be opened with these flags, or made.
+// Returns 0, or the error for which the path cannot be opened or created with these flags.
 int64_t may_open(const Found& found, uint64_t flags) {
   if ((flags & O_CREAT) && found.slash) return -EISDIR;
   if (!found.node && !(flags & O_CREAT)) return -ENOENT;
@@ -115,7 +115,7 @@ bool is_within(const FileTree& tree, const InodeRef& inner, const InodeRef& oute
   return false;
 }
 
-// 0, or why what `from` names cannot take the place of what `to` names.
+// Returns 0, or the error for which `from` cannot be renamed to `to`.
 int64_t may_replace(const FileTree& tree, const Found& from, const Found& to, uint64_t flags) {
   const bool exchanges = flags & RENAME_EXCHANGE, keeps = flags & RENAME_NOREPLACE;
   if (from.name.empty()) return -EBUSY;
@@ -157,7 +157,7 @@ Work openat(Linux& os, Task& t) {
   co_return os.files.open(opened(os, t, found.node, flags), os.limits.descriptors());
 }
 
-// A file without a name, in memory.
+// Makes a file without a name, in memory.
 Work memfd_create(Linux& os, Task&) {
   const InodeRef node = os.files.tree.make(Inode::Kind::file, 0777);
   node->links = 0;
@@ -182,7 +182,7 @@ Work newfstatat(Linux& os, Task& t) {
 
 namespace {
 
-// All files are in the machine's memory, which programs know from /dev/shm.
+// Describes the file system as tmpfs: all files are in the machine's memory.
 Work tell_file_system(Linux& os, Task& t, uint64_t to) {
   constexpr uint64_t kPage = AddressSpace::kPage;
   struct {  // struct statfs
@@ -194,7 +194,7 @@ Work tell_file_system(Linux& os, Task& t, uint64_t to) {
   static_assert(sizeof about == 120);
   about.blocks = os.around.room / kPage;
   about.free = about.available = (os.around.room - os.memory.space.touched()) / kPage;
-  about.files = about.blocks, about.free_files = about.free;  // an empty one takes a page at most
+  about.files = about.blocks, about.free_files = about.free;  // a free page can hold a file
   co_return co_await os.memory.write(t, about, to);
 }
 
@@ -210,7 +210,7 @@ Work fstatfs(Linux& os, Task& t) {
   co_return os.files.at(t.args[0]) ? co_await tell_file_system(os, t, t.args[1]) : -EBADF;
 }
 
-// Refused as by a kernel that does not know it; C libraries ask newfstatat then.
+// Fails as in a kernel without it; C libraries then call newfstatat.
 Work statx(Linux&, Task&) { co_return -ENOSYS; }
 
 Work faccessat(Linux& os, Task& t) {
@@ -354,7 +354,7 @@ Work truncate(Linux& os, Task& t) {
   co_return resize(os, t, *found.node, t.args[1]);
 }
 
-// Times of files are not kept.
+// No effect: times of files are not stored.
 Work utimensat(Linux&, Task&) { co_return 0; }
 
 Work getdents64(Linux& os, Task& t) {

@@ -1,7 +1,7 @@
 // Signals that have been sent and not yet taken, to a task or to the process.
 //
-// Invariant: a signal is in set() if and only if there is an information about it. A standard
-// signal is pending once, as in Linux; a real-time signal as often as it was sent.
+// Invariant: a signal is in set() if and only if there is a SignalInfo for it. A standard signal is
+// pending once, as in Linux; a real-time signal as often as it was sent.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 
 namespace uncore {
 
-// A set of signals, a bit each.
+// The bit of a signal in a set of signals.
 constexpr uint64_t signal_bit(uint64_t number) { return uint64_t{1} << (number - 1); }
 
-struct SignalInfo {  // of siginfo_t, what differs
+struct SignalInfo {  // the fields of siginfo_t that are used
   unsigned number = 0;
   int32_t code = 0;
   uint64_t value = 0;  // si_addr; or si_pid, and si_uid in the upper half

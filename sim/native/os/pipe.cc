@@ -57,7 +57,7 @@ class WriteEnd : public PipeEnd {
 
 }  // namespace
 
-// Gives the program two descriptors, or neither.
+// Opens two descriptors and writes them to `to`; on an error opens neither.
 Work calls::give_pair(Linux& os, Task& t, OpenFileRef first, OpenFileRef second, uint64_t to) {
   const uint64_t limit = os.limits.descriptors();
   const int64_t one = os.files.open(first, limit);

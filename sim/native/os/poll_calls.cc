@@ -7,7 +7,7 @@
 
 namespace uncore::calls {
 
-// The set of signals that a call masks while it waits, at `from`; null: it changes nothing.
+// Masks the set of signals at `from` while the call waits; null: changes nothing.
 Work mask_from(Linux& os, Task& t, uint64_t from, uint64_t size) {
   uint64_t set = 0;
   if (!from) co_return 0;
@@ -30,7 +30,7 @@ uint16_t poll(const Linux& os, const Task& t, const PollFd& entry) {
   return file ? answered(entry.events, file->poll(t)) : uint16_t{POLLNVAL};
 }
 
-// Says of each file what it is ready for; the value is how many are.
+// Writes for each file the events it is ready for. Returns the number of files that are ready.
 Work poll_all(Linux& os, Task& t, std::vector<PollFd>& entries) {
   int64_t ready = 0;
   for (uint64_t i = 0; i < entries.size(); ++i) {
@@ -60,7 +60,7 @@ Work wait(Linux& os, Task& t, const std::vector<PollFd>& entries, Time until) {
   co_return co_await os.signals.wait(t, until, any);
 }
 
-// The three sets of select: for reading, for writing, for what is never there.
+// The three sets of select: for reading, for writing, for exceptions (of which there are none).
 struct Sets {
   static constexpr std::array<uint16_t, 3> kEvents = {POLLIN, POLLOUT, 0};
 
@@ -97,7 +97,7 @@ Work read_sets(Linux& os, Task& t, Sets& sets) {
   co_return 0;
 }
 
-// What select answers: an end counts as something to read.
+// Returns the events for select, for which an end counts as readable.
 uint16_t selected(uint16_t asked, uint16_t ready) {
   uint16_t found = asked & ready;
   if (ready & (POLLHUP | POLLERR)) found |= asked & POLLIN;
@@ -105,7 +105,7 @@ uint16_t selected(uint16_t asked, uint16_t ready) {
   return found;
 }
 
-// Leaves in the sets what is ready; the value is how many bits are.
+// Writes the files that are ready to the sets. Returns the number of bits set.
 Work write_sets(Linux& os, Task& t, Sets& sets, const std::vector<PollFd>& entries) {
   int64_t count = 0;
   for (const PollFd& entry : entries) {

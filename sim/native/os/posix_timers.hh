@@ -1,4 +1,4 @@
-// A timer of timer_create: a signal when it is due.
+// A timer of timer_create, which sends a signal when it is due.
 #pragma once
 
 #include "os/timers.hh"
@@ -11,9 +11,9 @@ struct PosixTimer : Alarm {
   uint32_t number = 0;
   uint64_t clock = 0;
   unsigned signal = 0;   // 0: none
-  uint32_t tid = 0;      // of the thread that gets it; 0: the process
-  uint64_t value = 0;    // that comes with it
-  uint64_t overrun = 0;  // how often it had expired besides when it was sent last
+  uint32_t tid = 0;      // the thread that gets it; 0: the process
+  uint64_t value = 0;    // si_value of the signal
+  uint64_t overrun = 0;  // expirations that the last signal stood for, less one
 };
 
 }  // namespace uncore

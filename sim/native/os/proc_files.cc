@@ -9,7 +9,7 @@
 namespace uncore::proc {
 namespace {
 
-constexpr uint64_t kTick = 10'000'000'000;  // ps: of 100 a second, USER_HZ
+constexpr uint64_t kTick = 10'000'000'000;  // ps; USER_HZ is 100
 constexpr std::size_t kLongestComm = 15;    // TASK_COMM_LEN, without its zero
 constexpr unsigned kStatFields = 52;
 
@@ -36,7 +36,7 @@ uint64_t mapped(const Linux& os) {
   return size;
 }
 
-// Harts that the task may run on: as a mask, the lowest last, and as numbers.
+// The harts that the task may run on: as a mask, the lowest last, and as numbers.
 std::string cpus(const Task& t) {
   std::string mask;
   for (std::size_t word = (t.allowed.size() + 31) / 32; word-- > 0;) {
@@ -114,7 +114,7 @@ std::string maps(const Linux& os, const Task&) {
   return all;
 }
 
-// Every hart has worked all the time.
+// Reports that every hart has worked all the time.
 std::string processors(const Linux& os, const Task& t) {
   const uint64_t passed = t.now() / kTick;
   const std::size_t harts = os.around.harts.size();

@@ -1,4 +1,4 @@
-// What /proc tells of the process and of the harts, made when it is opened.
+// Files of /proc about the process and the harts, generated when they are opened.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ std::string processors(const Linux& os, const Task& t);
 std::string uptime(const Linux& os, const Task& t);
 }  // namespace proc
 
-// Under /proc.
+// Paths below /proc, and their generators.
 inline constexpr std::array<std::pair<const char*, Inode::Make>, 8> kProcFiles = {
     {{"self/status", proc::status},
      {"self/stat", proc::stat},

@@ -23,8 +23,9 @@ std::size_t RunQueues::Queue::from(uint32_t priority) const {
   return static_cast<std::size_t>(last - tasks.begin()) + (runs() && counts(runs()));
 }
 
-// K5: the hart with the fewest tasks; of several the nearest to the one where the task ran last,
-// then the lower. Harts that have more urgent ones come last, and only those as urgent count first.
+// K5: the hart with the fewest tasks; among equals the nearest to the one where the task ran last,
+// then the lowest. Harts with more urgent tasks come last; then tasks at least as urgent count
+// before all tasks.
 uint32_t RunQueues::select_hart(const Task& task) const {
   const auto rank = [&](uint32_t h) {
     const Queue& q = queues_[h];
@@ -43,8 +44,9 @@ uint32_t RunQueues::assign(const Task& task) {
   return hart;
 }
 
-// The most urgent one that waits anywhere (K7.1). Else, K6: the last task that may run on this hart
-// of the longest queue that has one; of several longest queues, the lowest hart's.
+// Returns the most urgent task that waits anywhere, if it is more urgent than the hart's own
+// (K7.1). Else, if its own queue is empty (K6), the last task that may run on this hart from the
+// longest queue that has one; among equals, from the lowest hart's.
 Task* RunQueues::steal_for(uint32_t hart) const {
   const auto may_run = [&](const Task* task) { return task->allowed[hart]; };
   Task* urgent = nullptr;
@@ -81,7 +83,7 @@ const Task* RunQueues::waits_in_vain() const {
   return nullptr;
 }
 
-// K6.1: a task does not wait while a hart that may run it idles.
+// K6.1: a task does not wait behind another while a hart that may run it idles.
 std::vector<uint32_t> RunQueues::move_to_idle(uint32_t hart) {
   std::vector<uint32_t> harts;
   std::deque<Task*>& tasks = queues_[hart].tasks;

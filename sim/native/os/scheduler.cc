@@ -7,7 +7,7 @@
 
 namespace uncore {
 
-// K7.1: a thread of SCHED_FIFO runs as long as it wants.
+// Begins a time slice. K7.1: a thread of SCHED_FIFO has no end of it.
 void Scheduler::give_slice(const Task& task) {
   Cpu& cpu = cpus_[task.hart];
   const bool fifo = task.policy == Task::kFifo;
@@ -32,7 +32,7 @@ void Scheduler::install(uint32_t hart, Task& task) {
   give_slice(task);
 }
 
-// The task is on no hart from now on; the hart looks for another one.
+// Takes the task off its hart, which then has none.
 void Scheduler::deschedule(Task& task, Task::State state) {
   Cpu& cpu = cpus_[task.hart];
   task.registers = task.read_registers();
@@ -44,7 +44,7 @@ void Scheduler::deschedule(Task& task, Task::State state) {
   cpu.flow.take_up(schedule(task.hart));
 }
 
-// The hart sleeps until an interrupt, which may be pending already.
+// Makes the hart sleep until an interrupt, which may be pending already.
 void Scheduler::idle(uint32_t hart) {
   Thread& thread = *around_.harts[hart];
   queues_.set_idle(hart, true);
@@ -97,7 +97,8 @@ Work Scheduler::yield(Task& task) {
   co_return co_await leave(task, task.hart, RunQueues::Place::behind);
 }
 
-// The task is on no queue yet: no hart runs it before it has left this one.
+// The hart's own flow puts the task on a queue, so that no hart runs it before it has left this
+// one.
 Work Scheduler::leave(Task& task, uint32_t to, RunQueues::Place place) {
   const uint32_t from = task.hart;
   deschedule(task, Task::State::ready);
@@ -117,8 +118,8 @@ Work Scheduler::retire(Task& task) {
   co_return 0;
 }
 
-// A task that runs moves when it is interrupted; one that sleeps, when it is woken; one that a hart
-// has chosen, when that hart has switched to it.
+// Moves the task at once if it is the caller. Else one that runs moves when it is interrupted; one
+// that sleeps, when it is woken; one that a hart has chosen, when that hart has switched to it.
 Work Scheduler::move(Task& by, Task& task) {
   const bool leaves = !task.allowed[task.hart];
   if (!leaves && task.state == Task::State::ready)
@@ -131,8 +132,8 @@ Work Scheduler::move(Task& by, Task& task) {
   co_return 0;
 }
 
-// One that runs looks at its slice and at the queue when it is interrupted; the caller, at the end
-// of its call.
+// A task that runs checks its slice and its queue when it is interrupted; the caller does so at the
+// end of its call.
 Work Scheduler::change(Task& by, Task& task, uint32_t policy, uint32_t priority) {
   if (task.state == Task::State::ready) {
     const int64_t queued = co_await queues_.requeue(by, by.hart, task, policy, priority);
@@ -147,8 +148,8 @@ Work Scheduler::migrate(Task& task) {
   co_return co_await leave(task, queues_.assign(task), RunQueues::Place::behind);
 }
 
-// K7: at the end of the task's slice the next task runs, or this one once more; at once, where a
-// more urgent one waits (K7.1).
+// K7: at the end of its slice the task makes way for the next one, if there is one as urgent; if a
+// more urgent one waits, at once (K7.1).
 Work Scheduler::resume(Task& task) {
   if (!task.allowed[task.hart]) co_await migrate(task);
   const Cpu& cpu = cpus_[task.hart];

@@ -1,11 +1,11 @@
-// Calls about the harts that threads run on, and about how urgent they are (K7.1). How nice they
-// are is kept and told, and changes nothing.
+// Calls about threads' affinity, policy and priority (K7.1). Nice values are stored and reported,
+// but have no effect.
 #include <algorithm>
 #include <vector>
 
 #include "os/calls.hh"
 
-#undef SCHED_OTHER  // of the host's <sched.h>
+#undef SCHED_OTHER  // the host's <sched.h> defines these
 #undef SCHED_FIFO
 #undef SCHED_RR
 #undef SCHED_BATCH
@@ -25,7 +25,7 @@ constexpr bool has_priorities(uint64_t policy) {
   return policy == SCHED_FIFO || policy == SCHED_RR;
 }
 
-// The task that a call names; 0 is the caller.
+// Returns the task that a call names; 0 is the caller.
 Task* named(Linux& os, Task& t, uint64_t tid) { return tid ? os.tasks.find(tid) : &t; }
 
 Work set_policy(Linux& os, Task& t, uint64_t flagged, uint64_t from) {
@@ -109,7 +109,7 @@ Work sched_getparam(Linux& os, Task& t) {
   co_return co_await os.memory.put(t, t.args[1], whose->priority, 4);
 }
 
-// Threads run by turns of os.quantum, but for those that do not take turns.
+// Returns the length of a time slice: os.quantum; 0 for SCHED_FIFO, which has none.
 Work sched_rr_get_interval(Linux& os, Task& t) {
   constexpr uint64_t kSecond = 1'000'000'000;
   const Task* const whose = named(os, t, t.args[0]);
@@ -128,7 +128,7 @@ Work sched_get_priority_min(Linux&, Task& t) {
   co_return has_priorities(t.args[0]) ? 1 : 0;
 }
 
-// As the kernel gives it: 20 less how nice the thread is.
+// Returns 20 minus the nice value, as the kernel does.
 Work getpriority(Linux& os, Task& t) {
   if (t.args[0] != PRIO_PROCESS) co_return -EINVAL;
   const Task* const whose = named(os, t, t.args[1]);

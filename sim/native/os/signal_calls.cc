@@ -5,7 +5,7 @@
 namespace uncore::calls {
 
 namespace {
-constexpr uint64_t kSetBytes = 8;  // of sigset_t
+constexpr uint64_t kSetBytes = 8;  // size of sigset_t
 enum : uint64_t { SIG_BLOCK = 0, SIG_UNBLOCK = 1, SIG_SETMASK = 2 };
 
 uint64_t masked(uint64_t before, uint64_t how, uint64_t set) {
@@ -19,7 +19,7 @@ SignalInfo from_process(const Linux& os, uint64_t number, int32_t code) {
           .value = os.tasks.pid() | uint64_t{Linux::kUser} << 32};
 }
 
-// Number 0 only asks whether the task lives.
+// Sends a signal; number 0 only checks that the task lives.
 Work send_to(Linux& os, Task& t, uint64_t tid, uint64_t number) {
   Task* const to = os.tasks.find(tid);
   if (!to) co_return -ESRCH;
@@ -94,7 +94,7 @@ Work rt_sigsuspend(Linux& os, Task& t) {
   co_return -EINTR;
 }
 
-// sigqueue: the sender says what comes with the signal, but may not pass for the kernel.
+// sigqueue: the sender chooses the siginfo_t, but may not pose as the kernel.
 Work rt_sigqueueinfo(Linux& os, Task& t) {
   SignalFrame::Info info{};
   const int64_t failed = co_await os.memory.read(t, t.args[2], info);

@@ -1,4 +1,4 @@
-// signalfd4: signals that a task does not take by a handler, as what is read of a file.
+// signalfd4: a file from which a task reads its signals instead of taking them in a handler.
 #include <algorithm>
 
 #include "os/calls.hh"

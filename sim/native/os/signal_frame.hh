@@ -1,4 +1,4 @@
-// struct rt_sigframe of riscv64: what a handler finds on the stack, and what rt_sigreturn restores.
+// struct rt_sigframe of riscv64, which a handler finds on the stack and rt_sigreturn restores.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct SignalFrame {
   uint64_t floating[66];   // f0 to f31, fcsr
 
   static constexpr unsigned kContext = 128;   // the offset of ucontext_t
-  static constexpr unsigned kFcsrIndex = 32;  // in `floating`
+  static constexpr unsigned kFcsrIndex = 32;  // index in `floating`
 
   static Info info_of(const SignalInfo& signal) {
     return {.number = static_cast<int32_t>(signal.number),

@@ -1,11 +1,11 @@
-// Signals, as far as a process of threads sends them to itself (K12.1, K13): actions, masks,
-// handlers on the thread's own stack, and what happens without a handler.
+// Signals that the threads of a process send to each other, and those of faults (K12.1, K13):
+// actions, masks, handlers, and default actions.
 //
 // Interface: send() to a task, send_to_process(), force() by a fault; wait() until a condition
 // holds or a signal is due; deliver() when the task is about to go on. `from` is the hart on which
 // the sender runs.
 //
-// Invariant: a signal to the process is nobody's until a task that does not block it takes it.
+// Invariant: a signal to the process belongs to no task until one that does not block it takes it.
 #pragma once
 
 #include <array>
@@ -33,23 +33,24 @@ class Signals {
 
   Work send(Flow& by, uint32_t from, Task& to, SignalInfo info);
   Work send_to_process(Flow& by, uint32_t from, SignalInfo info);
-  // A fault's signal, which the task takes at once. -1: there is no handler, or the task blocks it.
+  // Sends a fault's signal, which the task takes at once. Returns -1 if there is no handler, or if
+  // the task blocks it.
   Work force(Task& t, SignalInfo info);
 
   bool due(const Task& t) const { return pending(t) & ~t.blocked; }
   // Takes all signals that are due; the handler of the last one runs first.
   Work deliver(Task& t);
-  // Who waits at a signalfd.
+  // Tasks that wait at a signalfd.
   WaitQueue watched;
-  // Takes a signal of the set; it must be pending.
+  // Takes a signal of the set; one must be pending.
   SignalInfo take(Task& t, uint64_t set);
-  // Waits for a signal of the set and takes it, without its handler: 0, or as wait().
+  // Waits for a signal of the set and takes it, without its handler. Returns 0, or as wait().
   Work await(Task& t, uint64_t set, Time until, SignalInfo& info);
-  // rt_sigreturn: restores the registers and mask from before the handler; the value is the old a0.
+  // rt_sigreturn: restores the registers and mask from before the handler. Returns the old a0.
   Work restore(Task& t);
-  // Sleeps until done(): 0, -ETIMEDOUT, or -ERESTARTSYS where a signal is due. A task tests all
-  // three and falls asleep in one step, so that no wake-up is lost; it tests them again whenever it
-  // wakes, so that no wake-up is taken for another.
+  // Sleeps until done(). Returns 0, -ETIMEDOUT, or -ERESTARTSYS if a signal is due. A task tests
+  // all three and falls asleep in one step, so that no wake-up is lost; it tests them again
+  // whenever it wakes, so a wake-up meant for something else does no harm.
   template <class Done>
   Work wait(Task& t, Time until, Done done) {
     for (bool over = false;;) {
@@ -62,10 +63,10 @@ class Signals {
 
   static uint64_t blockable(uint64_t set);
   uint64_t pending(const Task& t) const { return t.pending.set() | shared_.set(); }
-  // Masks another set while a call lasts; what a handler that ends it returns to is the former.
+  // Masks another set while a call lasts. A handler that ends the call returns to the former one.
   void mask_in_call(Task& t, uint64_t set);
   void restore_mask(Task& t);
-  // Sets the mask. Other tasks are told of shared signals that this one takes no longer.
+  // Sets the mask. Notifies another task of shared signals that this one takes no longer.
   Work block(Task& t, uint64_t set);
   const Action& action(uint64_t number) const { return actions_[number]; }
   void set_action(uint64_t number, const Action& action);
@@ -80,8 +81,8 @@ class Signals {
   const Tasks& tasks_;
   Scheduler& scheduler_;
   UserMemory& memory_;
-  std::array<Action, kMost + 1> actions_{};  // by number
-  PendingSignals shared_;                    // of the process
+  std::array<Action, kMost + 1> actions_{};  // actions_[number]
+  PendingSignals shared_;                    // sent to the process
 };
 
 }  // namespace uncore

@@ -1,8 +1,8 @@
-// Sockets within the program: pairs, and connections over loopback. No packet is made: what is sent
-// is in the other's stream at once.
+// Sockets within the program: pairs, and connections over loopback. There are no packets: bytes
+// sent are in the peer's stream at once.
 //
-// Interface: pair() of two; bind_to() an address, listen(), connect(), accept(); streams for the
-// calls that send and receive. Invariant: an address is one socket's, as long as that is open.
+// Interface: pair() connects two sockets; send() and receive(); the calls themselves are in
+// socket_calls.cc. Invariant: an address belongs to one socket as long as that is open.
 #pragma once
 
 #include <deque>
@@ -17,22 +17,22 @@ namespace uncore {
 class Socket;
 using SocketRef = std::shared_ptr<Socket>;
 
-// Which socket has an address: by its family, its type and what it says.
+// The sockets by their addresses. A key consists of the family, the type and the address.
 class Addresses {
  public:
   SocketRef at(const std::string& key) const;
-  // False: it is another's.
+  // Gives the socket an address. False: another socket has it.
   bool take(const std::string& key, const SocketRef& socket);
   uint16_t free_port(const std::string& family);
 
  private:
   std::map<std::string, std::weak_ptr<Socket>> taken_;
-  uint16_t next_port_ = 32768;  // as net.ipv4.ip_local_port_range begins
+  uint16_t next_port_ = 32768;  // the default begin of net.ipv4.ip_local_port_range
 };
 
 class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
  public:
-  static constexpr std::size_t kRoom = 212'992;  // as /proc/sys/net/core/wmem_default usually is
+  static constexpr std::size_t kRoom = 212'992;  // bytes; net.core.wmem_default's usual value
 
   Socket(uint16_t family, uint32_t type, uint64_t flags)
       : OpenFile(O_RDWR | flags), family(family), type(type) {}
@@ -49,11 +49,11 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   static void pair(const SocketRef& a, const SocketRef& b);
   bool is_datagram() const { return type == 2; }    // SOCK_DGRAM
   bool is_internet() const { return family == 2; }  // AF_INET
-  // Sends to its peer, or to another's stream.
+  // Sends to a stream: that of the peer, or of another socket.
   Work send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers from, Stream::How how);
   Work receive(Linux& os, Task& t, UserBuffers to, Stream::How how, Stream::Got& got);
-  bool keeps_ends() const;  // of what is sent at once: all but streams
-  // Makes the stream in which datagrams arrive, where there is none yet.
+  bool keeps_ends() const;  // true but for streams: messages keep their bounds
+  // Returns the stream in which datagrams arrive; makes it if there is none yet.
   Stream& inbox();
 
   const uint16_t family;
@@ -62,8 +62,8 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   std::shared_ptr<Stream> in, out;
   bool listens = false;
   bool is_mute = false;          // shut down for writing
-  std::size_t most = 0;          // how many may wait to be accepted
-  std::deque<SocketRef> coming;  // they do
+  std::size_t most = 0;          // the most that may wait to be accepted
+  std::deque<SocketRef> coming;  // connections that wait for it
 };
 
 }  // namespace uncore

@@ -41,7 +41,7 @@ int64_t may_make(uint64_t family, uint64_t type, uint64_t protocol) {
   return kind != kRaw && fits ? 0 : -EPROTONOSUPPORT;
 }
 
-// A raw one of AF_UNIX is one for datagrams.
+// Makes a socket. A raw one of AF_UNIX becomes one for datagrams, as in Linux.
 SocketRef make(uint64_t family, uint64_t type) {
   const auto kind = static_cast<uint32_t>(type & ~kFlags);
   return std::make_shared<Socket>(static_cast<uint16_t>(family), kind == kRaw ? kDatagram : kind,
@@ -60,7 +60,7 @@ uint16_t port_of(const std::string& address) {
 void set_port(std::string& address, uint16_t port) {
   address[2] = static_cast<char>(port >> 8), address[3] = static_cast<char>(port & 255);
 }
-// 127.0.0.0/8 and 0.0.0.0, which is all addresses of this machine.
+// True for 127.0.0.0/8, and for 0.0.0.0, which stands for all addresses of this machine.
 bool is_here(const std::string& address) {
   return address[4] == 127 || address.compare(4, 4, std::string(4, '\0')) == 0;
 }
@@ -77,10 +77,11 @@ std::string key(const Socket& socket, const std::string& address) {
   if (socket.family == kInternet) return prefix(socket) + std::to_string(port_of(address));
   return prefix(socket) + address.substr(2);
 }
-// The key of a socket that is a file.
+// The key of a socket with a path: the number of its node.
 std::string key(const Inode& node) { return "file " + std::to_string(node.number); }
 
-// The socket that has an address, for one that wants to reach it: 0, or why there is none.
+// Finds the socket that has an address, for the socket `by` that wants to reach it. Returns 0 or an
+// error.
 int64_t look_up(Linux& os, const Socket& by, const std::string& address, SocketRef& found) {
   if (!is_path(by, address)) {
     found = os.addresses.at(key(by, address));
@@ -95,7 +96,7 @@ int64_t look_up(Linux& os, const Socket& by, const std::string& address, SocketR
   return found->type == by.type ? 0 : -EPROTOTYPE;
 }
 
-// An address as a call gives it, of the socket's family.
+// Reads an address that a call gives; it must be of the socket's family.
 Work read_address(Linux& os, Task& t, const Socket& socket, uint64_t from, uint64_t size,
                   std::string& address) {
   const bool is_unix = socket.family == kUnix;
@@ -111,7 +112,8 @@ Work read_address(Linux& os, Task& t, const Socket& socket, uint64_t from, uint6
   co_return 0;
 }
 
-// Writes an address and its size where a call wants them, as far as there is room.
+// Writes an address to `to`, cut to the room that the word at `size_at` tells, and its full size to
+// that word.
 Work write_address(Linux& os, Task& t, const Socket& socket, std::string address, uint64_t to,
                    uint64_t size_at) {
   if (!to || !size_at) co_return 0;
@@ -129,7 +131,7 @@ Work write_address(Linux& os, Task& t, const Socket& socket, std::string address
   co_return co_await os.memory.put(t, size_at, address.size(), 4);
 }
 
-// A socket that has a path is a file, which remains when the socket is closed.
+// Gives a socket a path. Its node in the tree remains when the socket is closed.
 int64_t name_by_path(Linux& os, const SocketRef& socket, const std::string& address) {
   FileTree& tree = os.files.tree;
   const auto there = tree.walk(os.files.working, path_of(address), FileTree::Last::named);
@@ -147,7 +149,7 @@ int64_t name_by_path(Linux& os, const SocketRef& socket, const std::string& addr
 int64_t name_it(Linux& os, const SocketRef& socket, std::string address) {
   if (!socket->name.empty()) return -EINVAL;
   if (is_path(*socket, address)) return name_by_path(os, socket, address);
-  if (socket->family == kUnix && address.size() == 2) {  // the system finds a name
+  if (socket->family == kUnix && address.size() == 2) {  // the system chooses a name
     char name[8];
     std::snprintf(name, sizeof name, "%05x", os.addresses.free_port(prefix(*socket)));
     address += std::string(1, '\0') + name;
@@ -160,7 +162,7 @@ int64_t name_it(Linux& os, const SocketRef& socket, std::string address) {
   return 0;
 }
 
-// A socket of the internet that says something has an address, if only one of loopback.
+// Gives an internet socket without an address one of loopback, before it connects or sends.
 void name_by_itself(Linux& os, const SocketRef& socket) {
   if (socket->family != kInternet || !socket->name.empty()) return;
   std::string address(kInternetBytes, '\0');
@@ -168,7 +170,7 @@ void name_by_itself(Linux& os, const SocketRef& socket) {
   name_it(os, socket, address);
 }
 
-// A connection is there as soon as it is asked for: who listens finds its other end.
+// Connects a socket. The connection exists at once; a listener finds its other end in accept().
 Work reach(Linux& os, Task& t, SocketRef socket, std::string address) {
   SocketRef other;
   if (socket->family == kInternet && !is_here(address)) co_return -ENETUNREACH;
@@ -189,7 +191,8 @@ Work reach(Linux& os, Task& t, SocketRef socket, std::string address) {
   co_return co_await other->ready.wake_all(os.scheduler, t, POLLIN);
 }
 
-// Where what is sent goes: to the peer, or for a datagram where the call says.
+// Sets `to` to the stream that a send goes to: the peer's, or for a datagram that of the address in
+// the call.
 Work target(Linux& os, Task& t, const SocketRef& socket, uint64_t address, uint64_t size,
             std::shared_ptr<Stream>& to) {
   to = socket->out;
@@ -229,7 +232,7 @@ Work read_message(Linux& os, Task& t, uint64_t at, Message& message, UserBuffers
   co_return co_await read_parts(os, t, message.parts, message.many, parts);
 }
 
-struct Address {  // as a call gives it: where it is, and its size or where that is
+struct Address {  // `size`: the address's size, or the address of that
   uint64_t at, size;
 };
 
@@ -242,14 +245,14 @@ Work send(Linux& os, Task& t, UserBuffers parts, uint64_t flags, Address whom) {
   co_return co_await socket->send(os, t, to, std::move(parts), how(*socket, flags));
 }
 
-// `lost`: the datagram was longer than what there was room for.
+// Receives into `parts`. `lost`: the datagram was longer than the room in them.
 Work receive(Linux& os, Task& t, UserBuffers parts, uint64_t flags, Address from, bool& lost) {
   const SocketRef socket = socket_at(os, t.args[0]);
   if (!socket) co_return no_socket(os, t.args[0]);
   Stream::Got got;
   const int64_t size = co_await socket->receive(os, t, std::move(parts), how(*socket, flags), got);
   if (size < 0) co_return size;
-  if (!socket->keeps_ends()) {  // a stream says nothing of its sender
+  if (!socket->keeps_ends()) {  // a stream does not name its sender
     const int64_t failed = from.at && from.size ? co_await os.memory.put(t, from.size, 0, 4) : 0;
     co_return failed < 0 ? failed : size;
   }
@@ -359,7 +362,7 @@ Work recvfrom(Linux& os, Task& t) {
   co_return co_await receive(os, t, parts, t.args[3], from, lost);
 }
 
-// Descriptors and credentials do not travel.
+// Sends no ancillary data: neither descriptors nor credentials.
 Work sendmsg(Linux& os, Task& t) {
   Message message{};
   UserBuffers parts;
@@ -399,7 +402,7 @@ Work shutdown(Linux& os, Task& t) {
   co_return 0;
 }
 
-// What options say changes nothing here; errors are told at once, so that none waits.
+// Options have no effect here. Errors are reported at once, so SO_ERROR is never pending.
 Work setsockopt(Linux& os, Task& t) {
   if (!socket_at(os, t.args[0])) co_return no_socket(os, t.args[0]);
   if (t.args[1] != kOfSockets) co_return 0;

@@ -15,8 +15,8 @@ uint64_t size_of(const UserBuffers& parts) {
   return all;
 }
 
-// Does work(part, place) for the parts of a vector from `at` on, `size` bytes in all; the place is
-// that of the part among these.
+// Calls work(part, place) for the parts of a vector from byte `at` on, `size` bytes in all; `place`
+// is the part's offset among these.
 template <class PartWork>
 Work each(const UserBuffers& parts, uint64_t at, uint64_t size, PartWork work) {
   for (uint64_t done = 0, i = 0; i < parts.size() && done < size; ++i) {
@@ -39,7 +39,7 @@ Work Stream::tell(Linux& os, Task& t, const std::weak_ptr<OpenFile>& whom, uint1
   co_return 0;
 }
 
-// The bytes that a reader gets: those of one datagram, or as many as there are.
+// Takes the bytes that a reader gets, at most `most`: from one datagram, or all that are there.
 std::string Stream::take(std::size_t most, bool keeps, Got& got) {
   std::string taken;
   for (auto part = parts_.begin(); part != parts_.end() && taken.size() < most; ++part) {
@@ -68,7 +68,7 @@ std::string Stream::take(std::size_t most, bool keeps, Got& got) {
   return taken;
 }
 
-// What is there is received at once; all of the buffers is filled where the call says so.
+// Receives the bytes that are there; with how.fills waits until all buffers are full.
 Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, How how, Got& got) {
   const uint64_t room = size_of(to);
   uint64_t done = 0;
@@ -90,7 +90,7 @@ Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, How how
   co_return static_cast<int64_t>(done);
 }
 
-// Nothing is taken where the program has no memory for it.
+// Copies bytes to the program. Takes none if a buffer is not mapped.
 Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, bool keeps, Got& got) {
   const uint64_t room = size_of(to) - at;
   const std::size_t most = datagrams_ ? room : std::min<uint64_t>(room, OpenFile::kMost);
@@ -110,7 +110,7 @@ Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, boo
   co_return failed < 0 ? failed : static_cast<int64_t>(taken.size());
 }
 
-// Where little room is left, what is longer than kPipeBuf goes as far as it can.
+// Sends a datagram whole; other bytes in parts of up to kPipeBuf, each when there is room for it.
 Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffers from, How how,
                   std::string sender) {
   const uint64_t all = size_of(from);

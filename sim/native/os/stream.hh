@@ -1,9 +1,9 @@
-// Bytes on their way from whoever writes to whoever reads: a pipe, or one direction of a
-// connection. Datagrams keep their ends.
+// Bytes between a writer and a reader: a pipe, or one direction of a connection. Datagrams keep
+// their bounds.
 //
 // Interface: receive() and send() for the files at its ends, which it knows as `reader` and
-// `writer`; close_reading(), close_writing(). Invariant: at most `room` bytes are on their way, or
-// one datagram.
+// `writer`; close_reading(), close_writing(). Invariant: it holds at most `room` bytes, or one
+// datagram.
 #pragma once
 
 #include <deque>
@@ -16,31 +16,33 @@ namespace uncore {
 
 class Stream {
  public:
-  static constexpr std::size_t kPipeBuf = 4096;  // PIPE_BUF: what is written whole or not at all
+  static constexpr std::size_t kPipeBuf = 4096;  // PIPE_BUF: up to this size a write is atomic
 
   struct How {
-    bool waits = true;    // else -EAGAIN
+    bool waits = true;    // false: -EAGAIN instead
     bool keeps = false;   // MSG_PEEK
     bool fills = false;   // MSG_WAITALL
-    bool signals = true;  // SIGPIPE where nobody reads
+    bool signals = true;  // SIGPIPE if nobody reads
   };
-  // What was read besides the bytes.
+  // Results of a read besides the bytes.
   struct Got {
     std::string from;       // the sender's address
-    std::size_t whole = 0;  // bytes of the datagram, of which some may be lost
+    std::size_t whole = 0;  // bytes of the datagram, even if some did not fit
   };
 
   Stream(std::size_t room, bool datagrams) : room_(room), datagrams_(datagrams) {}
 
   std::weak_ptr<OpenFile> reader, writer;
 
-  // Values as read(2) and write(2) return them. `self` is the file that does it, where tasks wait.
+  // Return what read(2) and write(2) return. `self`: the file that reads or writes; tasks wait at
+  // it.
   Work receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, How how, Got& got);
   Work send(Linux& os, Task& t, OpenFile& self, UserBuffers from, How how, std::string sender);
-  // Nobody reads any more; nobody writes any more. The other end is told.
+  // Nobody reads any more; nobody writes any more. Wakes tasks at the other end.
   Work close_reading(Linux& os, Task& t);
   Work close_writing(Linux& os, Task& t);
-  // Whoever wrote has gone with bytes unread: the reader is told so once, behind what is there.
+  // The writer has gone without reading all that was sent to it: the reader gets -ECONNRESET once,
+  // after the bytes that are there.
   void reset() { reset_ = true; }
 
   bool is_unread() const { return unread_; }  // nobody reads any more

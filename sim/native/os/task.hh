@@ -1,6 +1,6 @@
 // A task: one thread of the program, as Linux sees it.
 //
-// Invariant: its registers are in its hart while it is `running`, and here otherwise.
+// Invariant: its registers are in the hart while it is `running`, and here otherwise.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace uncore {
 
-inline constexpr uint64_t kEcallBytes = 4;     // a call ends behind its instruction
+inline constexpr uint64_t kEcallBytes = 4;     // a call returns to the next instruction
 inline constexpr unsigned kThreadPointer = 4;  // tp
 
 struct Registers {
@@ -30,8 +30,8 @@ struct Task : Flow {
 
   uint32_t tid = 0;
   State state = State::ready;
-  uint32_t hart = 0;         // where it runs, ran last, or is queued
-  Thread* thread = nullptr;  // that hart, while it runs
+  uint32_t hart = 0;         // the one it runs on, ran on last, or is queued at
+  Thread* thread = nullptr;  // that hart's, while it runs
   Registers registers;
   std::vector<bool> allowed;  // harts that it may run on
 
@@ -42,15 +42,15 @@ struct Task : Flow {
   uint32_t mask = 0;       // bits of FUTEX_WAKE_BITSET that wake it
   uint32_t fences = 0;     // harts that have yet to fence for it (K10)
 
-  // As sched_setscheduler has set them (K7.1). Only SCHED_FIFO and SCHED_RR have a priority.
+  // Set by sched_setscheduler (K7.1). Only SCHED_FIFO and SCHED_RR have a priority.
   static constexpr uint32_t kOther = 0, kFifo = 1;
   uint32_t policy = 0, priority = 0;
   bool resets = false;  // SCHED_RESET_ON_FORK
-  int32_t nice = 0;     // of setpriority: nothing obeys it
+  int32_t nice = 0;     // set by setpriority; has no effect
 
   uint64_t clear_tid = 0, robust = 0;  // addresses that set_tid_address and set_robust_list gave
-  uint64_t blocked = 0, awaited = 0;   // sets of signals: masked; of rt_sigtimedwait
-  std::optional<uint64_t> mask_after;  // the set that is masked again when the call has ended
+  uint64_t blocked = 0, awaited = 0;   // sets of signals: masked; awaited by rt_sigtimedwait
+  std::optional<uint64_t> mask_after;  // the set to mask again when the call has ended
   PendingSignals pending;
   std::array<uint64_t, 2> other_stack{};  // for handlers: address, size
 
@@ -60,11 +60,11 @@ struct Task : Flow {
   Time called = 0;                   // when
   bool restarts = false;             // ended by ERESTARTSYS, at the present trap
 
-  // What its markers count, and when they began and ended (guest/markers.hh).
+  // Operations that its markers count; when the measured part began and ended (guest/markers.hh).
   uint64_t operations = 0;
   Time began = kNever, ended = 0;
   Time born = 0, died = kNever;
-  Time ran = 0, runs_since = 0;  // on harts, but for the present stay; when that began
+  Time ran = 0, runs_since = 0;  // ps on harts before the present stay; when that began
 
   uint64_t* x() const { return thread->hart.x; }
   Time now() const { return thread->hart.clock; }
@@ -78,7 +78,7 @@ struct Task : Flow {
   Suspended give_up(std::string why);
 };
 
-// For a message: where the task's call is, or why the task cannot go on.
+// Describe, for a message, the place of the task's call, or why the task cannot go on.
 std::string describe(const Task& task);
 std::string describe(const Task& task, const Fatal& why);
 

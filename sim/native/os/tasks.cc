@@ -17,7 +17,7 @@ Task& Tasks::spawn(const Task& parent) {
   return task;
 }
 
-// Memory of tasks that have ended is used again once there have been kMost tasks.
+// Reuses the memory of tasks that have ended once there have been kMost tasks.
 Task& Tasks::make() {
   if (all_.size() < kMost || dead_.empty()) return *all_.emplace_back(std::make_unique<Task>());
   Task* const task = dead_.front();

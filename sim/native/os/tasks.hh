@@ -1,9 +1,9 @@
 // The tasks of the process, by their thread ids.
 //
 // Interface: spawn() and release() a task, find() one by its id. Invariant: a task's memory is
-// never freed, only used for another task. So a pointer to a task that has ended meanwhile wakes at
-// worst another task, which then looks why it was woken. The first task's id is that of the
-// process.
+// never freed, only reused for another task. So a wake-up of a task that has ended meanwhile wakes
+// at worst another one, which checks its condition and sleeps again. The first task's id is that of
+// the process.
 #pragma once
 
 #include <deque>
@@ -18,20 +18,20 @@ namespace uncore {
 class Tasks {
  public:
   static constexpr uint32_t kFirstTid = kOwnProcess;
-  static constexpr std::size_t kMost = 32768;  // as /proc/sys/kernel/pid_max by default
+  static constexpr std::size_t kMost = 32768;  // the default of /proc/sys/kernel/pid_max
 
   bool full() const { return tids_ >= kMost; }
-  // A new task with its parent's affinity, mask and hart. The caller has asked full().
+  // Makes a task with its parent's affinity, mask and hart. The caller has checked full().
   Task& spawn(const Task& parent);
   // The task ends. Its id may be given to another one, unless it is the process's.
   void release(Task& task);
-  // Null: no such task lives.
+  // Returns null if no such task lives.
   Task* find(uint64_t tid) const;
   Task& first() const { return *all_.front(); }
   std::size_t alive() const { return alive_; }
 
   uint32_t pid() const { return kFirstTid; }
-  // How long all tasks, also those that have ended, have been on harts.
+  // Time that all tasks, including those that have ended, have been on harts.
   Time on_harts(Time now) const;
   const std::vector<std::unique_ptr<Task>>& all() const { return all_; }
 
@@ -41,10 +41,10 @@ class Tasks {
 
   std::vector<std::unique_ptr<Task>> all_;  // in the order of their births
   std::vector<Task*> by_tid_;               // by tid - kFirstTid; null: the id is free
-  std::deque<Task*> dead_;                  // may be used again: their markers have counted nothing
+  std::deque<Task*> dead_;                  // may be reused: their markers have counted nothing
   std::size_t alive_ = 0, tids_ = 0;        // tasks that live; ids that are not free
-  Time ran_ = 0;                            // tasks whose memory is used again, on harts
-  uint32_t next_ = 0;                       // where the search for a free id begins, in a circle
+  Time ran_ = 0;                            // time on harts of tasks whose memory was reused
+  uint32_t next_ = 0;                       // the cyclic search for a free id begins here
 };
 
 }  // namespace uncore

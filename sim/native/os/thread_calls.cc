@@ -2,7 +2,7 @@
 
 #include "os/calls.hh"
 
-#undef CLONE_VM  // of the host's <sched.h>
+#undef CLONE_VM  // the host's <sched.h> defines these
 #undef CLONE_THREAD
 #undef CLONE_SETTLS
 #undef CLONE_PARENT_SETTID
@@ -82,7 +82,7 @@ Work clone(Linux& os, Task& t) {
   co_return child.tid;
 }
 
-// Refused as by a kernel that does not know it; C libraries use clone then.
+// Fails as in a kernel without it; C libraries then use clone.
 Work clone3(Linux&, Task&) { co_return -ENOSYS; }
 
 Work exit(Linux& os, Task& t) {
@@ -114,7 +114,7 @@ Work set_robust_list(Linux&, Task& t) {
   co_return 0;
 }
 
-// Of the thread itself, or of one that it names.
+// Returns the list of the calling thread (0) or of the one that it names.
 Work get_robust_list(Linux& os, Task& t) {
   const Task* const of = t.args[0] == 0 ? &t : os.tasks.find(static_cast<uint32_t>(t.args[0]));
   if (!of) co_return -ESRCH;
@@ -127,7 +127,7 @@ Work get_robust_list(Linux& os, Task& t) {
 Work gettid(Linux&, Task& t) { co_return t.tid; }
 Work getpid(Linux& os, Task&) { co_return os.tasks.pid(); }
 
-// Refused as by a kernel that was built without it.
+// Fails as in a kernel that was built without it.
 Work rseq(Linux&, Task&) { co_return -ENOSYS; }
 
 }  // namespace uncore::calls

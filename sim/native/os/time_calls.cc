@@ -1,12 +1,12 @@
-// Calls about time, which is simulated time (K11): clocks show the same, but those of the time of
-// day begin with the year 2026, and those of the process and of threads are their time on harts.
+// Calls about time, which is simulated time (K11): all clocks show it, but those of the time of day
+// begin with the year 2026, and those of the process and of threads count their time on harts.
 #include <algorithm>
 #include <array>
 #include <optional>
 
 #include "os/calls.hh"
 
-#undef TIMER_ABSTIME  // of the host's <time.h>
+#undef TIMER_ABSTIME  // the host's <time.h> defines it
 
 namespace uncore::calls {
 namespace {
@@ -15,7 +15,7 @@ constexpr uint64_t kSecond = 1'000'000'000;       // ns
 constexpr uint64_t kLongest = uint64_t{1} << 22;  // s, 48 days: no run lasts as long
 constexpr uint64_t kLastClock = 11;               // CLOCK_TAI
 constexpr uint64_t ITIMER_REAL = 0, ITIMER_PROF = 2, TIMER_ABSTIME = 1;
-constexpr uint64_t kMicroseconds = kSecond / 1000;  // of a second
+constexpr uint64_t kMicroseconds = kSecond / 1000;  // in a second
 
 constexpr bool is_of_day(uint64_t clock) {
   // CLOCK_REALTIME, _REALTIME_COARSE, _REALTIME_ALARM, _TAI
@@ -26,8 +26,9 @@ uint64_t nanoseconds(const Task& t, uint64_t clock) {
   return t.now() / 1000 + (is_of_day(clock) ? kYear2026 * kSecond : 0);
 }
 
-// A clock's time, if there is one by this id. A negative id is of a process or thread: its
-// complement has the number, then a bit for threads, then what of it.
+// Returns the time of the clock with this id in ns, if there is one. A negative id is the clock of
+// a process or thread: ~(id >> 3) is its number, bit 2 is set for threads, bits 0 and 1 are the
+// kind of clock.
 std::optional<uint64_t> time_of(const Linux& os, const Task& t, uint64_t clock) {
   constexpr int32_t kProcess = 2, kThread = 3, kOfThread = 4, kWhat = 3;
   const auto id = static_cast<int32_t>(clock);
@@ -44,7 +45,7 @@ std::optional<uint64_t> time_of(const Linux& os, const Task& t, uint64_t clock) 
   return clock <= kLastClock ? std::optional(nanoseconds(t, clock)) : std::nullopt;
 }
 
-// Sleeps. If a signal ends that, the time that is left goes to `rest`, unless that is null.
+// Sleeps. If a signal ends it, writes the time that is left to `rest`, unless that is null.
 Work sleep_until(Linux& os, Task& t, Time then, uint64_t rest) {
   const int64_t ended = co_await os.signals.wait(t, then, [] { return false; });
   if (ended == -ETIMEDOUT) co_return 0;
@@ -110,7 +111,7 @@ Work getitimer(Linux& os, Task& t) {
   co_return co_await put_time(os, t, left / 1000, t.args[1] + 16, 1000);
 }
 
-// SIGALRM after `value`, then every `interval`; SIGVTALRM and SIGPROF by the time on harts.
+// Sends SIGALRM after `value`, then every `interval`; SIGVTALRM and SIGPROF by the time on harts.
 Work setitimer(Linux& os, Task& t) {
   const uint64_t which = t.args[0];
   if (which > ITIMER_PROF) co_return -EINVAL;

@@ -1,9 +1,9 @@
-// Timers by hart (K8): those of sleeping tasks, the process's interval timer, and alarms.
+// Timers of each hart (K8): those of sleeping tasks, the process's interval timer, and alarms.
 //
-// Interface: arm() and disarm() for a task; next() of a hart, take_due() one after the other; the
-// interval timer by set_interval() and repeat_interval(); alarms add()ed, set(), repeat()ed when
-// they have come due, and removed. Invariant: a task has one timer at most,
-// and the scheduler alone writes the hart's timer register.
+// Interface: arm() and disarm() a task's timer; next() is when the first of a hart is due,
+// take_due() takes one that is; set_interval() and repeat_interval() are for the interval timer;
+// add(), set(), repeat() (when it is due) and remove() for an alarm. Invariant: a task has one
+// timer at most, and the scheduler alone writes the hart's timer register.
 #pragma once
 
 #include <map>
@@ -20,20 +20,20 @@ namespace uncore {
 
 class Linux;
 
-// A timer that is no sleeping task's, on the hart that set it last.
+// A timer that does not belong to a sleeping task; it is on the hart that set it last.
 struct Alarm {
   virtual ~Alarm() = default;
-  // It is due; it has been taken off its hart.
+  // Called when it is due; it has been taken off its hart.
   virtual Work expire(Linux& os, Flow& by, uint32_t hart) = 0;
 
-  uint32_t id = 0;  // as Timers::add() gave it
+  uint32_t id = 0;  // given by Timers::add()
   Time at = kNever, every = 0;
   uint32_t hart = 0;
 };
 
 class Timers {
  public:
-  // In place of a tid: the interval timer; an alarm's id.
+  // Numbers in place of a tid: that of the interval timer; the first alarm's id.
   static constexpr uint32_t kProcess = 0, kFirstAlarm = 1u << 20;
 
   struct Interval {  // ITIMER_REAL
@@ -68,13 +68,13 @@ class Timers {
     const auto at = alarms_.find(id);
     return at == alarms_.end() ? nullptr : at->second.lock();
   }
-  // kNever: it is not set.
+  // Sets an alarm; `at` kNever: switches it off.
   void set(Alarm& alarm, uint32_t hart, Time at, Time every) {
     disarm(alarm.hart, alarm.at, alarm.id);
     alarm.hart = hart, alarm.at = at, alarm.every = every;
     arm(hart, at, alarm.id);
   }
-  // How often an alarm that has come due has expired by now; it is set for the next time.
+  // Sets an alarm that was due for its next time. Returns how often it has expired by now.
   uint64_t repeat(Alarm& alarm, Time now) {
     const uint64_t times = alarm.every ? 1 + (now - alarm.at) / alarm.every : 1;
     const Time last = alarm.at + (times - 1) * alarm.every;
@@ -88,14 +88,14 @@ class Timers {
     interval_ = interval;
     arm(interval_.hart, interval_.at, kProcess);
   }
-  // The interval timer has expired on this hart.
+  // The interval timer was due on this hart: sets it for its next time.
   void repeat_interval(uint32_t hart) {
     const Time next = interval_.every ? later(interval_.at, interval_.every) : kNever;
     set_interval({next, interval_.every, hart});
   }
 
  private:
-  std::vector<std::set<std::pair<Time, uint32_t>>> armed_;  // by hart: when, whose tid
+  std::vector<std::set<std::pair<Time, uint32_t>>> armed_;  // for each hart: when, whose tid
   Interval interval_;
   std::map<uint32_t, std::weak_ptr<Alarm>> alarms_;
   uint32_t next_alarm_ = kFirstAlarm;

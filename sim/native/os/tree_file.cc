@@ -8,7 +8,7 @@
 
 namespace uncore {
 
-// The bytes are this reader's before they are copied: another one of the same file has the next.
+// Advances `at` before the bytes are copied, so that another reader of the open file gets the next.
 Work TreeFile::read(Linux& os, Task& t, UserBuffer to, uint64_t& at) {
   if (inode_->is_directory()) co_return -EISDIR;
   if ((flags & O_ACCMODE) == O_WRONLY) co_return -EBADF;
@@ -21,8 +21,8 @@ Work TreeFile::read(Linux& os, Task& t, UserBuffer to, uint64_t& at) {
   co_return failed < 0 ? failed : static_cast<int64_t>(bytes.size());
 }
 
-// Where it is written is decided when the bytes have been read: of two writers the second goes on
-// behind the first.
+// Decides where to write after the bytes have been copied in: the later of two writers appends to
+// the other's bytes.
 Work TreeFile::write(Linux& os, Task& t, UserBuffer from, uint64_t& at) {
   if ((flags & O_ACCMODE) == O_RDONLY) co_return -EBADF;
   std::vector<uint8_t> bytes(std::min<uint64_t>(from.size, kMost));

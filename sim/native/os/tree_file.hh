@@ -21,9 +21,9 @@ class TreeFile : public OpenFile {
   const InodeRef inode_;
 };
 
-// Gives up the file's lock, if it has it, and wakes who waits for that.
+// Gives up the open file's lock, if it holds one, and wakes tasks that wait for it.
 Work unlock(Linux& os, Task& t, const OpenFile& file);
-// Changes the size of a file; pages of it that are mapped follow.
+// Changes the size of a file, and its mapped pages with it.
 int64_t resize(Linux& os, Task& t, Inode& inode, uint64_t size);
 
 }  // namespace uncore

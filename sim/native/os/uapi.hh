@@ -1,5 +1,5 @@
-// Numbers of Linux's interface to programs that several calls share, for riscv64, with their names
-// in include/uapi. The flags of one call stand beside it.
+// Constants of Linux's interface to programs that several calls share, for riscv64, with their
+// names in include/uapi. Flags of a single call are defined beside it.
 #pragma once
 
 #include <cerrno>
@@ -102,7 +102,8 @@ enum : int64_t {
   ENOTCONN = 107,
   ETIMEDOUT = 110,
   ECONNREFUSED = 111,
-  // Never seen by a program: EINTR where a handler without SA_RESTART runs, else the call again.
+  // Never returned to a program: it gets EINTR after a handler without SA_RESTART, else the call is
+  // repeated.
   ERESTARTSYS = 512,
 };
 

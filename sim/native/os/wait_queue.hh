@@ -1,5 +1,5 @@
-// Tasks that wait for something to change. Of those that wait exclusively one is woken, so that
-// they need not all look for what one will take.
+// Tasks that wait for something to change. Of those that wait exclusively only one is woken,
+// because only one of them could use the change.
 //
 //     const WaitQueue::Member waits(queue, t);
 //     const int64_t failed = co_await os.signals.wait(t, kNever, [&] { return count > 0; });
@@ -15,7 +15,7 @@
 
 namespace uncore {
 
-enum : uint16_t {  // what a file is ready for, as poll(2) has it
+enum : uint16_t {  // events of poll(2)
   POLLIN = 1,
   POLLOUT = 4,
   POLLERR = 8,
@@ -49,15 +49,15 @@ class WaitQueue {
     Task& task_;
   };
 
-  // Is told of changes for others: an epoll, at which tasks wait.
+  // Gets changes on behalf of others: an epoll, at which tasks wait.
   class Watcher {
    public:
     virtual ~Watcher() = default;
-    // 1: it has woken a task.
+    // Returns 1 if it has woken a task.
     virtual Work changed(Scheduler& scheduler, Flow& by, uint32_t from, uint16_t events) = 0;
     virtual bool is_exclusive() const { return false; }
   };
-  // As long as the watcher lives.
+  // Adds a watcher, for as long as it lives.
   void watch(const std::shared_ptr<Watcher>& watcher) {
     std::erase_if(watchers_, [](const auto& other) { return other.expired(); });
     watchers_.push_back(watcher);
@@ -70,14 +70,14 @@ class WaitQueue {
   }
 
   bool empty() const { return tasks_.empty() && exclusive_.empty() && watchers_.empty(); }
-  // Something has happened on hart `from`; watchers are told what, tasks look for themselves. The
-  // value is 1 if an exclusive task was woken.
+  // Wakes tasks and tells watchers the events, after a change by hart `from`. Woken tasks check for
+  // themselves. Returns 1 if an exclusive task was woken.
   Work wake_all(Scheduler& scheduler, Flow& by, uint32_t from, uint16_t events = kAny) const {
     const std::vector<Task*> woken = tasks_;
     const std::vector<std::weak_ptr<Watcher>> told = watchers_;
     for (Task* const task : woken) co_await scheduler.wake(by, from, *task);
     const int64_t one = co_await wake_one(scheduler, by, from);
-    const bool enough = events == POLLIN || events == POLLOUT;  // who takes it leaves nothing
+    const bool enough = events == POLLIN || events == POLLOUT;  // one task uses it up
     for (const bool exclusive : {false, true})
       for (const auto& watcher : told) {
         const auto lives = watcher.lock();
@@ -87,7 +87,7 @@ class WaitQueue {
       }
     co_return one;
   }
-  // Wakes an exclusive task, if one sleeps: the value is 1.
+  // Wakes an exclusive task if one sleeps, and returns 1 then.
   Work wake_one(Scheduler& scheduler, Flow& by, uint32_t from) const {
     const auto sleeps = [](const Task* t) { return t->state == Task::State::sleeping; };
     const auto first = std::ranges::find_if(exclusive_, sleeps);

@@ -3,15 +3,16 @@
 //     Work futex_wake(Task& t) {
 //       co_await t.store(lock, 4, 1);       an access, which takes its time
 //       co_await t.spend(200'000);          ps that pass
-//       co_return woken;                    what the program finds in a0
+//       co_return woken;                    the value, for the program's a0
 //     }
 //
 // A Flow does such work: a task, or a hart without one. The hart's turn resumes the flow at an
 // event (Linux::proceed), and the flow goes on to the next thing that takes time: its
 // `next_access`, or its `pause`.
 //
-// Invariant: a Work begins when somebody awaits it, or when its flow takes it up, and ends before
-// its awaiter goes on; frames are plain memory, so that a run can be saved in their midst.
+// Invariant: a Work begins when another awaits it, or when its flow takes it up, and ends before
+// its awaiter goes on. Frames are plain memory, so that a run can be saved while works are under
+// way.
 #pragma once
 
 #include <coroutine>
@@ -35,7 +36,7 @@ class [[nodiscard]] Work {
       return Work(std::coroutine_handle<promise_type>::from_promise(*this));
     }
     std::suspend_always initial_suspend() noexcept { return {}; }
-    // At the end of a Work the flow goes on in the Work that has awaited it.
+    // At the end of a Work the flow goes on in the Work that awaits it.
     struct Back {
       bool await_ready() noexcept { return false; }
       std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> h) noexcept {
@@ -78,7 +79,8 @@ class Flow {
     work_.emplace(std::move(work));
     at_ = work_->handle();
   }
-  // Resumes the work as far as the next thing that takes time. False: it is done.
+  // Resumes the work until something takes time. `read`: the value that its last access read.
+  // False: the work is done.
   bool proceed(uint64_t read) {
     read_ = read;
     next_access.reset();
@@ -89,13 +91,13 @@ class Flow {
     return false;
   }
 
-  // The work is never done; whatever it holds is given back.
+  // Drops the work, which is never finished; its frames release what they hold.
   void abandon() { work_.reset(); }
 
   std::optional<Access> next_access;
   Time pause = 0;
 
-  // What flows await: an access, time that passes, somebody else.
+  // Awaitables of flows: an access, time that passes, another flow's action.
   struct Accessed {
     Flow& flow;
     Access access;
@@ -142,7 +144,7 @@ class Flow {
              .expected = expected}};
   }
   Accessed fence() { return {*this, {.kind = K::fence}}; }
-  // A software interrupt (I1).
+  // Sends a software interrupt to a hart (I1).
   Accessed interrupt(uint32_t hart) {
     const uint64_t msip = UC_CLINT_BASE + 4 * uint64_t{hart};
     return {*this, {.kind = K::write, .size = 4, .address = msip, .value = 1}};
@@ -152,13 +154,13 @@ class Flow {
     return {*this, {.kind = K::read, .size = 4, .address = address}};
   }
   Spent spend(Time time) { return {*this, time}; }
-  // The flow goes on when somebody else has it proceed: a task when it is installed on a hart.
+  // The flow goes on when another resumes it: a task, when it is installed on a hart.
   Suspended suspend() { return {*this}; }
 
  private:
   std::optional<Work> work_;    // the outermost; none: the flow has nothing to do
   std::coroutine_handle<> at_;  // the innermost, which is resumed next
-  uint64_t read_ = 0;           // what the last access read
+  uint64_t read_ = 0;           // value that the last access read
 };
 
 }  // namespace uncore

@@ -1,5 +1,5 @@
-// What the engine does for a guest beside its memory and devices: semihosting calls, the console,
-// and what markers tell.
+// Services of the engine to a guest, besides memory and devices: semihosting calls, the console,
+// and markers.
 //
 // Interface: call() and mark() for the harts; for the outcome the console, the operations, their
 // latencies and their pace; progress(), for the watchdog.
@@ -20,16 +20,17 @@ namespace uncore {
 
 class Services {
  public:
-  // `queue`: whose time a hart may have passed.
+  // `queue`: its time is the engine's; a hart's clock may be ahead of it.
   Services(uint32_t harts, const EventQueue& queue, FunctionalMemory& memory)
       : queue_(queue), memory_(memory), of_hart_(harts), kept_(harts) {}
 
-  // A semihosting call in a hart's registers. The exit code, if it ends the run.
+  // Performs a semihosting call, with a hart's registers `x`. Returns the exit code if it ends the
+  // run.
   std::optional<int> call(uint32_t hart, uint64_t* x);
-  // A marker at a hart's clock. How long it delays the hart, if it does.
+  // Handles a marker at a hart's clock. Returns the time for which it delays the hart, if it does.
   std::optional<Time> mark(uint32_t hart, unsigned code, uint64_t value, Time clock);
-  // The same where other harts do it at the same time, on other threads of the host: what concerns
-  // them all is kept until take_kept(). For markers that keepable() says.
+  // The same while other threads of the host do it for other harts: effects on common data are kept
+  // until take_kept(). Only for markers that are keepable().
   std::optional<Time> keep(uint32_t hart, unsigned code, uint64_t value, Time clock);
   void take_kept();
   static bool keepable(unsigned code) {
@@ -39,15 +40,15 @@ class Services {
 
   bool counts(uint32_t hart, Time at) const { return of_hart_[hart].counts(at); }
 
-  // Its kernel has seen it at work.
+  // The guest's kernel reports progress.
   void lives() { progress_ = queue_.now(); }
 
   Console console;
   uint64_t operations() const { return operations_; }
-  bool begun() const { return begun_; }  // a hart has begun what is measured
+  bool begun() const { return begun_; }  // a hart has begun its measured part
   const Latencies& latencies() const { return latencies_; }
   const Pace& pace() const { return pace_; }
-  Time progress() const { return progress_; }  // of the guest: its last operation or call
+  Time progress() const { return progress_; }  // time of the guest's last operation or call
 
  private:
   struct Kept {
@@ -64,7 +65,7 @@ class Services {
   const EventQueue& queue_;
   FunctionalMemory& memory_;
   std::vector<Operations> of_hart_;
-  std::vector<std::vector<Kept>> kept_;  // by hart
+  std::vector<std::vector<Kept>> kept_;  // of each hart
   uint64_t operations_ = 0;
   bool begun_ = false;
   Latencies latencies_;
@@ -93,7 +94,7 @@ inline void Services::take_kept() {
   }
 }
 
-// In any order.
+// Takes a marker's effects on common data, in any order of markers.
 inline void Services::take(const Kept& of) {
   const auto& [marked, code, clock] = of;
   if (marked.operations) progress_ = queue_.now();

@@ -1,5 +1,5 @@
-// Who the agents of a machine are (rule A1): cores are numbered first, then resolvers, inner levels
-// first, then memories; and who is whose child.
+// The agents of a machine (rule A1), and which is whose child. Cores are numbered first, then
+// resolvers, inner levels first, then memories.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ class Agents {
   bool is_memory(Agent a) const { return a >= first_memory_; }
   bool is_resolver(Agent a) const { return !is_core(a) && !is_memory(a); }
 
-  // The k-th of its kind, and the reverse.
+  // Number of the k-th resolver or memory among all agents, and the reverse.
   Agent resolver(std::size_t k) const { return first_resolver_ + static_cast<Agent>(k); }
   Agent memory(std::size_t k) const { return first_memory_ + static_cast<Agent>(k); }
   std::size_t resolver_number(Agent a) const {

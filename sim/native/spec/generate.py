@@ -80,7 +80,7 @@ def members(part: type) -> Iterator[Member]:
 
 
 def cpp(type_: Any) -> str:
-    """The type of a member, or nothing where it stays in Python; of a word "enum"."""
+    """The C++ type of a member; "" if it stays in Python, "enum" for a word of a fixed set."""
     if is_dataclass(type_):
         return f"{type_.__name__}Spec"
     if get_origin(type_) is tuple:
@@ -104,7 +104,7 @@ def _integer(type_: Any) -> str:
 
 
 def parts(part: type) -> list[type]:
-    """The dataclass after those that its members are of."""
+    """The dataclasses of its members, and then the dataclass itself."""
     parts_: list[type] = []
     for member in members(part):
         inner = member.type

@@ -1,8 +1,7 @@
-// What a throw comes to where C++ has no exceptions: the toolchain's library for WebAssembly has
-// none.
+// Handlers of `throw` for WebAssembly, whose toolchain has no library for exceptions.
 //
-// The engine throws only what no shipped machine, protocol or program brings about (each is checked
-// before), so a throw ends the module here, and the page says that the engine has stopped.
+// No shipped machine, protocol or program makes the engine throw (each is checked before), so a
+// throw ends the module here, and the page says that the engine has stopped.
 #include <cstddef>
 
 extern "C" {

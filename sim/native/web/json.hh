@@ -1,4 +1,4 @@
-// JSON, written: numbers, texts, lists of them, and objects by their fields.
+// Writes JSON: numbers, texts, lists of them, and objects by their fields.
 //
 // Interface: Json out; out.object([&](auto put) { put("name", value); });  out.text
 #pragma once
@@ -25,7 +25,7 @@ class Json {
   void value(T number) {
     text += std::to_string(number);
   }
-  // A number of JavaScript has 53 bits.
+  // Writes a hexadecimal string, because a number of JavaScript has 53 bits.
   void value(Wide number) {
     char digits[24];
     std::snprintf(digits, sizeof digits, "\"%llx\"", static_cast<unsigned long long>(number.bits));

@@ -1,8 +1,8 @@
-// A spec from words of 64 bits, in the order of each_field, and what that order is.
+// Reads a spec from words of 64 bits, in the order of each_field, and describes that order.
 //
-// Interface: from_words<MachineSpec>(words); shape<MachineSpec>(json) describes it to who writes
-// the words: a list's length comes first, bytes are packed eight to a word, a word of a fixed set
-// is its position.
+// Interface: from_words<MachineSpec>(words); shape(json, MachineSpec{}) describes the order to the
+// page, which writes the words. A list begins with its length, bytes are packed eight to a word, an
+// enumerator is its position.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // The engine for a page: functions over linear memory, one run at a time (docs/design.md, In the
-// browser). Specs come in as words (web/spec_words.hh), every reply goes out as JSON.
+// browser). Specs come in as words (web/spec_words.hh), replies go out as JSON.
 //
 // Interface, in the order of its use: uncore_shapes; uncore_room, uncore_start; uncore_step until
 // it is 0; uncore_outcome, uncore_memory, uncore_trace, uncore_stop, uncore_link. A text ends with
-// a zero. Whatever the engine throws ends the module (web/ending.cc).
+// a zero. An exception of the engine ends the module (web/ending.cc).
 #include <optional>
 #include <type_traits>
 #include <vector>
@@ -20,7 +20,7 @@ namespace uncore {
 namespace {
 
 std::optional<Engine> run;
-std::vector<uint64_t> room[2];  // for a machine, and for a job
+std::vector<uint64_t> room[2];  // words of a machine, of a job
 Json reply;
 std::vector<uint8_t> bytes;
 
@@ -65,7 +65,7 @@ FOR_PAGE(uncore_shapes) const char* uncore_shapes() {
   return say();
 }
 
-// Where so many words are written: of the machine (0), of the job (1).
+// Makes room for so many words, of the machine (0) or of the job (1), and returns their address.
 FOR_PAGE(uncore_room) uint64_t* uncore_room(uint32_t which, uint32_t words) {
   room[which].assign(words, 0);
   return room[which].data();
@@ -76,7 +76,7 @@ FOR_PAGE(uncore_start) void uncore_start() {
   run.emplace(from_words<MachineSpec>(room[0].data()), from_words<JobSpec>(room[1].data()));
 }
 
-// At most that many events, and about that many ps; 0 when the run has ended.
+// Runs at most that many events, and about that many ps. Returns 0 when the run has ended.
 FOR_PAGE(uncore_step) int uncore_step(uint32_t events, double span) {
   return run->step(events, static_cast<Time>(span));
 }
@@ -99,7 +99,7 @@ FOR_PAGE(uncore_outcome) const char* uncore_outcome() {
   return say();
 }
 
-// The newest bytes there, wherever a cache holds them.
+// Returns the newest bytes at an address, even if a cache holds them.
 FOR_PAGE(uncore_memory) const uint8_t* uncore_memory(double address, uint32_t size) {
   bytes.assign(size, 0);
   run->functional.read(static_cast<uint64_t>(address), size, bytes.data());
@@ -117,12 +117,12 @@ FOR_PAGE(uncore_trace) const char* uncore_trace() {
   return say();
 }
 
-// Where an agent is met about a line.
+// Returns the stop at which an agent handles a line.
 FOR_PAGE(uncore_stop) int32_t uncore_stop(uint32_t agent, double line) {
   return run->map.stop(agent, static_cast<uint64_t>(line));
 }
 
-// The n-th link of the route of a message about a line.
+// Returns the n-th link of the route of a message about a line.
 FOR_PAGE(uncore_link) int32_t uncore_link(int32_t source, int32_t target, double line, uint32_t n) {
   const uint64_t ordinal = run->map.ordinal(static_cast<uint64_t>(line));
   return run->fabric.path(source, target, ordinal)[n];

@@ -62,7 +62,7 @@ static void clock(void) {
   while (uc_now()) uc_pause();
 }
 
-// A negative time to the engine's own marker.
+// Gives the engine's delay marker a negative time.
 static void delay(void) {
   uint64_t before = uc_now();
   UC_MARK(UC_MARK_DELAY, -1000ul);
@@ -76,8 +76,8 @@ static uint64_t depth(uint64_t n) {
 
 static void recurse(void) { depth(1); }
 
-// What stands between LR and SC takes longer than the line is kept (rule C6.2): another hart's LR
-// takes it, and is too slow in turn. An SC that failed before an operation has no part in it.
+// Takes longer from LR to SC than the line is kept (rule C6.2): another hart's LR takes the line,
+// and is too slow in turn. The first SC fails before an operation, and has no part in this.
 static void livelock(void) {
   uint64_t failed, other;
   __asm__ volatile("sc.d %0, zero, (%1)" : "=&r"(failed) : "r"(&other) : "memory");

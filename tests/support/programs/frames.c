@@ -8,10 +8,10 @@ UC_PARAM(choice, what, FIXED_17K,
 UC_PARAM(u64, bytes, 1 << 20, "", "of what the program itself measures out");
 
 static struct {
-  UC_ALIGNED uint64_t before[1 << 17];  // where the frame of hart 0 would be
+  UC_ALIGNED uint64_t before[1 << 17];  // an overrun of hart 0's stack would write here
 } globals;
 
-// Where, the compiler cannot know: the whole frame is there.
+// Writes one byte, the compiler cannot know which: so it must keep the whole frame.
 static void touch(volatile char* frame) { frame[bytes & 7] = 1; }
 
 #define FIXED(name, size)                            \

@@ -39,7 +39,7 @@ UC_TABLE(taken, "ns", "when the hart took its last IPI");
 #define JUMP_TABLES 1024  // bytes, at most, before `plans`
 static char* places;
 
-// What the trap handler below needs, in a line of its own; mscratch points to it.
+// Memory for the trap handler below, in a line of its own; mscratch points to it.
 static struct {
   UC_ALIGNED uint64_t saved;  // the offsets 0, 8, 16 stand in the handler
   volatile uint64_t taken;
@@ -83,7 +83,7 @@ struct span {
       : "r"(when), "r"(at)                                     \
       : "memory", "t0", "t1")
 
-// What is seldom done, apart as the steps below.
+// Seldom used steps, in a function of their own as those below.
 __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t what, char* at) {
   struct span span = {0, 0};
   switch (what) {

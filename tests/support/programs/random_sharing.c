@@ -24,7 +24,7 @@ enum { PIECES = COUNTERS, XORED, SWAPPED, ADDED, WORDS };
 static char* shared;
 static uint64_t all_lines, per_hart;  // shared lines; counters of each hart
 
-// What one hart knows: in lines of its own.
+// Private knowledge of one hart, in lines of its own.
 struct knowledge {
   UC_ALIGNED uint64_t random;
   uint64_t written;       // the last number this hart has written to its counters
@@ -52,7 +52,7 @@ static uint64_t draw(struct knowledge* self, uint64_t below) {  // xorshift64
   return (x >> 16) % below;
 }
 
-// What counter `turn` holds when the hart has written the number `last`, and no later one.
+// Returns the value of counter `turn` once the hart has written the number `last`, and no later.
 static uint64_t reached(uint64_t last, uint64_t turn) {
   uint64_t back = (last % per_hart + per_hart - turn) % per_hart;
   return last > back ? last - back : 0;

@@ -1,4 +1,4 @@
-"""What articles claim, asked of the simulator: `uncore claims`.
+"""Claims of articles, asked of the simulator: `uncore claims`.
 
 The files:
 
@@ -59,7 +59,7 @@ def _status(rows: Sequence[Row]) -> int:
 
 
 def ask(claims: Sequence[Claim], cores: int) -> list[Row]:
-    """Runs what the claims need, each job once, and judges; interrupted, judges what is there."""
+    """Runs the jobs of the claims, each once, and judges; if interrupted, judges those finished."""
     needed = {claim.id: claim.jobs() for claim in claims}
     jobs = list(dict.fromkeys(job for runs in needed.values() for job in runs.values()))
     wrong: dict[_Key, str] = {}
@@ -74,7 +74,7 @@ def ask(claims: Sequence[Claim], cores: int) -> list[Row]:
 
 
 def _key(job: Job) -> _Key:
-    """What a curve and its points have in common, however long its runs are made."""
+    """The choices that a curve's points share, however long its runs are made."""
     parameters = [given for given in job.parameters if given[0] not in (OPS, LASTS)]
     where = job.machine.id, job.overrides, job.placement, job.smt, job.home
     return where, job.program.sha256, tuple(parameters)

@@ -1,4 +1,4 @@
-"""What a claim can ask of a run: amounts of a point, and of the curve over its thread counts.
+"""Amounts that a claim can ask of a run: of a point, and of the curve over its thread counts.
 
     curve.at(64).throughput       curve.point.throughput, where the run has one thread count
     curve.peak                    README.md lists all
@@ -20,21 +20,21 @@ from msgspec import UnsetType
 from uncore.result import Point, Result
 from uncore.result.repeats import rate, repeats
 
-Seed = int | UnsetType  # of a point
-NS = {"ps": 1e-3, "ns": 1.0, "us": 1e3}  # other units are numbers as they stand
+Seed = int | UnsetType  # a point's seed; UNSET: lockstep
+NS = {"ps": 1e-3, "ns": 1.0, "us": 1e3}  # numbers of other units stay as they are
 KNEE = 0.9
 
 
 @dataclass(frozen=True)
 class Amounts:
-    """Of one point."""
+    """Amounts of one point."""
 
     of: Point
-    units: Mapping[str, str]  # of the program's tables
+    units: Mapping[str, str]  # table of the program -> unit
 
     @property
     def throughput(self) -> float:
-        """Operations a second, all threads."""
+        """Operations per second of all threads."""
         return rate(self.of)
 
     @property
@@ -44,26 +44,26 @@ class Amounts:
 
     @property
     def interval(self) -> float:
-        """ns from one operation to the next, whoever does it."""
+        """ns from one operation to the next, of any thread."""
         return 1e9 / self.throughput
 
     @property
     def p50(self) -> float:
-        """ns, latency of operations."""
+        """Median latency of operations, in ns."""
         return self._latency("p50")
 
     @property
     def p99(self) -> float:
-        """ns, latency of operations."""
+        """99th percentile of the latency of operations, in ns."""
         return self._latency("p99")
 
     @property
     def unfairness(self) -> float:
-        """Operations of the thread that did most, over those of the one that did least."""
+        """The most operations of a thread, divided by the fewest."""
         return max(self.of.thread_ops) / min(self.of.thread_ops)
 
     def fetched(self, *classes: str) -> float:
-        """Lines fetched per operation; those of some distance classes."""
+        """Lines fetched per operation; with `classes` only those from these distances."""
         moved = self.of.transfers
         if moved is None:
             raise ValueError(f"no transfers: {self.of.absent['transfers']}")
@@ -74,7 +74,7 @@ class Amounts:
         return self.of.tables[table][row][column] * NS.get(self.units[table], 1.0)
 
     def typical(self, table: str, column: int | None = None) -> float:
-        """The median of a column, zeros left out; without a column, of the table."""
+        """The median of a column, or of the whole table, without zeros."""
         cells = [
             cell
             for row in self.of.tables[table]
@@ -91,7 +91,7 @@ class Amounts:
 
 @dataclass(frozen=True)
 class Curve:
-    """Of a run with one seed, by thread counts."""
+    """Amounts by thread count, of a run with one seed."""
 
     points: Mapping[int, Amounts]
 
@@ -111,18 +111,18 @@ class Curve:
 
     @property
     def point(self) -> Amounts:
-        """The only one."""
+        """The amounts of the only thread count; an error if there are several."""
         (only,) = self.points.values()
         return only
 
     @property
     def best(self) -> float:
-        """Operations a second at the thread count that has most."""
+        """The highest throughput, in operations per second."""
         return self.at(self.peak).throughput
 
     @property
     def peak(self) -> int:
-        """That thread count."""
+        """The thread count with the highest throughput."""
         return max(self.points, key=lambda threads: self.at(threads).throughput)
 
     @property

@@ -1,4 +1,4 @@
-"""A claim: what was claimed, which runs ask for it, and the function of them that answers.
+"""A claim: its text, its runs, and the function of their results that answers it.
 
     @claim("free() takes 242 ns", expected=figure(242), unit="ns", runs=FREE, ...)
     def free_local(local: Curve) -> float:
@@ -6,9 +6,9 @@
 
     free_local.jobs() -> the job of each run     free_local.amount(curves) -> the number
 
-A claim's name is its function's, with hyphens; the function's parameters are those of its runs that
-it needs.  It is asked once of the curves of each seed.  What may be written is explained in
-README.md.
+A claim's name is its function's, with hyphens; the function's parameters name the runs that it
+needs.  It is called once for each seed, with the curves of that seed.  README.md explains what
+may be written.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ENGINE = "native"
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """A curve: the words of `uncore run`."""
+    """The runs of a curve, given by arguments of `uncore run`."""
 
     machine: str
     workload: str
@@ -60,7 +60,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """What `claim` makes of a function."""
+    """A function of an article's file, with the arguments of its decorator `claim`."""
 
     id: str
     claim: str
@@ -80,7 +80,7 @@ class Claim:
                 raise ValueError(f"{self.id}: there is no run '{run}'.{nearest(run, self.runs)}")
 
     def jobs(self) -> dict[str, Job]:
-        """Of each run."""
+        """The job of each run."""
         jobs = {}
         for name, run in self.runs.items():
             try:
@@ -90,14 +90,14 @@ class Claim:
         return jobs
 
     def amount(self, curves: Mapping[str, Curve]) -> float:
-        """What the runs answer; UserError where a result does not hold what is asked."""
+        """Returns the runs' answer; raises UserError if a result does not hold what is asked."""
         try:
             return float(self.answer(**{run: curves[run] for run in self._asked()}))
         except (LookupError, TypeError, ValueError, ZeroDivisionError) as error:
             raise UserError(f"claim {self.id} has no value: {error!r}") from None
 
     def _asked(self) -> list[str]:
-        """The runs that the function needs; all, where it takes any."""
+        """The runs that the function names; all, if it takes any."""
         parameters = inspect.signature(self.answer).parameters.values()
         if any(one.kind == one.VAR_KEYWORD for one in parameters):
             return list(self.runs)

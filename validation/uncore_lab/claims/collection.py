@@ -1,8 +1,8 @@
-"""All claims, and all that is none.
+"""All claims, and the figures that are no experiment.
 
 load(ids) -> claims in the order of their names; no ids: all of them
 figures() -> every figure that the articles state, by its number
-unasked() -> those that are no experiments, with the reason
+unasked() -> those that are no experiment, with the reason
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class Figure(NamedTuple):
     """A line of figures.csv."""
 
     article: str
-    where: str  # in the article
+    where: str  # place in the article
     quantity: str
-    value: str  # as it is written there
+    value: str  # text of the article
     unit: str
 
 
 def load(ids: Sequence[str] = ()) -> list[Claim]:
-    """The claims of these names, or all."""
+    """The claims with these names, or all."""
     known = _known()
     for name in ids:
         if name not in known:
@@ -62,6 +62,6 @@ def figures() -> dict[int, Figure]:
 
 
 def unasked() -> list[tuple[list[int], str, str]]:
-    """(figures, what they are, why the simulator is not asked)."""
+    """Tuples of figures, their description, and the reason why the simulator is not asked."""
     groups = tomllib.loads(UNASKED.read_text())["group"]
     return [(group["figures"], group["what"], group["why"]) for group in groups]

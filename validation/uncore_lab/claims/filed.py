@@ -38,7 +38,7 @@ def table(rows: Sequence[Row]) -> files.Table:
 
 
 def rows(claims: Sequence[Claim]) -> list[Row]:
-    """The claims with their answers on file, and the verdicts that were given to them."""
+    """The claims with their answers on file, and their verdicts at that time."""
     lines = {line["claim"]: line for line in files.load(NAME)}
     return [_row(claim, lines[claim.id]) for claim in claims]
 

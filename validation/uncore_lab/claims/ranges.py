@@ -1,7 +1,7 @@
 """Ranges that are claimed, with their precision: the article's own, or a reason.
 
-figure(242)             a number of the article, give or take a tenth
-about(1100)             one that it calls so, or writes with a tilde: a fifth
+figure(242)             a number of the article, within a tenth
+about(1100)             a number given as "about", or with a tilde: within a fifth
 stated(20, 80)          a range of the article
 exactly(4)              a count
 because(0, 0.1, why)    another, with its reason
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-FIGURE, ABOUT = 0.1, 0.2  # of the number, to either side
+FIGURE, ABOUT = 0.1, 0.2  # relative tolerances, to either side
 
 
 @dataclass(frozen=True)

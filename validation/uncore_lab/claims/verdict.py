@@ -1,13 +1,13 @@
 """A number against the range that was claimed.
 
 reproduced       within the range
-same direction   a comparison (`neutral` says where neither side wins): won by the same side;
+same direction   a comparison (at `neutral` neither side wins): won by the same side;
                  an amount: within a factor of two of the range
 not reproduced   neither; the claim says which mechanism the model lacks
 illustration     within the range, but a number of the model was fitted to this very claim
 not run          a self-check or a guest failed, or the user interrupted
 
-The number is the median of what the seeds answer, and the verdict is the median's.  `agree` counts
+The number is the median of the seeds' answers, and the verdict is the median's.  `agree` counts
 the seeds whose own answer has that verdict.
 """
 
@@ -39,7 +39,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     got: float | None  # the median over seeds
     got_min: float | None
     got_max: float | None
-    seeds: int  # that answered
+    seeds: int  # number that answered
     agree: int  # of them with this verdict
     fitted: list[str]
     verdict: str
@@ -47,7 +47,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judge(claim: Claim, answers: Sequence[float], failure: str = "") -> Row:
-    """`answers`: one a seed; empty where nothing came of it, and `failure` says why."""
+    """Judges a claim by its `answers`, one per seed; none: `failure` is the reason."""
     got = median_low(answers) if answers else None
     found = NOT_RUN if got is None else verdict(claim, got)
     return Row(
@@ -79,7 +79,7 @@ def verdict(claim: Claim, got: float) -> str:
 
 
 def _like(got: float, low: float, high: float) -> bool:
-    """Whether a ratio lies on the range's side of 1, neither next to it nor far beyond."""
+    """True if a ratio lies on the range's side of 1, neither next to it nor far beyond."""
     if high <= 1 and got > 0:
         got, low, high = 1 / got, 1 / high, 1 / low if low > 0 else float("inf")
     return (

@@ -1,9 +1,9 @@
 """Numbers of claims as people read them.
 
-summary(rows)            how many of each verdict
+summary(rows)            the number of each verdict
 amount(value, unit)      12.3 ns, or a range of them
 over_seeds(row)          6.2 to 19.7 x: the least and the greatest answer
-verdict(row)             the verdict, and of how many seeds, where they differ
+verdict(row)             the verdict, and of how many seeds if they differ
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from uncore_lab.claims.verdict import VERDICTS, Row
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """How many of each verdict, and how many without a fitted number."""
+    """Counts the claims of each verdict, and those without a fitted number."""
     counts = Counter(row.verdict for row in rows)
     free = [row for row in rows if not row.fitted]
     held = sum(row.verdict in VERDICTS[:2] for row in free)
@@ -30,7 +30,7 @@ def summary(rows: Sequence[Row]) -> str:
 
 
 def over_seeds(row: Row) -> str:
-    """Empty where all seeds answer alike."""
+    """The least and the greatest answer; empty if all seeds answer alike."""
     if row.got_min is None or row.got_min == row.got_max:
         return EMPTY
     return f"{_number(row.got_min)} to {amount(row.got_max, row.unit)}"

@@ -1,14 +1,14 @@
-// What an interprocessor interrupt costs its sender, by membarrier(PRIVATE_EXPEDITED).
+// Cost of an interprocessor interrupt to its sender, by membarrier(PRIVATE_EXPEDITED).
 //
 // The call returns when every processor that runs a thread of this process has executed a barrier;
 // Linux interrupts those that do, and only those. So with the other threads running it is an IPI to
 // each of them, there and back; with all of them asleep it is the same call without any. No other
 // system call sends IPIs to chosen processors and waits, without privileges.
 //
-// Whether an IPI was really sent, nobody tells. So the others run a loop that reads the clock: who
-// is interrupted sees a gap. Hart 0 calls only when all of them are seen running, and notes of each
-// call how many saw a gap meanwhile: calls without one (the thread was preempted just then, or the
-// interrupt was too short to be seen) must not be counted with the rest.
+// Linux does not tell if it sent an IPI. So the others run a loop that reads the clock, and sees a
+// gap when it is interrupted. Hart 0 calls only when it sees all of them running, and records with
+// each call how many saw a gap meanwhile: calls without one (the thread was preempted just then, or
+// the interrupt was too short to be seen) must not be counted with the rest.
 //
 // No guest: it is a system call that is measured.
 #define _GNU_SOURCE
@@ -25,7 +25,7 @@ UC_PARAM(choice, others, OTHERS_RUN, "run|sleep", "what the other threads do");
 UC_TABLE(call, "ns", "a row a call: how long it took; how many others were interrupted meanwhile");
 UC_TABLE(quiet, "ns", "a row a thread: median and longest turn of its loop before the calls");
 
-#define TURNS 4096  // of the loop before the calls
+#define TURNS 4096  // in the loop before the calls
 
 static struct watch {
   UC_ALIGNED _Atomic uint64_t beats;  // turns of the loop
@@ -53,8 +53,8 @@ static int ascending(const void* a, const void* b) {
 
 void qsort(void* base, size_t count, size_t size, int (*compare)(const void*, const void*));
 
-// How long a turn takes when nothing disturbs it; twice that, and the time of the shortest
-// interrupts, is too long.
+// Returns the longest turn, in ns, that counts as undisturbed: twice the median turn, and 100 ns
+// for the shortest interrupts.
 static uint64_t longest_quiet(unsigned id) {
   uint64_t last = uc_now();
   for (unsigned turn = 0; turn < TURNS; turn++) {

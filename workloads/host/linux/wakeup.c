@@ -1,4 +1,4 @@
-// What it takes to wake a thread that sleeps on another processor: Linux's futex(2).
+// Time to wake a thread that sleeps on another processor, by Linux's futex(2).
 //
 // The waker changes a word and calls FUTEX_WAKE; the kernel makes the sleeper runnable and, if its
 // processor idles, sends it an interprocessor interrupt or writes the word it monitors. A wake-up
@@ -6,7 +6,7 @@
 // the idle state, a switch of context. The deeper the state the processor has sunk into, the
 // longer: `idle` is how long it is left alone before.
 //
-// No guest: it is a system call that is measured. Threads are told by uncore.h as anywhere else.
+// No guest: it is a system call that is measured. uncore.h makes the threads, as anywhere else.
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
-// What one task pays for others in a simulated kernel, in microseconds: the median of ROUNDS calls
-// on CPU 0, after one that is not counted.
+// Costs to one task of calls that involve other CPUs of a simulated kernel, in microseconds: the
+// median of ROUNDS calls on CPU 0, after one that is not counted.
 //
 //     paths munmap|protect|membarrier|expedited|grace N...   while N threads run on other CPUs
 //     paths far CPU...        munmap, while one thread runs on that CPU

@@ -1,7 +1,7 @@
 // will-it-scale's tests in a simulated kernel, as short as simulated time is dear.
 //
-//     TEST [-t] TASKS...    operations a second of so many processes (-t: threads) that run
-//     testcase()
+//     TEST [-t] TASKS...    operations a second of so many processes (-t: threads),
+//                           each of which runs testcase()
 //
 // Linked with one of its tests/*.c.  Task i is pinned to CPU i.  Counting begins half a millisecond
 // after the last task has counted once, and lasts MS milliseconds of the environment, 1 without.
@@ -85,7 +85,7 @@ static double measure(const char* name, int count) {
   return (sum(count) - before) / (to - from);
 }
 
-// In a process of its own, which ends with all its tasks.
+// Measures a point in a process of its own, which ends with all its tasks.
 static void point(const char* name, int threads, int count) {
   tasks = mmap(NULL, (MOST + 1) * sizeof *tasks, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                -1, 0);

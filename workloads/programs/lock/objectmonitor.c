@@ -50,7 +50,7 @@ struct contender {
 
 typedef _Atomic(struct contender*) one_t;
 
-// On one line each what HotSpot keeps apart: the owner beside the queues, the successor with them.
+// Lines as in HotSpot: the owner has one to itself, the queues and the successor share another.
 static struct {
   _Alignas(LINE) one_t owner;
   one_t queue, arrivals, successor, responsible;
@@ -120,7 +120,7 @@ static bool no_successor(struct contender* self) {
   return true;
 }
 
-// Whether it got the monitor; `in_vain` where the time was up, and nobody had taken it meanwhile.
+// Spins until `left` turns are over. True if it got the monitor. `in_vain`: the same owner held on.
 static bool watch(struct contender* self, bool* in_vain) {
   int left = atomic_load_explicit(&monitor.spinning, memory_order_relaxed);
   *in_vain = false;
@@ -161,7 +161,7 @@ static bool spun(struct contender* self) {
   return try(self);
 }
 
-// True where it could take the monitor instead.
+// Pushes the contender onto the arrivals. True if it took the monitor instead.
 static bool arrives(struct contender* self) {
   atomic_store_explicit(&self->where, ARRIVED, memory_order_relaxed);
   struct contender* first = atomic_load(&monitor.arrivals);

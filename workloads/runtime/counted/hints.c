@@ -1,5 +1,5 @@
-// What uncore_hints.h marks, counted where a program is compiled for this computer: beside it, by
-// `uncore run --host`. At exit the pipe UNCORE_TOLD gets the time from before main() to then, and a
+// Counts the marks of uncore_hints.h in a program compiled for this computer; `uncore run --host`
+// links this to it. At exit the pipe UNCORE_TOLD gets the time from before main() to then, and a
 // line for each thread that has marked operations: how many, when they began and ended, in ns.
 #define _GNU_SOURCE
 #include <stdatomic.h>

@@ -97,7 +97,7 @@ void uc_ipi_many(const uint64_t set[], unsigned n) {
   }
   volatile uint64_t* words = (volatile uint64_t*)UC_MULTICAST_BASE;
   for (unsigned word = 0; word < (n + 63) / 64; word++) {
-    unsigned harts = n - 64 * word;  // of this word and the next ones
+    unsigned harts = n - 64 * word;  // in this word and the next ones
     words[word] = harts < 64 ? set[word] & ((1ul << harts) - 1) : set[word];
   }
   *(volatile uint64_t*)(UC_MULTICAST_BASE + UC_MULTICAST_SEND) = 1;

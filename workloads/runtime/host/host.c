@@ -23,7 +23,7 @@
 
 #include "../runtime.h"
 
-#define ARENA (1ul << 34)  // of addresses, for each node; memory is taken as it is touched
+#define ARENA (1ul << 34)  // bytes of addresses for each node; memory is taken as it is touched
 #define IPI SIGUSR1
 #define PAUSES_BEFORE_YIELD 256
 
@@ -53,7 +53,7 @@ void uc_work(int64_t n) {
   for (; n > 0; n -= 2) __asm__ volatile("" ::: "memory");
 }
 
-// Where threads outnumber processors, spinning for one that does not run helps nobody.
+// Yields at times: if threads outnumber processors, the awaited thread may have none to run on.
 void uc_pause(void) {
   if (++self.pauses % PAUSES_BEFORE_YIELD == 0)
     sched_yield();

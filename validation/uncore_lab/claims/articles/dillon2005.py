@@ -12,7 +12,7 @@ from uncore_lab.claims.amounts import Curve
 from uncore_lab.claims.claim import Run, claim
 from uncore_lab.claims.ranges import about, figure
 
-# His traces have one CPU that frees and one that is freed to; FIFOs are those of his kernel.
+# In his traces one CPU frees memory of the other; FIFOs are those of his kernel.
 CPUS = partial(Run, machine="athlonx2-3800", threads="2")
 FREE_RUN = partial(CPUS, workload="sched/slab")
 FREE = {
@@ -21,7 +21,7 @@ FREE = {
     "active": FREE_RUN(set={"free": "active", "ways": "one", "crossbar": "2005"}),
 }
 OWNER, FREEING = 0, 1  # CPUs
-RECORD = 40  # ns of trace
+RECORD = 40  # ns that a record of the trace costs
 
 
 @claim(
@@ -167,7 +167,7 @@ def ipiq_ratio(single: Curve, burst: Curve) -> float:
 
 
 FRAMES_RUN = partial(CPUS, workload="sched/netintr")
-# look: polling a card that had nothing took him 300 ns.
+# look: he measured 300 ns to poll a card that had received nothing.
 FRAMES = {
     "one": FRAMES_RUN(set={"frames": 1, "look": "300ns"}),
     "six": FRAMES_RUN(set={"frames": 6, "look": "300ns"}),

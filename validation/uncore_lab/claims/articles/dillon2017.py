@@ -55,7 +55,7 @@ def counter_xeon(counter: Curve) -> float:
     return counter.point.time
 
 
-# work: a fault that meets nobody takes 5.7 us of a thread (5.6 M/s on 32).
+# work: a fault without contention takes 5.7 us of a thread (5.6 M/s on 32).
 LISTS_RUN = partial(Run, machine="e52620v4x2", workload="kernel/page_fault", threads="32")
 LISTS = {
     "percpu": LISTS_RUN(set={"queues": "percpu", "work": 33000, "ops": 20}),

@@ -1,4 +1,4 @@
-"""Macy 2018, Cache Locality and Locking for Existence Guarantees: structures laid out otherwise."""
+"""Macy 2018, Cache Locality and Locking for Existence Guarantees: other layouts of structures."""
 
 from __future__ import annotations
 
