@@ -14,7 +14,7 @@ from tests.support.two_levels import JOIN, ROOT, levels
 
 from uncore.topology.machine import Machine
 
-FOLDER = ["migratory", "migratory-moesi"]
+FOLDER = ["migratory", "migratory-mesif", "migratory-moesi"]
 
 
 def transactions(machine: Machine, plans: list[list[Step]]) -> polars.DataFrame:

@@ -31,7 +31,7 @@ BEND = 16  # bend of an arrow, so that the arrow back lies beside it
 LETTER, LINE = 7.2, 15  # width of a letter and height of a line in 12 px labels
 # positions of a label along its arrow, as shares
 SHARES = (0.5, 0.4, 0.6, 0.32, 0.68, 0.25, 0.75, 0.18, 0.82)
-OFFSETS = (0, 14, -14, 28, -28, 42, -42)  # and how far beside it
+OFFSETS = (0, 14, -14, 28, -28, 42, -42, 56, -56, 70, -70, 84, -84)  # and how far beside it
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]

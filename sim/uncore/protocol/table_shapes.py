@@ -20,7 +20,11 @@ IN_JOINS = ("Stays",)  # the client events that the upper half of a join has alo
 VARIANTS = ("msi", "mesi", "mesif", "moesi", "mosi")
 # Beside them a shipped protocol is a folder of tables, like a user's own, and the tag whose rows
 # are taken, there and of the shipped tables that the folder lacks.
-FOLDERS = {"migratory": ("migratory", "mesi"), "migratory-moesi": ("migratory", "moesi")}
+FOLDERS = {
+    "migratory": ("migratory", "mesi"),
+    "migratory-mesif": ("migratory", "mesif"),
+    "migratory-moesi": ("migratory", "moesi"),
+}
 PROTOCOLS = (*VARIANTS, *FOLDERS)
 
 
