@@ -136,3 +136,22 @@ def test_python_gives_the_same_effects(uncore):
     rows = foretold(uncore, *SHARED, "--only", "layout")
     assert [row["throughput"] for row in effects.to_rows()] == [row["throughput"] for row in rows]
     assert "apart from" in effects._repr_html_()
+
+
+def test_open_choice_of_a_machine_is_asked_first_even_if_it_loses(uncore):
+    words = ("ring:4", "lock/ticket", "--threads", "4", "--set", "ops=20", "--repeat", "1")
+    assert foretold(uncore, *words)[0]["kind"] != "protocol"
+    for with_ in ("alternative_protocol=migratory", "alternative_protocol=msi"):
+        rows = foretold(uncore, *words, "--with", with_)
+        other = with_.partition("=")[2]
+        assert rows[0]["change"] == f"protocol {other}" and rows[0]["where"] == "machine"
+        assert f"--with protocol={other}" in rows[0]["words"]
+        (again,) = json.loads(uncore(*shlex.split(rows[0]["run"])[1:], "--json").out)
+        assert again["throughput"] == rows[0]["throughput"]
+
+
+def test_run_says_once_that_a_machine_has_an_open_choice(uncore):
+    done = uncore("run", "r7900x", "counter/atomic", "--threads", "1,2", "--set", "ops=20")
+    assert done.err.count("r7900x: to load and then change a line written elsewhere costs") == 1
+    known = uncore("run", "x6130x2", "counter/atomic", "--threads", "1", "--set", "ops=20")
+    assert "written elsewhere" not in known.err

@@ -31,6 +31,7 @@ from uncore.result.schema import by_seed
 from uncore.study.fences.history import hint
 from uncore.support.printable import plain
 from uncore.support.signals import saving
+from uncore.topology import migration
 
 Seen = tuple[Job, dict[str, Any]]  # observations of one point, by observer
 # job of a point whose program went wrong, or was interrupted, and the exception
@@ -113,6 +114,9 @@ def _hint(jobs: Sequence[Job]) -> None:
     programs = {job.program.path: job for job in jobs if not job.program.linux}
     for advice in filter(None, map(hint, programs.values())):
         note(advice)
+    machines = {job.machine.id: job.machine for job in jobs}.values()
+    for open_choice in filter(None, map(migration.open_choice, machines)):
+        note(open_choice)
 
 
 def _probes(**switches: object) -> Probes:

@@ -35,10 +35,12 @@ from uncore.result.repeats import rate
 from uncore.result.sharing import costs
 from uncore.result.steady import interval
 from uncore.topology.load import stated
+from uncore.topology.migration import open_choice
 
-Kind = Literal["layout", "home", "atomics", "distance", "number", "line"]
+Kind = Literal["protocol", "layout", "home", "atomics", "distance", "number", "line"]
 Where = Literal["program", "machine", "bound"]
 WHERE: dict[Kind, Where] = {
+    "protocol": "machine",
     "layout": "program",
     "home": "program",
     "atomics": "machine",
@@ -83,10 +85,12 @@ class Effect:
         return self.runs.median
 
     @property
-    def rank(self) -> tuple[bool, int, float]:
-        """Sort key: changes before bounds; in each, gains, then doubtful effects, then losses."""
+    def rank(self) -> tuple[bool, bool, int, float]:
+        """Sort key: the machine's open choice, then changes, then bounds; in each, gains, then
+        doubtful effects, then losses."""
         surely = 1 if self.doubtful else 0 if self.throughput > 0 else 2
-        return self.change.where == "bound", surely, -self.throughput
+        change = self.change
+        return change.kind != "protocol", change.where == "bound", surely, -self.throughput
 
 
 @dataclass(frozen=True, repr=False)
@@ -215,7 +219,9 @@ def changes(machine: str, job: Job, observed: Observed) -> Iterator[Change]:
     yield from _lines(job, observed)
     if not job.program.linux:  # memory of a Linux program cannot be moved
         yield from _layouts(job, observed)
-    yield from _times(_Machine(machine, job))
+    loaded = _Machine(machine, job)
+    yield from _open_choice(loaded)
+    yield from _times(loaded)
     yield from _homes(job)
 
 
@@ -275,6 +281,13 @@ class _Machine:
             words_ = tuple(part for word in words for part in ("--with", word))
             job = replace(self.job, machine=machine, overrides=overrides)
             yield Change(kind, what, words_, job)
+
+
+def _open_choice(machine: _Machine) -> Iterator[Change]:
+    """The protocol that the real machine may have instead."""
+    if open_choice(machine.job.machine):
+        other = machine.job.machine.alternative_protocol
+        yield from machine.changed("protocol", f"protocol {other}", protocol=other)
 
 
 def _times(machine: _Machine) -> Iterator[Change]:

@@ -93,6 +93,16 @@ class Machine:
     numbers: tuple[Number, ...] = field(
         "numbers of its files, with sources", default=(), compare=False, native=False
     )
+    protocol_source: str = field(
+        "why the machine has this protocol", default="", compare=False, native=False
+    )
+    alternative_protocol: str = field(
+        "protocol that the real machine may have instead, where that is not known",
+        Word("alternative_protocol", words=(*PROTOCOLS, "none"), default="none"),
+        default="none",
+        compare=False,
+        native=False,
+    )
     unknowns: tuple[tuple[str, str], ...] = field(
         "what is not known of the real machine",
         Text(

@@ -8,7 +8,7 @@ the machine is: what the machine carries from then on is what its tables say.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from uncore.topology.units import UnitError
 class Protocol:
     name: str
     texts: tuple[tuple[str, str], ...] = ()  # a user's own tables: file and contents
+    source: str = ""
 
     @cached_property
     def tables(self) -> tables.Tables:
@@ -54,4 +55,4 @@ def read_protocol(top: Table) -> Protocol:
             raise UnitError(str(error)) from None
         return Protocol(directory.resolve().name, tables.carried(loaded))
 
-    return top.read("protocol", chosen)
+    return replace(top.read("protocol", chosen), source=leaf.source if leaf else "")

@@ -56,6 +56,8 @@ def resolve(root: Branch, identifier: str, ledger: Ledger) -> Machine:
         name=top.text("name"),
         protocol=protocol.name,
         tables=protocol.texts,
+        protocol_source=protocol.source,
+        alternative_protocol=top.word("alternative_protocol"),
         levels=tree.levels,
         shape=tuple((*c.ancestors, c.index) for c in tree.groups("core")),
         threads_per_core=most,

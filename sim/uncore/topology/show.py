@@ -11,6 +11,7 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
+from uncore.topology import migration
 from uncore.topology.machine import Core, Machine, Resolver
 
 RESOLVER = (
@@ -34,6 +35,7 @@ def tree_text(machine: Machine) -> str:
         f"{machine.name} ({machine.id})",
         f"{machine.cores} cores, {machine.harts} harts, {_memories(machine)},"
         f" {machine.protocol.upper()}{', hashed routes' * machine.hashed_routes}",
+        migration.description(machine),
     ]
     lines = list(head)
     for depth, level in enumerate(machine.levels[:-2]):
