@@ -23,7 +23,7 @@ from uncore.host import pinned, sysfs
 from uncore.result.schema import Point
 from uncore_lab.figures import CONTENDED, hardware
 from uncore_lab.figures.simulate import handoffs
-from uncore_lab.measure import bench, plan, record
+from uncore_lab.measure import bench, plan, record, report
 from uncore_lab.measure import machine_file as describe
 from uncore_lab.measure.measure import measure
 
@@ -35,15 +35,16 @@ SMALL_EFFORT = plan.Effort(samples=3, rounds=20, again=2, runs=2, run_ns=1e4, wa
 class Simulated:
     """A bench whose processors are harts of a machine."""
 
-    def __init__(self, recorded: Recorded = RECORDED) -> None:
-        self.hart = {recorded.number_of(h): h for h in range(MACHINE.harts)}
+    def __init__(self, recorded: Recorded = RECORDED, machine: topology.Machine = MACHINE) -> None:
+        self.hart = {recorded.number_of(h): h for h in range(machine.harts)}
+        self.machine = machine
 
     def play(self, name, cpus, parameters, tick=None) -> Point:
         if name.startswith(bench.LINUX_PROGRAMS):
             raise GuestError(f"{name}: a simulated machine runs no Linux")
         placement = ",".join(str(self.hart[cpu]) for cpu in cpus)
         plain = {key: value for key, value in parameters.items() if key != "patience"}
-        job = make_job(MACHINE, name, [len(cpus)], parameters=plain, placement=placement)
+        job = make_job(self.machine, name, [len(cpus)], parameters=plain, placement=placement)
         return execute([job])[0].points[0]
 
 
@@ -210,3 +211,22 @@ def test_another_system_is_refused(monkeypatch) -> None:
     monkeypatch.setattr(pinned, "missing", lambda: "the host build knows Linux x86_64")
     with pytest.raises(UserError, match="knows Linux"):
         bench.usable()
+
+
+@pytest.mark.parametrize(
+    ("protocol", "sentence"), [("moesi", "2 transfers"), ("migratory-moesi", "1 transfer")]
+)
+def test_load_then_change_is_as_many_transfers_as_the_protocol_says(
+    protocol: str, sentence: str, tmp_path
+) -> None:
+    machine = topology.load("tr1950x", [f"protocol={protocol}"])
+    computer = sysfs.read(RECORDED.sysfs(tmp_path))
+    found = plan.transfers(Simulated(machine=machine), computer, SMALL_EFFORT, lambda: None)
+    assert len(found) == 31 + len(plan.groups(computer))
+    assert {transfer.distance for transfer in found} == {"core", "L3", "node", "package"}
+    assert f" is {sentence}: protocol = " in report.transfers_of(found)
+
+
+def test_a_ratio_between_one_and_two_transfers_is_neither() -> None:
+    between = record.Transfer(cpus=[0, 1], distance="L3", changed_ns=[10, 10], looked_ns=[14, 16])
+    assert "its ratio in pairs is 1.50" in report.transfers_of([between])

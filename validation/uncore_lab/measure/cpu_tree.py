@@ -91,7 +91,9 @@ def lay_out(computer: Computer, needs: Collection[str] = ()) -> ComputerLayout:
     named = list(_named(kinds, levels, cores, apart))
     return ComputerLayout(
         levels=levels,
-        tree=" ".join(f"{n}:{_count(c)}" for n, c in zip((*levels, "thread"), counts, strict=True)),
+        tree=" ".join(
+            f"{n}:{_counts_text(c)}" for n, c in zip((*levels, "thread"), counts, strict=True)
+        ),
         cpus=expression(harts, [c[0] for c in counts if len(set(c)) == 1]),
         cores=cores,
         node=node,
@@ -210,7 +212,7 @@ def _counts(cores: Sequence[Placed], depths: int) -> Iterator[list[int]]:
         yield [sum(m[:depth] == parent for m in members) for parent in parents]
 
 
-def _count(counts: list[int]) -> str:
+def _counts_text(counts: list[int]) -> str:
     return str(counts[0]) if len(set(counts)) == 1 else ",".join(map(str, counts))
 
 

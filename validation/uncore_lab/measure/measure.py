@@ -32,7 +32,7 @@ def measure(bench: Bench, computer: Computer, setting: Setting, effort: plan.Eff
                     absent[name] = why
         except KeyboardInterrupt:
             partial = True
-    for name in ("handoffs", "throughput", "wakeups", "barriers"):
+    for name in ("handoffs", "throughput", "transfers", "wakeups", "barriers"):
         if name not in sections:
             absent[name] = "interrupted before"
     matrix = sections.get("handoffs")

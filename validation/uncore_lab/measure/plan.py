@@ -19,7 +19,15 @@ from uncore.host.computer import Computer
 from uncore.result.schema import Point
 from uncore_lab.figures import CONTENDED
 from uncore_lab.measure.bench import Bench, Parameters
-from uncore_lab.measure.record import Again, Barrier, Handoffs, Percentiles, Throughput, Wakeup
+from uncore_lab.measure.record import (
+    Again,
+    Barrier,
+    Handoffs,
+    Percentiles,
+    Throughput,
+    Transfer,
+    Wakeup,
+)
 
 FLAG_NODE = 0
 SHORT_RUN_SHARE = 0.02  # length of a short run over a whole one
@@ -51,7 +59,7 @@ def parts(computer: Computer, effort: Effort) -> int:
     pairs = cpus * (cpus - 1) // 2
     runs = len(CONTENDED) * len(effort.threads or counts(computer)) * effort.runs
     others = len(partners(computer)) + len(groups(computer))
-    return pairs + min(effort.again, pairs) + runs + 3 * others
+    return pairs + min(effort.again, pairs) + runs + 4 * others
 
 
 def take(
@@ -61,6 +69,7 @@ def take(
     sections: dict[str, Callable[..., Any]] = {
         "handoffs": handoffs,
         "throughput": throughput,
+        "transfers": transfers,
         "wakeups": wakeups,
         "barriers": barriers,
     }
@@ -196,6 +205,33 @@ def _rate(point: Point) -> float:
     return point.ops * 1e12 / max(point.elapsed_ps, 1000)
 
 
+# ---- Load, then change ---------------------------------------------------------------------------
+
+
+def transfers(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> list[Transfer]:
+    """Pairs at all distances from the first processor, then more and more threads at once."""
+    found = []
+    for cpus in (*map(list, partners(computer)), *groups(computer)):
+        first, *others = cpus
+        found.append(
+            Transfer(
+                cpus=cpus,
+                distance=_farthest(computer, first, others),
+                changed_ns=_turns(bench, cpus, "blind", effort),
+                looked_ns=_turns(bench, cpus, "look", effort),
+            )
+        )
+        tick()
+    return found
+
+
+def _turns(bench: Bench, cpus: Sequence[int], by: str, effort: Effort) -> list[float]:
+    """Time of a turn in each run, in ns."""
+    play: Parameters = {"by": by, "rounds": effort.rounds}
+    points = [_held(bench.play("latency/alternate", cpus, play)) for _ in range(effort.runs)]
+    return sorted(round(point.elapsed_ps / point.ops / 1000, 1) for point in points)
+
+
 # ---- Wake-ups and interrupts ---------------------------------------------------------------------
 
 
@@ -260,12 +296,15 @@ def _barrier(
         sender=sender,
         others=list(others),
         running=running,
-        distance=max(
-            (computer.distance(sender, other) for other in others), key=DISTANCE_NAMES.index
-        ),
+        distance=_farthest(computer, sender, others),
         sent_ns=percentiles(sent),
         unseen_ns=percentiles([row[0] for row in rows if row[1] != len(others)]),
     )
+
+
+def _farthest(computer: Computer, first: int, others: Sequence[int]) -> str:
+    distances = (computer.distance(first, other) for other in others)
+    return max(distances, key=DISTANCE_NAMES.index)
 
 
 DISTANCE_NAMES = ("core", "L2", "L3", "node", "package", "system")

@@ -10,6 +10,7 @@ Invariants: a section that was not measured is None and `absent` says why; no nu
 
 from __future__ import annotations
 
+import statistics
 from pathlib import Path
 from typing import Annotated
 
@@ -70,6 +71,27 @@ class Throughput(MeasurementPart, frozen=True, kw_only=True):
         list[float], Meta(description="of all threads together; a number a run, ascending")
     ]
     failures: Annotated[list[str], Meta(description="self-checks that failed")] = []
+
+
+class Transfer(MeasurementPart, frozen=True, kw_only=True):
+    """Load, then change, of a line that another processor wrote: latency/alternate."""
+
+    cpus: Annotated[list[int], Meta(description="processors whose threads take turns")]
+    distance: Annotated[str, Meta(description="the nearest thing all of them share")]
+    changed_ns: Annotated[
+        list[float],
+        Meta(
+            description="a turn that tries the change until it succeeds; one of each run, ascending"
+        ),
+    ]
+    looked_ns: Annotated[
+        list[float], Meta(description="a turn that loads until it is due, and then changes; alike")
+    ]
+
+    @property
+    def ratio(self) -> float:
+        """Time of a turn with a load before the change over one without: near 1, or 2 and more."""
+        return statistics.median(self.looked_ns) / statistics.median(self.changed_ns)
 
 
 class Percentiles(MeasurementPart, frozen=True, kw_only=True):
@@ -133,6 +155,9 @@ class Measurement(MeasurementPart, frozen=True, kw_only=True):
     handoffs: Annotated[Handoffs | None, Meta(description="the matrix")] = None
     throughput: Annotated[
         list[Throughput] | None, Meta(description="atomics and spin locks by threads")
+    ] = None
+    transfers: Annotated[
+        list[Transfer] | None, Meta(description="load, then change, by pairs and groups")
     ] = None
     wakeups: Annotated[list[Wakeup] | None, Meta(description="remote wake-ups")] = None
     barriers: Annotated[list[Barrier] | None, Meta(description="IPIs, by proxy")] = None

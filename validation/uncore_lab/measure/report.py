@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from typing import Any
 
 from uncore.drawing.formats import EMPTY
 from uncore.drawing.table import Column, emit, say
 from uncore_lab.figures import CONTENDED
 from uncore_lab.measure.plan import DISTANCE_NAMES
-from uncore_lab.measure.record import Measurement, Percentiles
+from uncore_lab.measure.record import Measurement, Percentiles, Transfer
 
+LOAD_THEN_CHANGE = "load, then change, of a line written elsewhere"
+PAIR = 2  # threads
+MAX_CPUS_SHOWN = 4
+# Ratios of pairs of eight simulated machines are 0.95 to 1.01 where protocols pass lines on (R12),
+# and 2.08 to 2.63 where they do not.
+MAX_RATIO_OF_ONE_TRANSFER = 1.3
+MIN_RATIO_OF_TWO_TRANSFERS = 1.7
 BUSY_TASKS = 0.5  # runnable tasks from which the computer is busy
 
 
@@ -18,6 +26,7 @@ def show(measurement: Measurement) -> None:
     _facts(measurement)
     _handoffs(measurement)
     _throughput(measurement)
+    _transfers(measurement)
     _wakeups(measurement)
     _barriers(measurement)
     for section, why in measurement.absent.items():
@@ -83,6 +92,39 @@ def _throughput(measurement: Measurement) -> None:
     for point in points:
         for failure in point.failures:
             say(f"{point.workload} at {point.threads} threads: {failure}")
+
+
+def _transfers(measurement: Measurement) -> None:
+    found = measurement.transfers or []
+    rows: list[dict[str, Any]] = [
+        {"threads": len(transfer.cpus), "distance": transfer.distance}
+        | {"cpus": ", ".join(map(str, transfer.cpus[:MAX_CPUS_SHOWN]))}
+        | {"changed": statistics.median(transfer.changed_ns)}
+        | {"looked": statistics.median(transfer.looked_ns)}
+        | {"ratio": transfer.ratio}
+        for transfer in found
+    ]
+    columns = [
+        Column("threads", "threads"),
+        Column("cpus", "cpus", left=True),
+        Column("nearest thing shared", "distance", left=True),
+        Column("change ns", "changed", "{:.1f}".format),
+        Column("load, then change ns", "looked", "{:.1f}".format),
+        Column("ratio", "ratio", "{:.2f}".format),
+    ]
+    if rows:
+        emit(rows, False, columns, "a turn at one count, median of runs")
+        say(transfers_of(found))
+
+
+def transfers_of(found: Sequence[Transfer]) -> str:
+    """A sentence: number of transfers of a line that is loaded and then changed."""
+    ratio = statistics.median(transfer.ratio for transfer in found if len(transfer.cpus) == PAIR)
+    if ratio <= MAX_RATIO_OF_ONE_TRANSFER:
+        return f'{LOAD_THEN_CHANGE} is 1 transfer: protocol = "migratory-moesi" or its kin'
+    if ratio >= MIN_RATIO_OF_TWO_TRANSFERS:
+        return f'{LOAD_THEN_CHANGE} is 2 transfers: protocol = "moesi" or its kin'
+    return f"{LOAD_THEN_CHANGE} is neither 1 nor 2 transfers: its ratio in pairs is {ratio:.2f}"
 
 
 def _millions(rate: float | None) -> str:
