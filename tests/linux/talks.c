@@ -168,7 +168,7 @@ static int echoes(void) {
   poller = call(N_epoll_create1, 0);
   event.events = IN, event.data = (u64)server;
   call(N_epoll_ctl, poller, 1, server, &event);
-  char letters[32] = {0};  // that a file has sent
+  char letters[32] = {0};  // by file: the letter that has come from it
   int accepted = 0, all = 0;
   for (int i = 0; i < 3; ++i) start(&threads[i], asks, 'a' + i);
   for (int gone = 0; gone < 3;) {

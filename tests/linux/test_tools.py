@@ -23,7 +23,10 @@ def elf(tmp_path: Path) -> Iterator[str]:
     yield str(path)
 
 
-def test_lines_of_an_unmarked_program_are_those_of_all_of_it(uncore: Command, elf: str) -> None:  # noqa: F811
+def test_cache_lines_of_an_unmarked_program_are_those_of_its_whole_run(
+    uncore: Command,  # noqa: F811
+    elf: str,
+) -> None:
     done = uncore("run", "ccx:2x4", elf, "--output", "r.json", *WORDS)
     assert done.status == 0, done.err
     rows = json.loads(uncore("lines", "r.json", "--json").out)

@@ -175,7 +175,7 @@ static int nested(void) {
   return control(ADD, outer, IN, 6) == -ELOOP ? 0 : 3;
 }
 
-// At most five in each other.
+// Epoll files nest five deep at most.
 static int nested_deeply(void) {
   long inner = call(N_epoll_create1, 0);
   for (int depth = 1; depth < 5; ++depth) {

@@ -62,7 +62,7 @@ const char* Linux::call_of(const Task& task) {
 
 Linux::Linux(const LinuxSurroundings& surroundings)
     : around(surroundings),
-      locks(around.process().free),
+      locks(around.process().free, around.machine.line),
       timers(around.agents.harts()),
       scheduler(around, locks, timers),
       barriers(around, locks, scheduler),

@@ -21,7 +21,9 @@ class Scheduler {
       : around_(around),
         timers_(timers),
         queues_(around.agents.harts(), locks),
-        cpus_(around.agents.harts()) {}
+        cpus_(around.agents.harts()) {
+    for (uint32_t hart = 0; hart < cpus_.size(); ++hart) cpus_[hart].flow.hart = hart;
+  }
 
   Task* current(uint32_t hart) const { return queues_.current(hart); }
   // The flow of a hart in the kernel: that of its task, else the hart's own.

@@ -30,8 +30,7 @@ struct Task : Flow {
 
   uint32_t tid = 0;
   State state = State::ready;
-  uint32_t hart = 0;         // the one it runs on, ran on last, or is queued at
-  Thread* thread = nullptr;  // that hart's, while it runs
+  Thread* thread = nullptr;  // the hart it runs on; null while it does not run
   Registers registers;
   std::vector<bool> allowed;  // harts that it may run on
 

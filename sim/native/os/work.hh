@@ -94,6 +94,8 @@ class Flow {
   // Drops the work, which is never finished; its frames release what they hold.
   void abandon() { work_.reset(); }
 
+  // The hart that does the work. A task's is the one it runs on, ran on last, or is queued at.
+  uint32_t hart = 0;
   std::optional<Access> next_access;
   Time pause = 0;
 

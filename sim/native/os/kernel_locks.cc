@@ -1,0 +1,72 @@
+#include "os/kernel_locks.hh"
+
+namespace uncore {
+namespace {
+
+// Fields of a lock's word: who is the last in the queue (its hart plus one) is the upper half.
+constexpr uint64_t kHeld = 1, kPending = 1 << 8;
+constexpr unsigned kPendingByte = 1, kTailBytes = 2, kTailShift = 16;
+// Fields of a hart's line: 1 when it is first in the queue; the hart plus one that is behind it.
+constexpr unsigned kFirst = 0, kBehind = 4;
+
+}  // namespace
+
+Work SpinLocks::lock(Flow& by, uint64_t word) const {
+  if (free) co_return 0;
+  uint64_t seen = co_await by.amo(Amo::cas, word, 4, kHeld);
+  if (!seen) co_return 0;
+  if (seen == kHeld) {  // nobody waits: this hart may be the first
+    seen = co_await by.amo(Amo::bit_or, word, 4, kPending);
+    if (!(seen & ~kHeld)) {
+      co_await wait_while(by, word, kHeld);
+      co_await by.store(word, kTailBytes, kHeld);
+      co_return 0;
+    }
+    // A queue has begun meanwhile. Only who has set the pending byte clears it.
+    if (!(seen & kPending)) co_await by.store(word + kPendingByte, 1, 0);
+  }
+  co_return co_await wait_in_queue(by, word);
+}
+
+Work SpinLocks::wait_in_queue(Flow& by, uint64_t word) const {
+  const uint64_t own = by.hart + 1, node = node_of(own);
+  co_await by.store(node, 8, 0);
+  const uint64_t before = co_await by.amo(Amo::swap, word + kTailBytes, kTailBytes, own);
+  if (before) {
+    co_await by.store(node_of(before) + kBehind, 4, own);
+    co_await wait_for(by, node + kFirst);
+  }
+  co_await wait_while(by, word, kHeld | kPending);
+  const uint64_t alone = own << kTailShift;
+  const uint64_t seen = co_await by.amo(Amo::cas, word, 4, kHeld, alone);
+  if (seen == alone) co_return 0;
+  co_await by.store(word, 1, kHeld);
+  const int64_t behind = co_await wait_for(by, node + kBehind);
+  co_await by.store(node_of(static_cast<uint64_t>(behind)) + kFirst, 4, 1);
+  co_return 0;
+}
+
+// Waits until the word has none of the bits.
+Work SpinLocks::wait_while(Flow& by, uint64_t address, uint64_t bits) const {
+  for (;;) {
+    const uint64_t seen = co_await by.load(address, 4);
+    if (!(seen & bits)) co_return 0;
+    co_await by.spend(kPoll);
+  }
+}
+
+// Waits until the word is not zero, and returns it.
+Work SpinLocks::wait_for(Flow& by, uint64_t address) const {
+  for (;;) {
+    const uint64_t seen = co_await by.load(address, 4);
+    if (seen) co_return static_cast<int64_t>(seen);
+    co_await by.spend(kPoll);
+  }
+}
+
+Work SpinLocks::unlock(Flow& by, uint64_t word) const {
+  if (!free) co_await by.store(word, 1, 0);
+  co_return 0;
+}
+
+}  // namespace uncore
