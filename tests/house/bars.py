@@ -52,16 +52,15 @@ def document_words() -> Measure:
     return Measure(sum(count for _, count in words), shown)
 
 
-def openings_above(most: float, goal: float, rooms: dict[str, float]) -> Measure:
-    """The rooms whose share is above their bar: that of the table, or else the goal."""
+def openings_above(most: float, goal: float) -> Measure:
+    """Number of rooms whose share is above the goal, a percentage."""
     shares = openings.shares()
-    above = [room for room, share in shares.items() if share > rooms.get(room, goal)]
     lines = [
-        f"{share:5.1f} % of {room}, at most {rooms.get(room, goal):g}"
-        + (": ABOVE" if room in above else ": goal met" if share <= goal else "")
+        f"{share:5.1f} % of {room}" + ": ABOVE" * (share > goal)
         for room, share in sorted(shares.items(), key=lambda row: -row[1])
     ]
-    return Measure(len(above), [f"The goal is {goal:g} % of each room's comments.", *lines])
+    above = sum(share > goal for share in shares.values())
+    return Measure(above, [f"At most {goal:g} % of each room's comments.", *lines])
 
 
 def loose_modules(most: int, allowed: list[str]) -> Measure:

@@ -1,4 +1,4 @@
-// What certain sequences cost one hart, for docs/deviations.md: each shows something that a real
+// Costs of certain sequences on one hart, for docs/deviations.md: each shows something that a real
 // processor does and the model does not.
 //
 // A pattern is rehearsed on memory of its own, so that what it needs besides is there; then played

@@ -1,6 +1,6 @@
-// What sim/sst uses of SST 15, declared and not defined: enough to check its types where SST is not
-// installed (test_element.py). Names, parameters and types are those of SST's public interface; a
-// use of anything else needs its declaration here.
+// Declarations, without definitions, of all that sim/sst uses of SST 15: enough to check its types
+// where SST is not installed (test_element.py). Names, parameters and types are those of SST's
+// public interface; a use of anything else needs its declaration here.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 #define CALL_INFO __LINE__, __FILE__, __FUNCTION__
 #define COMPONENT_CATEGORY_PROCESSOR 1
 
-// What an element says of itself. A component must be constructible as SST constructs it.
+// An element's description of itself. A component must be constructible as SST constructs it.
 #define SST_ELI_ELEMENT_VERSION(...) {__VA_ARGS__}
 #define SST_ELI_REGISTER_COMPONENT(type, library, name, version, description, category)          \
   static SST::ElementInfo eli_info() { return {library, name, version, description, category}; } \
