@@ -68,7 +68,7 @@ def _measured(path: Path, told: Told) -> dict[str, Any]:
 
 
 def _changes(path: Path, given: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The best change of each kind: a bound for the program, a change of the machine."""
+    """The best change of two kinds: `line`, a bound that nobody can build, and `distance`."""
     job = make_job(MACHINES[0], path, THREADS[-1:], **given)
     effects = whatif(MACHINES[0], str(path), job, only=("line", "distance")).effects
     best = {effect.change.kind: effect for effect in reversed(effects)}

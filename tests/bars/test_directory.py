@@ -19,7 +19,7 @@ def test_reading_held_lines_keeps_its_bounds() -> None:
     assert [what for name in MEASURED for what in directory.homes_broken(name, rows)] == []
 
 
-def test_the_directory_in_memory_makes_the_difference() -> None:
+def test_dirty_line_homed_at_its_reader_costs_the_directory_lookup_more() -> None:
     """Without it the same machine shows none; with it, all of it."""
     cases = [directory.CASES[f"dirty_with_{home}"] for home in ("holder", "reader")]
     for lookup in (0, 58):

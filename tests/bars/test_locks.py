@@ -79,7 +79,7 @@ def test_loops_last_as_long_as_the_harness_shows() -> None:
     assert held.times == beside.times | {"hold": "1000ns"}
 
 
-def test_errors_leave_out_the_hold() -> None:
+def test_error_of_a_lock_leaves_out_its_hold_and_that_of_a_count_does_not() -> None:
     """A lock excludes, so its error leaves out the hold; with a count nobody waits for another's
     hold.
     """

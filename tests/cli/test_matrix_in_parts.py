@@ -84,7 +84,7 @@ def test_stopped_parts_keep_measured_pairs(workers: int) -> None:
         assert all(math.isnan(v) or v == w for v, w in zip(measured_row, other, strict=True))
 
 
-def test_matrix_interrupted_before_its_first_table_is_interrupted(
+def test_interrupt_before_the_first_table_ends_the_command(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def execute(*_: Any, interrupted: Interrupted, **__: Any) -> list[Any]:

@@ -193,7 +193,7 @@ def test_three_runs_are_enough_where_operations_hit() -> None:
     assert rounds == [1, 1, 2] and job.lengths[0].duration == enough.LEAST_HITS_NS
 
 
-def test_each_thread_does_two_operations_however_many_lines_they_fetch() -> None:
+def test_run_measures_128_operations_however_many_lines_they_fetch() -> None:
     _, _, job = searched(lambda seed, ns: 100.0, threads=8, fetched=90.0)
     assert job.lengths[0].duration == 128 * 10  # at least, of all together
     assert job.lengths[0].warmup == (8 * 20 + 32 * 10)  # starts, then a quarter of it

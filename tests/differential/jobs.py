@@ -471,7 +471,7 @@ def by_chance() -> Iterator[tuple[str, Case]]:
 
 
 def weakly() -> Iterator[tuple[str, Case]]:
-    """Weakly ordered cores (H8), by a seed and in lockstep; some of one machine's alone."""
+    """Weakly ordered cores (H8), with a seed and in lockstep; on one machine only some are weak."""
     for name, case in {**JOBS, **OWNED}.items():
         if name.startswith(DRAWN) and name.rpartition("-")[2] not in {*PROTOCOLS} - {"mesi"}:
             options = (*case.options, ("seeds", (1,)))

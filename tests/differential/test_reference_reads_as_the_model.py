@@ -33,7 +33,7 @@ NO_FUNCTION = {
 # Rules of which two sides have a part each.
 TWO_SIDES = {
     "T2.3": {"time", "interrupts"},  # a line; a register
-    "C1": {"client", "caches"},  # every client; a core
+    "C1": {"client", "caches"},  # the rules of every client, and those of a core
     "C3.1": {"client", "caches"},
     "C9.2": {"contended", "entry"},  # hearing of contention; telling it
     "R3": {"children", "writeback"},  # children to ask; account to charge

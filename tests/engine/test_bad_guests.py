@@ -51,7 +51,7 @@ def test_a_trap_names_its_hart_symbol_and_line(what: str, why: str) -> None:
 
 @pytest.mark.parametrize("engine", [native, reference])
 def test_traps_of_several_harts_are_told_apart(engine: Any) -> None:
-    """All of them write at the same time, a word here, a word there."""
+    """All harts trap at once, and their reports come out mixed, word by word."""
     job = make_job("ring:3", guest("bad"), [3], parameters={"what": "everybody"})
     with pytest.raises(
         GuestError, match=r"hart \d: store or atomic access fault at 0x8000\w+ uc_main"

@@ -373,7 +373,7 @@ def test_any_hart_of_a_core_may_look_again_too_early(reader: int, writer: int) -
 
 @pytest.mark.parametrize("do", [Do.STORE, Do.LR])
 def test_a_load_beside_a_siblings_upgrade_hits_and_is_not_done_anew(do: Do) -> None:
-    """C1, C10.2: B reads the line, and the sibling, which asks to write it, has yet to do so."""
+    """C1, C10.2: another core reads the line, so the sibling has not written it yet."""
     reading = [[Step(3500, Do.LOAD)]]
     alone = looked(Do.LOOK_AGAIN, Do.NOTHING, 0, 250, *reading)
     assert looked(Do.LOOK_AGAIN, do, 0, 250, *reading) == alone

@@ -455,7 +455,7 @@ def test_user_mode_has_no_wfi() -> None:
     assert trapped(run(INTO_USER_MODE + "wfi\n", tables(identity=READY | U), satp=0))[0] == 2
 
 
-def test_sret_leaves_user_mode_to_be_returned_to() -> None:
+def test_sret_sets_spp_to_user_mode() -> None:
     text = INTO_USER_MODE.replace("csrc", "csrs") + "csrr s7, sstatus\n"
     assert run(text, tables(), satp=0).registers()[23] & 0x100 == 0
 

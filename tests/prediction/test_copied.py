@@ -47,7 +47,7 @@ def test_lending_beats_every_null_model_where_one_machine_is_left_out() -> None:
 def test_bars_on_file_are_those_of_the_rows_on_file() -> None:
     """For x86, and for all others, in a bar each."""
     filed = {line["bar"]: float(line["value"]) for line in load("bars")}
-    values = prediction._values(rows())
+    values = prediction._bar_values(rows())
     assert len(values) == 3
     for bar, value in values:
         assert filed[bar.what] == pytest.approx(value, rel=1e-3)

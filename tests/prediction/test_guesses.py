@@ -64,7 +64,7 @@ def test_the_ends_of_a_stated_interval_are_deciles(tmp_path: Path) -> None:
     assert guess.factor.interval(0.8) == pytest.approx((0.2, 4.0), rel=1e-3)
 
 
-def test_without_an_interval_estimates_of_the_kind_say_how_far() -> None:
+def test_without_an_interval_the_deviation_is_that_of_measured_estimates() -> None:
     """Off by factors of e, e and 1/e: a deviation of 1."""
     e = 2.718281828
     known = [

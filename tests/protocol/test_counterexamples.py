@@ -22,7 +22,7 @@ def violated() -> list[Proof]:
     return [p for p in check.proofs(tables, groups=["2+1-cores"]) if p.violation]
 
 
-def test_the_shipped_tables_that_it_falls_back_on_are_known() -> None:
+def test_shipped_tables_that_a_protocol_falls_back_on_are_listed() -> None:
     tables = load(str(MOSI))
     assert shipped_in(tables) == ("join.table", "transaction.table")
     # the same tables, as a machine carries them to a run

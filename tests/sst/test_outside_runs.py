@@ -19,7 +19,7 @@ def test_engine_that_follows_the_model_counts_the_same() -> None:
     outside_runs.counted("reference", within=0.0)
 
 
-def test_harts_start_late_by_a_seed() -> None:
+def test_each_seed_delays_harts_starts_by_other_times() -> None:
     outside_runs.late("reference")
 
 

@@ -85,7 +85,7 @@ def test_whole_comparison_has_rows_of_it(tmp_path: Path) -> None:
     outside_runs.compared("sst", tmp_path)
 
 
-def test_harts_start_late_by_a_seed() -> None:
+def test_each_seed_delays_harts_starts_by_other_times() -> None:
     outside_runs.late("sst")
 
 

@@ -52,7 +52,9 @@ START = 3.0  # seconds of a process of its own, until it listens to signals
 ENDS = {".png": b"IEND\xaeB`\x82", ".svg": b"</svg>\n", ".pdf": b"%%EOF\n", ".csv": b"\n"}
 LATE = {f"matplotlib.backends.backend_{name}" for name in ("agg", "svg", "pdf")}
 LATE |= {"matplotlib.pyplot", "polars", "uncore.engine.reference.system", "uncore.result.frame"}
-FINISHED = "finished"  # a line for each point, written by the process that saves them
+FINISHED = (
+    "finished"  # file with a line for each finished point, written by the process that saves points
+)
 BEFORE = b"what stood there before"
 
 

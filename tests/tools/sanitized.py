@@ -40,7 +40,7 @@ def _library(name: str) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Python must have loaded the sanitizer first, and the C++ library, whose throw it wraps."""
+    """Environment in which the sanitizer, and the C++ library whose throw it wraps, come first."""
     libraries = [_library(name) for name in ("libasan.so", "libstdc++.so")]
     return {
         **os.environ,

@@ -79,7 +79,7 @@ def digest(script: str) -> str:
 
 
 def check(path: Path, title: str = "") -> None:
-    """Its policy, its own scripts and no others, and its title as a text."""
+    """Asserts that the page has its policy, its own scripts alone, and its title as text."""
     parsed = Parsed(path.read_text())
     policy = dict(part.split(" ", 1) for part in parsed.policy.split("; "))
     scripts = policy.pop("script-src", "")

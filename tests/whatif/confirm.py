@@ -137,7 +137,7 @@ def _said(change: str) -> dict[str, list[str]]:
 
 
 def _foretold(case: Case, threads: int) -> Job:
-    """The words of the row of `whatif`."""
+    """The job that a row of `whatif` describes, with what it makes free or sets apart."""
     options = _said(case.change)
     more: dict[str, Any] = {"overrides": pairs("--with", options.get("--with", []))}
     if "--home" in options:

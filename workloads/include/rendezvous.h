@@ -26,7 +26,7 @@ static struct rendezvous {
   UC_ALIGNED _Atomic unsigned outstanding;  // acknowledgements
 }* rendezvous_;
 
-// There are other IPIs, too: a hart that is meant finds its flag set.
+// Set for a hart that this rendezvous asks, because other IPIs arrive as well.
 static struct rendezvous_call {
   UC_ALIGNED _Atomic unsigned asked;
 }* rendezvous_calls;

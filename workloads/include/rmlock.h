@@ -93,7 +93,7 @@ static inline void rm_unlink(struct rm_tracker* tracker) {
 
 static inline void rm_rlock_ask(struct rmlock* rm, struct rm_tracker* tracker) {
   rm_unlink(tracker);
-  if (rm_state(tracker) != RM_PRIVATE) {  // a writer came, found it, and waits for its end
+  if (rm_state(tracker) != RM_PRIVATE) {  // a writer found it, and waits for its unlock
     rm_link(tracker);
     return;
   }

@@ -1,8 +1,8 @@
 // One word for a lock with readers and one writer: what rwlock.h, sx.h and lockmgr.h are made of.
 //
 // The word holds the number of readers, or the writer's thread, and in its low bits what sleeps.
-// Every reader changes the word twice, so readers share nothing but wait for its line all the same:
-// this is what the article's lookup paid for, and what epochs and rmlocks save.
+// Every reader changes the word twice, so readers share nothing but wait for its line all the same.
+// Connection lookups paid for this (kernel/inpcb.c), and epochs and rmlocks save it.
 //
 // The three locks differ in policy only, a constant at each call: whether waiters spin while the
 // writer runs, whether they lend priority (turnstile.h), whether a waiting writer keeps new readers

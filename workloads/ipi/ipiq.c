@@ -21,7 +21,7 @@ UC_TABLE(pipelined, "ps", "each further message, from one function's start to th
 // Records of one hart about its current pair.
 static struct player {
   UC_ALIGNED _Atomic uint64_t received;  // messages
-  uint64_t sum_first, sum_last;          // sums of the times bursts began and ended to run
+  uint64_t sum_first, sum_last;          // sums of when bursts began their first, last function
   UC_ALIGNED uint64_t sum_sent;          // sum of the times our bursts were sent at
 }* players;
 

@@ -44,7 +44,7 @@ struct Poll {
   bool dirty() const { return says(Flag::dirty | Flag::own | Flag::passed); }
 };
 
-// The line in this level's store, or on its way out of it.
+// This level's own copy of the line: in its data array, or being written back from it.
 template <class Data>
 struct LevelCopy {
   bool stored = false;  // `data` are valid in the store

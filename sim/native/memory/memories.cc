@@ -36,7 +36,7 @@ void Memories::arrive(Packet& packet, Time now) {
   network_.send(data, leave, m.to);
 }
 
-// Returns when the data of a read leave the node.
+// Performs an access. Returns the time at which the data of a read leave the node.
 Time Memories::access(std::size_t node, uint64_t line, bool read, Time now) {
   MemoryCache& cache = caches_[node];
   if (!cache.exists()) return read ? fetch(node, now) : channels_[node].take(now);

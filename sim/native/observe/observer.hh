@@ -23,7 +23,7 @@ class Trace;
 
 struct Observer {
   Log* log = nullptr;
-  Trace* trace = nullptr;  // with a log and an attribution
+  Trace* trace = nullptr;  // set only if log and attribution are
   Attribution* attribution = nullptr;
 };
 

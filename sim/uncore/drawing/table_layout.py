@@ -70,7 +70,7 @@ def laid_out(
         while minor and _width([*keys, *members]) > room:
             members.remove(minor[-1])
             layout.left_out.append(minor.pop().index)
-        layout.blocks += [Block(group, block) for block in _broken(keys, members, room)]
+        layout.blocks += [Block(group, block) for block in _split_into_blocks(keys, members, room)]
     layout.left_out.sort()
     return layout
 
@@ -96,7 +96,9 @@ def _width(placed: Sequence[Placed]) -> int:
     return sum(column.width for column in placed) + GAP * (len(placed) - 1)
 
 
-def _broken(keys: Sequence[Placed], members: Sequence[Placed], room: int) -> list[list[Placed]]:
+def _split_into_blocks(
+    keys: Sequence[Placed], members: Sequence[Placed], room: int
+) -> list[list[Placed]]:
     """Blocks of at most the room, unless a single column needs more."""
     blocks = [[*keys]]
     for column in members:

@@ -72,7 +72,7 @@ class Length(NamedTuple):
     threads: int
     # operations of each hart; where runs last a time, those before a hart looks at the clock
     ops: int
-    runs: int  # with the first of the job's seeds
+    runs: int  # number of runs; they take the job's seeds in order, then those behind the largest
     start: int  # ps by which harts start late at most, for each of them
     duration: int = 0  # ns; 0: as long as `ops` take
     warmup: int = 0  # ns before what is measured

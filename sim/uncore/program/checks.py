@@ -1,7 +1,8 @@
 """The self-checks of a program, as its sources state them.
 
-Interface: `checks(program)`, each with the file and line where it stands.  A check is in the
-program if its words are: headers have some that are not compiled for all who include them.
+Interface: `checks(program)`, each with the file and line where it stands.  A check
+belongs to the program only if its message is in the binary, because headers have checks that not
+every program compiles.
 """
 
 from __future__ import annotations

@@ -205,7 +205,7 @@ class _FileParts:
     def part(self, offset: int, size: int) -> bytes:
         if offset + size > len(self.data):
             raise ValueError("the file ends before its contents")
-        self._count(size)
+        self._charge(size)
         return self.data[offset : offset + size]
 
     def contents(self, head: Sequence[int]) -> bytes:
@@ -214,10 +214,10 @@ class _FileParts:
 
     def name(self, strings: bytes, at: int) -> str:
         end = strings.index(b"\0", at)
-        self._count(end - at)
+        self._charge(end - at)
         return strings[at:end].decode()
 
-    def _count(self, size: int) -> None:
+    def _charge(self, size: int) -> None:
         self.left -= size
         if self.left < 0:
             raise UserError(

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from uncore.program import abi
-from uncore.program.names import Names, Place
+from uncore.program.names import NamedRange, Names
 from uncore.program.program import Program
 from uncore.program.types import Type, VariablePart
 
@@ -90,7 +90,7 @@ class Fields:
 
     @classmethod
     def of(
-        cls, program: Program, read: Read, harts: int, allocated: Sequence[Place] = ()
+        cls, program: Program, read: Read, harts: int, allocated: Sequence[NamedRange] = ()
     ) -> Fields:
         """Follows the program's pointers as they are now; `allocated` as in Names.of."""
         names = Names.of(program, read, harts, allocated)
@@ -148,7 +148,9 @@ def _pointed(objects: Iterable[Object], read: Read, heap: int) -> dict[int, tupl
     return targets
 
 
-def _objects(pointed: dict[int, tuple[str, Type]], allocated: Sequence[Place] = ()) -> list[Object]:
+def _objects(
+    pointed: dict[int, tuple[str, Type]], allocated: Sequence[NamedRange] = ()
+) -> list[Object]:
     """Each block ends where its allocation does, or the next starts that something leads to."""
     blocks = sorted(a for a in pointed if a % abi.CONSTANTS["UC_BLOCK"] == 0)
     ends = dict(zip(blocks, [*blocks[1:], 1 << 64], strict=True)) if blocks else {}

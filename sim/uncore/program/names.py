@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from uncore.program import abi
 from uncore.program.program import Program
 
-Place = tuple[int, int, str]  # first address, end, name
+NamedRange = tuple[int, int, str]  # first address, end, name
 # Addresses of Linux: the first thread's stack, the kernel's own (sim/native/os).
 _KERNEL = 1 << 38
 PAGE = 4096
-SYSTEM: tuple[Place, ...] = (
+SYSTEM: tuple[NamedRange, ...] = (
     (_KERNEL - (1 << 24), _KERNEL, "stack of the first thread"),
     (_KERNEL, _KERNEL + (1 << 32), "kernel: queues of harts"),
     (_KERNEL + (1 << 32), _KERNEL + (2 << 32), "kernel: buckets of futexes"),
@@ -33,7 +33,7 @@ class Names:
     """The names of addresses in one run."""
 
     program: Program
-    places: tuple[Place, ...]  # by address, disjoint
+    places: tuple[NamedRange, ...]  # by address, disjoint
 
     @classmethod
     def of(
@@ -41,7 +41,7 @@ class Names:
         program: Program,
         read: Callable[[int, int], bytes],
         harts: int,
-        heap: Sequence[Place] = (),
+        heap: Sequence[NamedRange] = (),
     ) -> Names:
         """Follows the program's pointers as they are now; `heap` of a program of Linux, by address,
         where its allocations were watched."""

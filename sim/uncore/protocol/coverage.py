@@ -53,8 +53,9 @@ def events(tables: Tables) -> frozenset[str]:
 
 
 def happenings(tables: Tables) -> frozenset[str]:
-    """The transaction's events that this protocol has: reads, shared grants and copies dropped
-    silently are not in all of them."""
+    """Events of the transaction table that can occur in this protocol: not all have reads, shared
+    grants, or copies that are dropped silently.
+    """
     entered, absent = states(tables), set[str]()
     cells = [tables.client[row, event] for row in entered for event in events(tables)]
     done = {action for cell in cells if cell.possible for action in cell.actions}

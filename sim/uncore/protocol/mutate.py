@@ -40,7 +40,8 @@ INSTEAD = {
     ("join", "probeM"): ("probeS",),
 }
 RIGHTS = ("S", "E", "M")  # granted by mistake; in a protocol without them, those that it grants
-ENOUGH = 200_000  # states: more than an unbroken one has; a broken one may have no end
+# States walked at most: no intact protocol has as many, and a mutant may have endlessly many.
+ENOUGH = 200_000
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def doubtful(fitted: Fitted) -> list[str]:
 
 
 def at_limits(fitted: Fitted) -> dict[str, str]:
-    """Numbers that would go on if they might."""
+    """Numbers that the fit has moved to a limit, with a sentence for each."""
     limits, frees = {}, fitted.problem.frees
     for key, step, most in zip(frees, fitted.solution.steps, highest(frees), strict=True):
         most = min(most, MAX_STEP_LOG)

@@ -30,7 +30,7 @@ class Figure(NamedTuple):
     article: str
     where: str  # place in the article
     quantity: str
-    value: str  # text of the article
+    value: str  # as the article writes it
     unit: str
 
 

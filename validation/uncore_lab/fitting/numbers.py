@@ -107,7 +107,7 @@ def scaled(text: str, factor: float) -> str:
 
 
 class _DurationReader:
-    """A machine's tree, asked for durations instead of a machine."""
+    """Reads durations from a machine file's tree, without a machine."""
 
     def __init__(self, tree: Branch) -> None:
         write_out(tree)

@@ -23,7 +23,7 @@ BETTER_SUM_RATIO = 0.995  # take a step only if it brings the sum below this sha
 
 
 def solve(family: MachineFamily, cores: int, seeds: tuple[int, ...]) -> Trial:
-    """The nearest trial of a search along one number after another."""
+    """Searches along one number after another; returns the trial nearest to what was measured."""
     nearest = tried(family, standing(family), cores, seeds)
     _show(nearest)
     for step in STEP_FACTORS:
@@ -60,7 +60,7 @@ def _report(trial: Trial) -> None:
 
 
 def write(family: MachineFamily, trial: Trial) -> None:
-    """Puts what was chosen where it stands."""
+    """Writes each chosen number into the file and line that states it."""
     own = numbers_of(family.machines[0])
     for key, value in trial.chosen.items():
         put((own[key].file, own[key].line), value)

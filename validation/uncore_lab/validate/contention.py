@@ -36,7 +36,7 @@ MEDIAN = Bar("predicted points: median error", 15, 15, "%")
 WORST = Bar("predicted points: worst error", 35, 35, "%")
 LOCKS_MEDIAN = Bar("spin and ticket locks: median error", 11, 25, "%")
 RATE_RANGE_8176 = 0.5, 0.9  # bounds of the 8176's rate with every thread over that of one socket
-# largest count of threads -> time of a run at each slice
+# largest thread count -> simulated time of a run; each tried slice has one
 RUN_TIME_BY_THREADS_US = {32: 50, 128: 100, 1024: 400}
 LOCK_RUN_TIME_FACTOR = 4  # a thread that loses at a lock waits for many turns of others
 MAX_OWNER_SLICES = 4  # slices tried as the line's owner
@@ -148,7 +148,7 @@ def run(request: Request) -> Section:
         prose=PROSE,
         columns=COLUMNS,
         rows=[point.row() for point in points],
-        bars=_values(points),
+        bars=_bar_values(points),
         broken=_too_steep(points),
         notes=_by_curve(points),
         pictures=pictures("contention", table(points).rows, DRAWING) if request.pictures else (),
@@ -162,7 +162,7 @@ def table(points: Sequence[ContentionPoint]) -> Table:
     )
 
 
-def _values(points: Sequence[ContentionPoint]) -> list[Value]:
+def _bar_values(points: Sequence[ContentionPoint]) -> list[Value]:
     judged = [abs(point.error) for point in points if point.judged]
     locks = [abs(point.error) for point in points if point.lock]
     values = [(LOCKS_MEDIAN, statistics.median(locks))] if locks else []

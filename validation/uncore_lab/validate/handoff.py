@@ -151,7 +151,7 @@ def run(request: Request) -> Section:
         prose=PROSE,
         columns=COLUMNS,
         rows=[machine.row for machine in machines],
-        bars=_values(scores),
+        bars=_bar_values(scores),
         broken=[
             f"{machine.score.machine}: {what}" for machine in machines for what in machine.broken
         ],
@@ -173,7 +173,7 @@ def tables(machines: Sequence[ComparedMachine]) -> list[Table]:
     return filed
 
 
-def _values(scores: Sequence[HandoffScore]) -> list[Value]:
+def _bar_values(scores: Sequence[HandoffScore]) -> list[Value]:
     """The worst of the machines that were measured well enough."""
     bound = [score for score in scores if score.quality in BOUND_QUALITIES]
     if not bound:

@@ -111,7 +111,7 @@ def run(request: Request) -> Section:
         prose=PROSE,
         columns=COLUMNS,
         rows=[_row(curve) for curve in _curves(points)],
-        bars=list(_values(spun)),
+        bars=list(_bar_values(spun)),
         notes=[*_hosts(names), *_misses(points)],
         pictures=pictures("locks", table(points).rows, DRAWING) if request.pictures else (),
         tables=() if request.every else [table(points)],
@@ -153,7 +153,7 @@ def _threads(machine: str, request: Request) -> Sequence[int]:
 # ---- Distances from the measured curves ----------------------------------------------------------
 
 
-def _values(points: Sequence[LockPoint]) -> Iterator[Value]:
+def _bar_values(points: Sequence[LockPoint]) -> Iterator[Value]:
     """Each bar with its value."""
     bare = [abs(p.error) for p in points if p.judged and p.spot.bare]
     busy = [abs(p.error) for p in points if p.judged and not p.spot.bare]

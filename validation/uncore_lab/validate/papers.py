@@ -90,7 +90,7 @@ def run(request: Request) -> Section:
         prose=PROSE,
         columns=COLUMNS,
         rows=[figure.row() for figure in figures],
-        bars=_values(figures),
+        bars=_bar_values(figures),
         broken=list(sets.broken(sets.sealed())),
         notes=[_note(name, own) for name, own in found.items()],
         pictures=(picture(figures),) if request.pictures else (),
@@ -180,7 +180,7 @@ QUANTITIES: dict[str, Callable[[Point, PublishedCurve], float]] = {
 # ---- What is shown -------------------------------------------------------------------------------
 
 
-def _values(figures: Sequence[ComparedFigure]) -> list[Value]:
+def _bar_values(figures: Sequence[ComparedFigure]) -> list[Value]:
     errors: dict[bool, list[float]] = {}
     for figure in figures:
         if figure.counts:

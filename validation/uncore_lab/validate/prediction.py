@@ -85,7 +85,7 @@ def run(request: Request) -> Section:
         prose=PROSE,
         columns=COLUMNS,
         rows=rows,
-        bars=_values(rows),
+        bars=_bar_values(rows),
         broken=_broken(rows),
         notes=[*request.order, *_summary(rows), *unlent],
         tables=() if request.matrix else [table(rows)],
@@ -188,7 +188,7 @@ def _sum(one: Judged) -> str:
     return SUMS.format(**one.row() | {"nulls": "; ".join(nulls)})
 
 
-def _values(rows: Sequence[Row]) -> list[Value]:
+def _bar_values(rows: Sequence[Row]) -> list[Value]:
     """One machine left out; what was predicted blind first is in no mean: what is odd about those
     machines is not known from any other, or they would not have been far off then."""
     own = [row for row in rows if row["left_out"] == MACHINE]

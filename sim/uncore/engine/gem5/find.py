@@ -34,7 +34,7 @@ HOW = (
     "scons build/RISCV/gem5.opt, with USE_RISCV_ISA and RUBY_PROTOCOL_MESI_Two_Level set (in"
     " capitals before 24.1)"
 )
-WHERE = "https://www.gem5.org has it; then say where: --gem5 PATH, UNCORE_GEM5, or PATH"
+HOW_TO_GET = "https://www.gem5.org has it; then say where: --gem5 PATH, UNCORE_GEM5, or PATH"
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def missing(options: Options) -> str:
     """The obstacle to using gem5, and its remedy; "" if there is none."""
     gem5 = locate(options)
     if gem5 is None:
-        return nowhere("gem5", options.gem5, HOME, WHERE)
+        return nowhere("gem5", options.gem5, HOME, HOW_TO_GET)
     if not gem5.version:
         return f"{gem5.program} does not answer as gem5 does; write --gem5 PATH of its program"
     digits = version(gem5.version)

@@ -45,7 +45,9 @@ SLICE = 100_000_000  # ps of all harts together: half a second's work, told when
 
 
 def describe(job: Job, protocol: str) -> dict[str, Any]:
-    """The simulation of a job of one thread count, or a UserError where the protocol cannot."""
+    """Returns the gem5 simulation of a job of one thread count; a UserError if the protocol cannot
+    simulate it.
+    """
     level = levels(job, PROTOCOLS[protocol].several)
     return _Gem5System(job, level, protocol).document.written()
 

@@ -164,7 +164,7 @@ def _process(job: Job, probes: Probes) -> spec.Process:
 
 
 def _probes(probes: Probes, trace: spec.Trace) -> dict[str, Any]:
-    """Probes as engine flags; a trace needs the log and the attribution."""
+    """Probes as engine flags. A trace needs the log, and the attribution that `lines` turns on."""
     return {
         "log": bool({"log", "trace"} & probes),
         "accesses": "accesses" in probes,

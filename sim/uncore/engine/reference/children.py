@@ -1,6 +1,6 @@
 """R3. Asking the children of a resolver: probes, and what their answers say.
 
-Interface: `ask` those that a cell names, `answers` to wait for; `owner_answered` for what it means.
+Interface: `ask` those that a cell names, `await_answers`; `owner_answered` for what that means.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def answered(entry: Entry, answer: Message) -> None:
         poll.data = Data(answer.data, answer.origin, answer.sender)
 
 
-def answers(entry: Entry, poll: Poll) -> Waits:
+def await_answers(entry: Entry, poll: Poll) -> Waits:
     """Waits until every child asked has answered."""
     while poll.waiting:
         yield entry.news.wait()

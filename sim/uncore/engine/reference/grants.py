@@ -110,7 +110,7 @@ def record_grant(entry: Entry, transaction: Transaction, request: Message) -> No
     entry.open += passed_by_owner(transaction) or children.completes(entry, right)
     if not protocol.is_dirty(right):
         return
-    if request.kind != "GetS":  # a reader was passed what was modified before
+    if request.kind != "GetS":  # with GetS, the data had been modified before the grant
         entry.above.step("Store")  # the child may write without asking
     # A snooping resolver cannot know whether an upgrader still has its copy: if not, it asks again,
     # and for these very data.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import simpy
 
 from uncore.engine.reference import client
-from uncore.engine.reference.children import Waits, answers, ask, owner_answered
+from uncore.engine.reference.children import Waits, ask, await_answers, owner_answered
 from uncore.engine.reference.entry import Data, Entry, Transaction
 from uncore.engine.reference.message import NOBODY, Message, ProtocolError
 from uncore.protocol.states import request_of
@@ -107,7 +107,7 @@ def answer_above(entry: Entry) -> Waits:
     assert probe is not None
     entry.wanted_above = False
     poll = ask(entry, plan_for(entry, probe), NOBODY, probe, NOBODY)
-    yield from answers(entry, poll)
+    yield from await_answers(entry, poll)
     entry.learns(poll)
     if probe.kind == "ProbeS":
         owner_answered(entry, poll)

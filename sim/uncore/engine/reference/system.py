@@ -95,7 +95,7 @@ class System:
 
     @property
     def touched(self) -> int:
-        """Bytes of memory, in lines."""
+        """Bytes of the memory lines that have been touched; a line counts whole."""
         return len(self.image) * self.machine.line
 
     def report(self) -> str:

@@ -183,7 +183,7 @@ class Weak:
             self.releases = self.now
 
     def interrupted(self) -> None:
-        """H8.6: what it does in an interrupt's trap is ordered behind it."""
+        """H8.6: no load after an interrupt is seen before the interrupt was taken."""
         self.after = self.now
 
     def seen(self, view: int) -> None:

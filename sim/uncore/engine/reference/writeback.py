@@ -32,7 +32,7 @@ def poll(
     asked = children.ask(entry, cell, spared, transaction.request, data_to, displaced)
     if transaction.record:
         transaction.record.asked(asked.waiting, entry.clock.now)
-    yield from children.answers(entry, asked)
+    yield from children.await_answers(entry, asked)
     transaction.data = asked.data or transaction.data
     return asked
 
@@ -43,7 +43,7 @@ def ask_putter(entry: Entry, transaction: Transaction, request: Message) -> Wait
     children.send_probe(entry, "ProbeM", request.sender, "", request, NOBODY)
     if transaction.record:
         transaction.record.asked(1, entry.clock.now)
-    yield from children.answers(entry, asked)
+    yield from children.await_answers(entry, asked)
     transaction.data = asked.data if "dirty" in asked.says else None
 
 

@@ -30,7 +30,7 @@ AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 OLDEST = (15, 0)  # handlers as the element uses them
 HOME = "UNCORE_SST, --sst"
 LIBRARY = "libuncore.so"
-WHERE = "https://sst-simulator.org has it; then say where: --sst PREFIX, UNCORE_SST, or PATH"
+HOW_TO_GET = "https://sst-simulator.org has it; then say where: --sst PREFIX, UNCORE_SST, or PATH"
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def missing(options: Options) -> str:
     """The obstacle to using SST, and its remedy; "" if there is none."""
     sst = locate(options)
     if sst is None:
-        return nowhere("SST", options.sst, HOME, WHERE)
+        return nowhere("SST", options.sst, HOME, HOW_TO_GET)
     digits = version(sst.version)
     if digits and digits < OLDEST:
         oldest = ".".join(map(str, OLDEST))

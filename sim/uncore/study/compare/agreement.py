@@ -54,7 +54,7 @@ class Difference:
 
     @property
     def rule(self) -> str:
-        """The rules in question: of what differs, what comes first in a transaction's life."""
+        """The rules that decide the first column that differs, in a transaction's life."""
         return RULES[min(self.columns, key=list(RULES).index)] if self.columns else ABSENT
 
 

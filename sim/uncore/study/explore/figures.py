@@ -35,7 +35,7 @@ def of_run(job: Job, result: Result, traffic: Observed, written: Written) -> dic
     """Figures of the run of median throughput; `traffic`: that of each point, by its key."""
     point = repeats(result)[0].median
     ops = max(point.ops, 1)
-    figures = {RATE: throughput(point), **_declared(point)}
+    figures = {RATE: throughput(point), **_column_figures(point)}
     made = next(own for own in job.points() if own.seed == point.seed)
     counts = _counts(job.machine, point, traffic[point_key(made)])
     for kind, by_level in counts.items():
@@ -46,7 +46,7 @@ def of_run(job: Job, result: Result, traffic: Observed, written: Written) -> dic
 
 
 def throughput(point: Point) -> float:
-    return _declared(point).get(RATE, 0.0)
+    return _column_figures(point).get(RATE, 0.0)
 
 
 def point_key(point: Job) -> Any:
@@ -58,7 +58,7 @@ def point_key(point: Job) -> Any:
     return id(point.machine), run, policies
 
 
-def _declared(point: Point) -> dict[str, float]:
+def _column_figures(point: Point) -> dict[str, float]:
     """The figures that a point's columns declare, in the units of their axes."""
     row = values(point)
     return {

@@ -32,7 +32,7 @@ class Turns(Plan):
         self.points: list[Point] = []
 
     def asks(self) -> list[Job]:
-        """None where a program went wrong, either."""
+        """Empty once a run is missing (its program went wrong) or the design is given up."""
         if len(self.points) < self._made or (self._made and not self._goes_on()):
             return []
         asked = self._asked[self._made : max(self._made, _middle(len(self._asked))) + 1]

@@ -13,7 +13,7 @@ from uncore.study.lessons.text import Lesson
 
 class Bound(NamedTuple):
     says: str
-    bound: str  # text of the lesson
+    bound: str  # as the lesson writes it
     got: float | None  # None: a run lacks a figure of this side
     wanted: float | None
     kept: bool
