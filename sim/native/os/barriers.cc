@@ -22,8 +22,10 @@ Work Barriers::fence_all(Task& by) {
   }
   while (by.fences > 0) {
     co_await by.spend(SpinLocks::kPoll);
-    if (!locks_.free) co_await by.load(line_of(by.hart), 4);
-    if (!waiting_[by.hart].empty()) co_await interrupted(by, by.hart);
+    const uint32_t here = by.hart;
+    const uint64_t line = line_of(here);
+    if (!locks_.free) co_await by.load(line, 4);
+    if (!waiting_[here].empty()) co_await interrupted(by, here);
   }
   co_return 0;
 }
@@ -34,7 +36,8 @@ Work Barriers::interrupted(Flow& by, uint32_t hart) {
   co_await by.fence();
   for (Task* const task : std::exchange(waiting_[hart], {})) {
     --task->fences;
-    if (!locks_.free) co_await by.store(line_of(task->hart), 4, 0);
+    const uint64_t line = line_of(task->hart);
+    if (!locks_.free) co_await by.store(line, 4, 0);
   }
   co_return 0;
 }
