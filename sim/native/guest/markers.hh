@@ -14,7 +14,7 @@ namespace uncore {
 
 struct Marked {
   uint64_t operations = 0;            // number done now
-  std::optional<uint64_t> latency{};  // of each of them, if measured
+  std::optional<uint64_t> latency{};  // each one's, if it is measured
   std::optional<uint64_t> delay{};    // ns that pass at once (rule H7)
 };
 
