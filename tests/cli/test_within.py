@@ -137,30 +137,32 @@ def searched(
     threads: int = 4,
     fetched: float = 1.0,
     seeds: tuple[int, ...] = (1, 2, 3),
+    cold: Callable[[int], int] = lambda ns: 0,
 ) -> tuple[Estimate, list[int], Job]:
     """A search; the runs of each round; and its job.
 
     A run with a seed that lasts so long has the rate `rate(seed, ns)`, in operations a us, and
-    becomes slower by `apart(seed, ns)`.  An operation fetches so many lines."""
+    becomes slower by `apart(seed, ns)`.  An operation fetches so many lines; `cold(ns)` of all are
+    lines that no core has had."""
     job = make_job("ring:8", "lock/mcs", [threads], within="5%", seeds=seeds)
     plan, rounds = enough.plan(job), []
     while asked := plan.asks():
         rounds.append(len(asked))
         for point in asked:
             ns, seed = int(dict(point.parameters)["duration"].removesuffix("ns")), point.seed or 0
-            plan.take(*run(point, ns, rate(seed, ns), apart(seed, ns), fetched))
+            plan.take(*run(point, ns, rate(seed, ns), apart(seed, ns), fetched, cold(ns)))
     found, estimated = plan.ended()
     return estimated[0], rounds, found
 
 
 def run(
-    job: Job, ns: int, rate: float, apart: float, fetched: float
+    job: Job, ns: int, rate: float, apart: float, fetched: float, cold: int
 ) -> tuple[Point, dict[str, Any]]:
     """A run in which operations are done at an even pace; without a rate, none."""
     span = max(1, ns * 1000 // SPANS)
     ops = round(rate * ns / 1000)
     at = [(n + 1) * span * (1 + apart / 2 * (n / SPANS - 1)) for n in range(SPANS)]
-    pace = Pace(0, SPANS * span, span, 0, [(1, round(time)) for time in at])
+    pace = Pace(0, SPANS * span, span, 0, [(1, round(time)) for time in at], cold)
     threads, unknown = job.threads[0], ("latency", "lines", "invalidations", "links", "resolvers")
     absent = dict.fromkeys((*unknown, "instructions", "events", "failed_scs", "steady"), "no")
     absent["transactions"] = "no"
@@ -189,8 +191,32 @@ def test_runs_that_agree_are_enough_at_once() -> None:
 
 
 def test_three_runs_are_enough_where_operations_hit() -> None:
-    _, rounds, job = searched(lambda seed, ns: 100.0, fetched=0.1)
+    _, rounds, job = searched(lambda seed, ns: 100.0, fetched=0.001)
     assert rounds == [1, 1, 2] and job.lengths[0].duration == enough.LEAST_HITS_NS
+
+
+def test_where_few_lines_are_fetched_a_run_twice_as_long_must_have_the_same_rate() -> None:
+    def even(seed: int, ns: int) -> float:
+        return 100.0
+
+    def late(seed: int, ns: int) -> float:
+        """Something that is rare makes operations slower from 40 us on."""
+        return 100.0 if ns < 2 * enough.LEAST_HITS_NS else 80.0
+
+    for rate, times in ((even, 2), (late, 4)):
+        _, rounds, job = searched(rate, fetched=0.1)
+        assert rounds == [1] * (1 + times // 2) + [1, 2]
+        assert job.lengths[0].duration == times * enough.LEAST_HITS_NS
+
+
+def test_runs_double_while_their_misses_are_cold() -> None:
+    first = 96 * 4 * 10  # ns
+    _, rounds, job = searched(lambda seed, ns: 100.0, cold=lambda ns: 30)  # of ns / 10 lines
+    assert rounds == [1, 1, 5] and job.lengths[0].duration == first
+    _, rounds, job = searched(lambda seed, ns: 100.0, cold=lambda ns: 200)
+    assert job.lengths[0].duration == 8 * first  # 200 of 3072
+    _, rounds, job = searched(lambda seed, ns: 100.0, cold=lambda ns: ns // 50)
+    assert job.lengths[0].duration <= enough.LONGEST * first
 
 
 def test_run_measures_128_operations_however_many_lines_they_fetch() -> None:

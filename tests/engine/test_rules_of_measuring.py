@@ -129,3 +129,21 @@ def test_threads_that_are_measured_last_find_the_lock_as_full_as_the_first() -> 
     point = engine.run(job("graviton2", "lock/ticket", 16, **words), frozenset())
     found = made(**{name: point[name] for name in ("ops", "elapsed_ps", "steady", "thread_ps")})
     assert found.accounted == pytest.approx(1, abs=0.1)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_only_the_first_fetch_of_a_line_is_a_cold_miss(name: str) -> None:
+    """W4.3: a line that was evicted and comes from memory again is not cold, nor is one that was
+    fetched behind a warm-up."""
+    small = {"core.l1": "1KiB 1-way 4cy", "core.l2": "2KiB 1-way 14cy"}
+    overrides = {**small, "system.data": "inclusive 16KiB 1-way 10cy"}
+
+    def memory_and_cold(workload: str, threads: int, **words: Any) -> tuple[int, int]:
+        made = job("ring:4", workload, threads, seeds=(1,), **words)
+        point = engine.load(name).run(made, frozenset({"pace"}), lambda *_: None)
+        return point["transfers"]["memory"], point["observed"]["pace"]["cold_misses"]
+
+    memory, cold = memory_and_cold("latency/chase", 1, overrides=overrides)
+    assert 256 <= cold < memory - 16  # 4 rounds on 64 lines of their own
+    memory, cold = memory_and_cold("lock/ticket", 4, ops=20)
+    assert memory == cold > memory_and_cold("lock/ticket", 4, ops=20, warmup="6us")[1]

@@ -112,6 +112,7 @@ nb::dict pace(const Engine& engine) {
   d["span"] = Time{1} << pace.shift();
   d["first"] = spans.size() ? pace.first() : 0;
   d["spans"] = spans;
+  d["cold_misses"] = engine.counters.cold_misses;
   return d;
 }
 

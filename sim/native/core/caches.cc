@@ -92,9 +92,11 @@ void Caches::put_away(Line& line, Time now) {
 inline void Caches::granted(const Packet& packet, Line& line, Time now) {
   const Msg& m = packet.message;
   AtLine at(core_, line.number, &line, now, now);
-  if (m.carries && core_.counts(now)) {
-    core_.around.counters.transferred(core_.agent, packet.origin, line.number);
-    if (core_.observed) core_.observed->copies.transferred(line.number, packet.origin, core_.agent);
+  if (m.carries) {
+    const bool counts = core_.counts(now);
+    core_.around.counters.transferred(core_.agent, packet.origin, line.number, counts);
+    if (core_.observed && counts)
+      core_.observed->copies.transferred(line.number, packet.origin, core_.agent);
   }
   if (!CoreClient::granted(at, line.copy, m)) return;
   --under_way_;

@@ -8,9 +8,21 @@ Counters::Counters(const MachineSpec& machine, const Agents& agents)
       shape_(machine.shape),
       agents_(agents) {}
 
-void Counters::transferred(Agent to, Agent from, uint64_t line) {
+bool Counters::is_first_fetch(uint64_t line) {
+  uint64_t& block = fetched_[line >> kBlockShift];
+  const uint64_t bit = uint64_t{1} << line % (1 << kBlockShift);
+  const bool first = !(block & bit);
+  block |= bit;
+  return first;
+}
+
+void Counters::transferred(Agent to, Agent from, uint64_t line, bool counts) {
+  const bool from_memory = from == kNobody || agents_.is_memory(from);
+  const bool cold = from_memory && is_first_fetch(line);
+  if (!counts) return;
   ++transfers_by_line[line];
-  if (from == kNobody || agents_.is_memory(from)) {
+  cold_misses += cold;
+  if (from_memory) {
     ++transfers_memory;
   } else if (agents_.is_resolver(from)) {
     ++transfers_stored[agents_.resolver_number(from)];

@@ -18,6 +18,8 @@ its part of the operations: a look takes as long as a short one.  Where little o
 steady state, or that still becomes faster or slower, it is made twice as long.  While the interval
 of the median of the rates is wider than asked, more runs follow if it would do without the
 outermost ones, as many as the next number of RUNS; otherwise longer ones.
+While operations still fetch lines that no core has had, caches are cold, and runs are made longer,
+too.  So they are where few lines are fetched, until one twice as long has the same rate.
 No interval is narrower than FLOOR says, however well its runs agree: they share what warm-up is
 left.
 Invariant: all follows from the job, so its result does, too.
@@ -45,6 +47,7 @@ from uncore.result.steady import Pace, halves_apart, interval
 USUAL_WITHIN = 50_000  # millionths, where nobody says how narrow
 RUNS = (3, 6, 9, 17)  # of a length
 FLOOR = 2  # no interval is narrower than a part in so many of what was asked
+BIAS = 4  # a run twice as long must not differ by more than a part in so many of what was asked
 LEAST_OPS, LEAST_OPS_EACH = 128, 2  # of what is measured of a run: in all, and of each thread
 LEAST_FETCHED = 96  # lines, by each thread
 LEAST_HITS_NS = 20_000  # where operations fetch few lines: many of them cost little
@@ -58,6 +61,7 @@ BRIEF_NS, GROWS = 10_000, 4  # the first run of all; times as long as one is the
 TURNS = 8  # of each hart in a run whose halves can be compared
 DRIFT = 3  # standard errors by which the halves of runs must not differ in the mean
 APART = 2  # operations' times between two harts' starts
+COLD = 0.1  # cold misses an operation, and of all lines fetched: what is less is as if warm
 DEAR_OPS, DEAR_LINES = 600, 1200  # done and fetched by each thread in all runs: no others follow
 PACE = "pace"  # the probe
 
@@ -156,6 +160,7 @@ class _Count:
     fetched: int = 0  # lines
     _asked: int = 0  # runs of this length
     _times: int = 1  # as long as the first
+    _shorter_rate: float | None = None  # of a run half as long
     _chosen: int = 0  # times that a length was chosen
     _points: dict[int, Point] = field(default_factory=dict)  # those that have ended, by seed
     _paces: dict[int, Pace] = field(default_factory=dict)
@@ -203,6 +208,8 @@ class _Count:
             self._begin(self._choice)
         elif self._times < UNSTEADY and self._short and not self._dear:
             self._longer(2)
+        elif self._times < LONGEST and (self._cold or self._moves) and not self._dear:
+            self._longer(2)
         elif self.runs < self._first_runs:
             self._more()
         elif self._few_asked:
@@ -242,6 +249,24 @@ class _Count:
         return fetched < FEW_FETCHED * sum(point.ops for point in self._points.values())
 
     @property
+    def _cold(self) -> bool:
+        """Whether operations still fetch lines that no core has had."""
+        points = self._points.values()
+        cold_misses = sum(pace.cold_misses for pace in self._paces.values())
+        lines, ops = sum(map(_fetched, points)), sum(point.ops for point in points)
+        return cold_misses > COLD * max(lines, ops)
+
+    @property
+    def _moves(self) -> bool:
+        """Whether a run half as long had another rate; or there was none, though what is rare (a
+        grace period, a scan) may begin only behind so short a warm-up."""
+        if self.runs > 1 or not self._hits or sum(map(_fetched, self._points.values())) < self.threads:
+            return False
+        if self._shorter_rate is None:
+            return True
+        return abs(self._ordered()[0] / self._shorter_rate - 1) > self.job.within / 1e6 / BIAS
+
+    @property
     def _longer_wanted(self) -> bool:
         """Whether the length that follows from a run is more than it had.  Looks at the clock make
         the first one slower than those that look less often."""
@@ -274,6 +299,7 @@ class _Count:
 
     def _longer(self, times: int) -> None:
         self._times *= times
+        self._shorter_rate = self._ordered()[0]
         length = self.length
         longer = {"ops": times * length.ops, "duration": times * length.duration}
         self._begin(length._replace(**longer, warmup=times * length.warmup, runs=1))

@@ -69,7 +69,7 @@ def run(job: Job, probes: Probes, tick: OnProgress = silent) -> dict[str, Any]:
     seen: dict[str, Any] = {
         "log": view.log,
         "traffic": lambda: outcome.traffic(job, view),
-        "pace": system.counts.pace.fields,
+        "pace": lambda: system.counts.pace.fields() | {"cold_misses": system.counts.cold_misses},
     }
     observed = {probe: seen[probe]() for probe in probes}
     return outcome.point(job, view) | {"observed": observed}

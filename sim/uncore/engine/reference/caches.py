@@ -98,8 +98,7 @@ class Caches:
         cell = line.step(line.event(message))
         if "fill" in cell.actions:
             line.data[:] = message.data or b""
-            if self.core.counts(now):
-                self.system.counts.fetched(self.agent, message)
+            self.system.counts.fetched(self.agent, message, self.core.counts(now))
         if "unblock" in cell.actions:
             self.system.send_all(client.unblock(message, self.agent), now)
         if request_of(cell):

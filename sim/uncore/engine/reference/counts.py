@@ -29,6 +29,8 @@ class Counts:
         self.between = [0] * (1 + len(machine.shape[0]))  # index: depth of the common level
         self.stored = [0] * len(machine.resolvers)
         self.memory = 0
+        self.cold_misses = 0  # fetches of lines that no core had had before
+        self.fetched_lines: set[int] = set()
         self.failed_scs = 0
         self.failed_lately: Counter[int] = Counter()  # key: line; cleared when an operation is done
 
@@ -54,9 +56,14 @@ class Counts:
         """A copy was asked for; ProbeM and Inv take it away."""
         self.invalidations += kind != "ProbeS"
 
-    def fetched(self, core: int, data: Message) -> None:
+    def fetched(self, core: int, data: Message, measured: bool) -> None:
         """A line came to a core, from wherever its bytes were."""
+        cold = data.line not in self.fetched_lines
+        self.fetched_lines.add(data.line)
+        if not measured:
+            return
         self.by_line[data.line] += 1
+        self.cold_misses += cold
         cores = len(self.machine.core_stops)
         if data.origin < cores:
             mine, theirs = self.machine.shape[core], self.machine.shape[data.origin]
