@@ -284,6 +284,11 @@ class Job:
         return place(self.machine, self.placement, self.smt)
 
     @property
+    def used_harts(self) -> tuple[int, ...]:
+        """Harts of a job of a single point, in the order of its threads."""
+        return self.harts[: self.threads[0]]
+
+    @property
     def functions(self) -> dict[str, str]:
         """Functions that say what is measured, by what their call does (spec.WATCHED)."""
         return {"begins": self.from_function, "ends": self.to_function, "operates": self.op}
