@@ -22,7 +22,7 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
-from docs.site import front, gallery, playground, programs, reference, results
+from docs.site import front, gallery, notebooks, playground, programs, reference, results
 
 from uncore.study import lessons
 
@@ -51,6 +51,7 @@ def main(matrices: Path | None = None) -> None:
     results.write(PAGES / "docs")
     gallery.write(PAGES / "machines", matrices)
     programs.write(PAGES / "programs")
+    notebooks.write(PAGES / "docs/notebooks")
     for name in lessons.names():
         lessons.write(PAGES / f"docs/lessons/{name}.html", name, home="index.html")
         lessons.write_teachers(PAGES / f"docs/lessons/{name}-teacher.html", name)

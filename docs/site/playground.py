@@ -28,6 +28,7 @@ from uncore.engine import outcome
 from uncore.engine.native import job_spec, trace
 from uncore.execution.request import find_program
 from uncore.job import Job
+from uncore.job.job import USUAL_NUMBERS
 from uncore.job.placement import place
 from uncore.job.schema import options
 from uncore.program import abi, locate
@@ -67,6 +68,10 @@ def shared() -> dict[str, Any]:
         "magic": abi.MAGIC.decode(),
         "timebase": boot.TIMEBASE,
         "job": document,
+        "usual_numbers": USUAL_NUMBERS,
+        "hottest_lines": outcome.HOTTEST_LINES,
+        "percentiles": outcome.PERCENTILES,
+        "absent": {"latency": outcome.NO_OPERATIONS, "steady": outcome.NOT_TOGETHER},
         "options": {
             name: {"flag": option.flag, "usual": option.default, "word": option.form.word}
             for name, option in options(Job).items()

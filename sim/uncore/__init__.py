@@ -16,6 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from uncore.support import paths
+from uncore.support.version import __version__
 
 if TYPE_CHECKING:
     from uncore.api import (
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
         workloads,
     )
     from uncore.api import load_result as load
-
-__version__ = "0.1.0"
 
 __all__ = [
     "__version__",

@@ -1,8 +1,7 @@
 """The Python interface: what `import uncore` offers to scripts and notebooks.
 
 Interface: `run`, `load_result`, `load_all`, `sweep`, `matrix`, `lines`, `whatif`, `explore`,
-`show`, `plot`, `save`, `machines`, `workloads`; `Picture`, what `plot` gives; `html(value)`, what a
-notebook shows of a value.
+`show`, `plot`, `save`, `machines`, `workloads`; `html(value)`, what a notebook shows of a value.
 `uncore.NAME` finds them (uncore/__init__.py).
 
 Each is a command's counterpart, with its words as typed keywords and values for tables; what they
@@ -14,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import html as markup
 import io
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import product
@@ -47,7 +45,7 @@ from uncore.report import chart, curve, objects, workload
 from uncore.report import explore as fronts
 from uncore.report import whatif as changes
 from uncore.report.objects import Lines
-from uncore.result import Result, Results, files
+from uncore.result import Result, Results, files, frame
 from uncore.result.frame import Framed
 from uncore.study import explore as exploration
 from uncore.study import matrix as matrices
@@ -264,25 +262,10 @@ def html(what: Machine | Framed) -> str:
     return f"<pre>{markup.escape(Text.from_ansi(printed.getvalue()).plain)}</pre>"
 
 
-class Picture:
-    """A picture: a notebook shows it, and `save` writes it by the file's ending."""
-
-    def __init__(self, *panels: plots.Panel) -> None:
-        self._panels = panels
-
-    def save(self, path: str | Path) -> Picture:
-        plots.picture(Path(path), *self._panels)
-        return self
-
-    def _repr_svg_(self) -> str:
-        with tempfile.TemporaryDirectory() as folder:
-            return plots.picture(Path(folder) / "picture.svg", *self._panels).read_text()
-
-
-def plot(what: Framed, path: str | Path | None = None) -> Picture:
+def plot(what: Framed, path: str | Path | None = None) -> plots.Picture:
     """Curves of results, the heat map of a matrix, the critical path of lines, the numbers of a
     what-if, the front of an exploration; with a path, also in that file."""
-    drawn = Picture(*_panels(what))
+    drawn = plots.Picture(*_panels(what))
     return drawn.save(path) if path else drawn
 
 
@@ -304,3 +287,7 @@ def load_result(path: str | Path) -> Result:
 def load_all(path: str | Path) -> Results:
     """Reads the results of a file that may hold several: of a run of several machines, say."""
     return files.load_all(Path(path))
+
+
+frame.draw.register(Framed, plot)
+frame.print_html.register(Framed, html)

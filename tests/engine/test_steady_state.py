@@ -11,7 +11,6 @@ from uncore.execution import enough
 from uncore.result.steady import LEVEL, STUDENT, Pace, interval, steady, warm_up
 
 SPAN = 1 << 10
-US = 10**6
 
 
 def pace(counts: list[int], entered: int = 0, left: int | None = None, first: int = 7) -> Pace:

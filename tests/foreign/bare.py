@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
-from uncore._native import FlatMachine
+from uncore._doubles import FlatMachine
 
 PASSED = "passed"
 TLB = 16  # a supervisor's, too

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from elftools.elf.elffile import ELFFile
-from uncore._native import FlatMachine
+from uncore._doubles import FlatMachine
 
 BASE = 0x80000000
 CANONICAL = "generic_rv64+m+a+zicsr+zifencei"

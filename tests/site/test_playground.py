@@ -5,11 +5,13 @@ import gzip
 import json
 import time
 
+import msgspec
 import pytest
 from docs.site import playground
 from tests.site import wasm
 from tests.trace.browser import faults, opened
 
+from uncore import topology
 from uncore.execution.execute import execute
 from uncore.execution.request import make_job
 from uncore.support.paths import TOPOLOGIES
@@ -35,6 +37,47 @@ JOBS = {
 
 def made(machine, workload, threads, parameters, **more):
     return make_job(machine, workload, threads, parameters=parameters, **{"seeds": (1, 2), **more})
+
+
+def test_page_writes_the_documents_that_python_writes():
+    """Asks the scripts alone, without the engine."""
+    jobs = [made(*words) for words in JOBS.values()]
+    jobs += [
+        dataclasses.replace(jobs[0], seeds=()),
+        dataclasses.replace(jobs[0], machine=unusual()),
+    ]
+    asked = [
+        {
+            **{"threads": job.threads, "placement": job.placement, "seeds": job.seeds},
+            "parameters": [[name, 0, value] for name, value in job.parameters],
+            "program": {"name": job.program.name, "sha256": job.program.sha256},
+            "machine": {"resolved": dataclasses.replace(job.machine, numbers=())},
+        }
+        for job in jobs
+    ]
+    script = "".join((playground.HERE / name).read_text() for name in ("job.js", "outcome.js"))
+    script += """
+      const [K, jobs] = JSON.parse(require("node:fs").readFileSync(0));
+      process.stdout.write(canonical(jobs.map(job => documentOf(K, job))));"""
+    question = msgspec.json.encode([playground.shared(), asked]).decode()
+    written = msgspec.json.encode([job.document() for job in jobs])
+    assert wasm.node("-e", script, input=question) == msgspec.json.decode(written)
+
+
+def unusual():
+    """A machine whose every number that documents may leave out is another."""
+    machine = topology.load("ccx:2x4")
+    return dataclasses.replace(
+        machine,
+        line=128,
+        chance=dataclasses.replace(machine.chance, slice=5),
+        core=dataclasses.replace(machine.core, order="weak", far_owned=True),
+        resolvers=tuple(
+            dataclasses.replace(resolver, pointers=2, overflow="evict")
+            for resolver in machine.resolvers
+        ),
+        memories=tuple(map(cached, machine.memories)),
+    )
 
 
 @pytest.mark.long

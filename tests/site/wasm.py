@@ -3,6 +3,7 @@
 answer(job, watch=(threads, seed), window=(skip, span))     the answer of node.js: points, hash,
                                                             trace, seconds; `text` is written in
                                                             the page, for the job of its frame
+node(script, ...)                                           what a script of Node.js prints, as JSON
 """
 
 import json
@@ -30,9 +31,16 @@ def built() -> Path:
     return WASM
 
 
-def answer(job, watch=None, window=None, text=None):
+def node(*words, **options):
+    """Runs Node.js, and gives its output."""
     if not shutil.which("node"):
         pytest.skip("no Node.js here: apt-get install nodejs")
+    done = subprocess.run(["node", *words], capture_output=True, text=True, check=False, **options)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def answer(job, watch=None, window=None, text=None):
     resolved = playground.of_machine(job.machine)
     parameters = [[n, job.program.parameter(n).parse(text), text] for n, text in job.parameters]
     options = {"threads": job.threads, "placement": job.placement, "seeds": job.seeds}
@@ -49,7 +57,4 @@ def answer(job, watch=None, window=None, text=None):
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "question.json"
         file.write_text(json.dumps(question))
-        command = ["node", playground.HERE / "node.js", built(), file]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+        return node(playground.HERE / "node.js", built(), file)

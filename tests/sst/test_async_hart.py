@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from uncore._native import DelayedMachine
+from uncore._doubles import DelayedMachine
 
 from uncore import api
 from uncore.engine import initial_memory, seeded

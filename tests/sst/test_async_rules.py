@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.isa import guest
-from uncore._native import DelayedMachine
+from uncore._doubles import DelayedMachine
 
 DELAY, LINK = 5_000, 20_000  # ps
 LIMIT = 10**8  # ps of a run: more than any takes

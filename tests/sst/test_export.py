@@ -168,7 +168,7 @@ def test_the_program_begins_as_on_our_engines() -> None:
 
 
 def _cores(job: Job) -> list[int]:
-    return [job.machine.core_of(hart) for hart in job.harts[: job.threads[0]]]
+    return [job.machine.core_of(hart) for hart in job.used_harts]
 
 
 def _stops(job: Job) -> dict[str, int]:

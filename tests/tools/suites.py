@@ -51,7 +51,7 @@ def style() -> list[bool]:
     python += ["sim/native/SConscript", "sim/sst/SConscript", "workloads/SConscript"]
     native = [
         str(path)
-        for folder in ("sim/native", "sim/sst", "workloads", "benchmarks")
+        for folder in ("sim/native", "sim/sst", "tests/doubles", "workloads", "benchmarks")
         for path in sorted((TOP / folder).rglob("*.*"))
         if path.suffix in (".c", ".cc", ".h", ".hh")
     ]

@@ -14,26 +14,17 @@ const symbol = (program, name) => program.symbols.find(([label]) => label === na
 // Returns the job's document, as uncore.Job.document does.
 function documentOf(K, job) {
   const machine = structuredClone(job.machine.resolved);
-  if (!machine.tables.length) delete machine.tables;
-  const costs = [machine.core, ...machine.kinds.map(kind => kind.core)];
-  if (costs.every(core => core.order === 'tso')) {
-    for (const core of costs) delete core.order;
-    delete machine.chance.load;
-    delete machine.chance.store;
-  }
-  if (!machine.chance.slice) delete machine.chance.slice;
-  if (!costs.some(core => core.far_owned)) for (const core of costs) delete core.far_owned;
-  const { resolvers } = machine;
-  if (!resolvers.some(resolver => resolver.pointers))
-    for (const resolver of resolvers) delete resolver.pointers;
-  if (machine.line === 64) delete machine.line;
-  if (resolvers.every(resolver => resolver.overflow === 'broadcast'))
-    for (const resolver of resolvers) delete resolver.overflow;
-  const { memories } = machine;
-  if (!memories.some(memory => memory.cache_sets))
-    for (const memory of memories)
-      for (const name of ['cache_sets', 'cache_ways', 'cache_hit', 'cache_busy'])
-        delete memory[name];
+  const parts = {
+    machine: [machine],
+    chance: [machine.chance],
+    cores: [machine.core, ...machine.kinds.map(kind => kind.core)],
+    resolvers: machine.resolvers,
+    memories: machine.memories,
+  };
+  for (const [part, name, usual, others] of K.usual_numbers)
+    if (parts[part].every(one => canonical(one[name]) === canonical(usual)))
+      for (const [leftOut, number] of [[part, name], ...others])
+        for (const one of parts[leftOut]) delete one[number];
   delete machine.os;
   const parameters = job.parameters.map(([name, , text]) => [name, text]).sort();
   const program = { name: job.program.name, sha256: job.program.sha256 };

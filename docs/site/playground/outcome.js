@@ -2,7 +2,6 @@
 //
 //   pointOf(K, job, threads, seed, engine)      the fields of a result.Point
 //   await hashOf(K, job, points)                result_hash of uncore.result
-const MOST_LINES = 64;
 const wordAt = (bytes, n) => number64(bytes.slice(n * 8, n * 8 + 8));
 
 function pointOf(K, job, threads, seed, engine) {
@@ -15,9 +14,9 @@ function pointOf(K, job, threads, seed, engine) {
   const { failures, ...work } = workOf(recordsOf(K, program, memory, threads));
   if (counts.exit_code && !failures.length)
     throw new Error(`${program.name} ended with status ${counts.exit_code}: ${counts.console}`);
-  const lines = counts.lines.slice(0, MOST_LINES);
+  const lines = counts.lines.slice(0, K.hottest_lines);
   const names = namesOf(K, program, read, threads);
-  const latency = percentiles(counts.latencies);
+  const latency = percentiles(K, counts.latencies);
   const caches = cachesOf(machine.memories, counts.memory_caches);
   return {
     threads,
@@ -43,10 +42,8 @@ function pointOf(K, job, threads, seed, engine) {
     tables: tablesOf(K, program, memory),
     failures,
     absent: {
-      ...(latency ? {} : { latency: 'the workload marks no operations' }),
-      ...(counts.steady.length
-        ? {}
-        : { steady: 'fewer than 20 operations were done while all threads took part (W2)' }),
+      ...(!latency && { latency: K.absent.latency }),
+      ...(!counts.steady.length && { steady: K.absent.steady }),
     },
   };
 }
@@ -107,7 +104,7 @@ function tablesOf(K, program, read) {
   return tables;
 }
 
-function percentiles(buckets) {
+function percentiles(K, buckets) {
   const total = buckets.reduce((sum, [, many]) => sum + many, 0);
   if (!total) return null;
   const at = share => {
@@ -118,7 +115,8 @@ function percentiles(buckets) {
     }
     return buckets[buckets.length - 1][0];
   };
-  return { p50: at(50), p90: at(90), p99: at(99), max: buckets[buckets.length - 1][0] };
+  const shares = K.percentiles.map(share => [`p${share}`, at(share)]);
+  return { ...Object.fromEntries(shares), max: buckets[buckets.length - 1][0] };
 }
 
 function transfersOf([between, stored], counts) {

@@ -22,11 +22,6 @@ namespace nb = nanobind;
 namespace uncore {
 namespace {
 
-const char* word(End::Cause end) {
-  constexpr const char* names[] = {"running", "exited", "fatal", "stuck", "watchdog", "protocol"};
-  return names[static_cast<std::size_t>(end)];
-}
-
 const char* word(Thread::Mode mode) {
   constexpr const char* names[] = {"running", "waiting", "spinning", "idle", "stopped"};
   return names[static_cast<std::size_t>(mode)];
@@ -272,7 +267,7 @@ void bind_engine(nb::module_& module) {
       .def("use_host", &use_host, nb::arg("shares"), nb::arg("threads"), nb::arg("eager") = false,
            "From now on threads of the host execute shares of the cores, where that pays or "
            "`eager`.")
-      .def_prop_ro("end", [](const Engine& e) { return word(e.end.cause()); })
+      .def_prop_ro("end", [](const Engine& e) { return e.end.name(); })
       .def_prop_ro("exit_code", [](const Engine& e) { return e.end.code(); })
       .def_prop_ro("reason", [](const Engine& e) { return e.end.reason(); })
       .def_prop_ro("now", [](const Engine& e) { return e.queue.now(); })

@@ -6,8 +6,6 @@
 #include <nanobind/nanobind.h>
 
 namespace uncore {
-void bind_flat(nanobind::module_& module);
-void bind_delayed(nanobind::module_& module);
 void bind_check(nanobind::module_& module);
 void bind_engine(nanobind::module_& module);
 void bind_port(nanobind::module_& module);
@@ -16,8 +14,6 @@ void bind_state(nanobind::module_& module);
 
 NB_MODULE(_native, module) {
   module.doc() = "uncore's native engine";
-  uncore::bind_flat(module);
-  uncore::bind_delayed(module);
   uncore::bind_check(module);
   uncore::bind_engine(module);
   uncore::bind_port(module);

@@ -9,6 +9,7 @@
 // cause(), code() and reason(). Invariant: once it has come, it does not change.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <tuple>
@@ -52,6 +53,11 @@ class End {
 
   bool has_come() const { return has_come_; }
   Cause cause() const { return has_come_ ? by_.cause : Cause::none; }
+  // The cause's name, as Python and pages read it.
+  const char* name() const {
+    constexpr const char* names[] = {"running", "exited", "fatal", "stuck", "watchdog", "protocol"};
+    return names[static_cast<std::size_t>(cause())];
+  }
   Cause declared() const { return by_.cause; }
   int code() const { return has_come_ ? by_.code : 0; }
   std::string reason() const { return has_come_ ? by_.reason : std::string(); }

@@ -24,8 +24,6 @@ std::vector<uint64_t> room[2];  // words of a machine, of a job
 Json reply;
 std::vector<uint8_t> bytes;
 
-constexpr const char* kEnds[] = {"running", "exited", "fatal", "stuck", "watchdog", "protocol"};
-
 template <class Row>
 void columns(const std::vector<Row>& rows) {
   reply.object([&](auto put) {
@@ -88,7 +86,7 @@ FOR_PAGE(uncore_operations) double uncore_operations() {
 FOR_PAGE(uncore_outcome) const char* uncore_outcome() {
   reply = {};
   reply.object([](auto put) {
-    put("end", kEnds[static_cast<std::size_t>(run->end.cause())]);
+    put("end", run->end.name());
     put("exit_code", run->end.code());
     put("reason", run->end.reason());
     put("console", run->services.console.text);

@@ -11,7 +11,9 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from cyclopts import (
     UNSET,
@@ -25,8 +27,6 @@ from cyclopts import (
     UnusedCliTokensError,
 )
 
-from uncore import __version__
-from uncore.cli import heads
 from uncore.cli.commands import COMMANDS
 from uncore.cli.options import show_unfinished
 from uncore.cli.status import INTERRUPTED, MISTAKE, OK
@@ -37,6 +37,10 @@ from uncore.support import plugins
 from uncore.support.plugins import Task
 from uncore.support.printable import plain
 from uncore.support.signals import interruptible
+from uncore.support.version import __version__
+
+if TYPE_CHECKING:
+    from uncore.drawing.table import Column
 
 ABOUT = """A cache-coherence and topology simulator.
 
@@ -189,9 +193,16 @@ def document() -> str:
 
 def _heads(tables: Sequence[str]) -> str:
     """Explanations of a command's columns."""
-    explained = [f"* `{column.head}`: {column.about}" for column in heads.explained(tables)]
+    explained = [f"* `{column.head}`: {column.about}" for column in _explained(tables)]
     wide = f"`{WIDE}` prints every column of a table, however long its lines get."
     return "\n".join(["Columns:\n", *explained, "", wide]) if explained else wide
+
+
+def _explained(paths: Sequence[str]) -> Iterator[Column]:
+    """Columns that have an explanation; a report is imported only here, when somebody asks."""
+    for path in paths:
+        module, _, name = path.partition(":")
+        yield from (column for column in getattr(import_module(module), name) if column.about)
 
 
 def _worded(error: CycloptsError) -> str:

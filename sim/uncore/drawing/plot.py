@@ -1,6 +1,7 @@
 """Pictures: panels (panels.py) in one file, by its ending.
 
     picture(path, heat_map(matrix, boundaries, ...), curves(series, ...))
+    Picture(heat_map(...), ...)     the same for notebooks and scripts
 
 .png, .svg and .pdf are drawn here, by matplotlib, which is loaded when the first one is, without a
 display; .html by webpage.py.
@@ -9,6 +10,7 @@ display; .html by webpage.py.
 from __future__ import annotations
 
 import math
+import tempfile
 from collections.abc import Sequence
 from functools import singledispatch
 from pathlib import Path
@@ -52,6 +54,21 @@ def picture(path: Path, *panels: Panel, dpi: int = 130, size: tuple[float, float
     else:
         _draw(path, panels, dpi, size)
     return path.resolve()
+
+
+class Picture:
+    """A picture: a notebook shows it, and `save` writes it by the file's ending."""
+
+    def __init__(self, *panels: Panel) -> None:
+        self._panels = panels
+
+    def save(self, path: str | Path) -> Picture:
+        picture(Path(path), *self._panels)
+        return self
+
+    def _repr_svg_(self) -> str:
+        with tempfile.TemporaryDirectory() as folder:
+            return picture(Path(folder) / "picture.svg", *self._panels).read_text()
 
 
 def shape(panels: Sequence[Panel]) -> tuple[int, int]:

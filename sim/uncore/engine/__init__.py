@@ -93,6 +93,7 @@ class Engine(Protocol):
     ABOUT: str
     ABSENT: Mapping[str, str]
     PROBES: frozenset[str]
+    CAN: frozenset[str]
     CORES: bool
     HARTS: int
 
@@ -105,6 +106,10 @@ class Outside(Engine, Protocol):
     """Engines that are other simulators (uncore.engine.outside)."""
 
     DIFFERS: tuple[str, ...]
+
+    def locate(self, **options: Any) -> Any: ...
+
+    def protocol_of(self, job: Job, **options: Any) -> str: ...
 
     def export(self, job: Job, folder: Path, **options: Any) -> None: ...
 
@@ -122,6 +127,18 @@ def load(name: str) -> Engine:
         )
     module: Any = importlib.import_module(ENGINES[name])
     return module  # type: ignore[no-any-return]
+
+
+def other_simulator(name: str) -> Outside | None:
+    """The engine's module if it is another simulator."""
+    module: Any = load(name)
+    return module if hasattr(module, "DIFFERS") else None
+
+
+def installed(name: str, engine_options: EngineOptions = NO_OPTIONS) -> Any:
+    """The other simulator that is the engine, as it is here; None if it is not, and of ours."""
+    simulator = other_simulator(name)
+    return simulator and simulator.locate(**_given(name, engine_options))
 
 
 def options(name: str) -> type[Struct] | None:
@@ -180,37 +197,33 @@ def watched(job: Job, engine_options: EngineOptions, tick: Tick = silent) -> OnP
 
 def export(job: Job, folder: Path, engine_options: EngineOptions = NO_OPTIONS) -> None:
     """Writes a folder that the job's engine, another simulator, runs by itself."""
-    outside: Any = load(job.engine)
-    outside.export(job, folder, **_given(job.engine, engine_options))
+    if simulator := other_simulator(job.engine):
+        simulator.export(job, folder, **_given(job.engine, engine_options))
 
 
 def about(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
     """The engine, in one line: which one is here, where that can differ."""
-    module = load(name)
-    locate = getattr(module, "locate", None)
-    return str((locate and locate(**_given(name, engine_options))) or module.ABOUT)
+    return str(installed(name, engine_options) or load(name).ABOUT)
 
 
 def version(name: str, engine_options: EngineOptions = NO_OPTIONS) -> str:
     """That of an outside engine that is here; "" of ours."""
-    locate = getattr(load(name), "locate", None)
-    return str(getattr(locate and locate(**_given(name, engine_options)), "version", ""))
+    return str(getattr(installed(name, engine_options), "version", ""))
 
 
 def protocol(job: Job, engine_options: EngineOptions = NO_OPTIONS) -> str:
     """The one of its own that an outside engine runs the job with; "" of ours."""
-    chosen = getattr(load(job.engine), "protocol_of", None)
-    return str(chosen(job, **_given(job.engine, engine_options))) if chosen else ""
+    simulator = other_simulator(job.engine)
+    return simulator.protocol_of(job, **_given(job.engine, engine_options)) if simulator else ""
 
 
 def identity(name: str, engine_options: EngineOptions = NO_OPTIONS) -> list[str]:
     """Texts that identify the engine's version: equal ones give equal outcomes."""
-    locate = getattr(load(name), "locate", None)
-    installed = locate and locate(**_given(name, engine_options))
-    if not installed:
+    found = installed(name, engine_options)
+    if not found:
         return [copy.content(), name]
-    program, file = installed.program, installed.program.stat()
-    return [copy.content(), name, str(installed), f"{program} {file.st_size} {file.st_mtime_ns}"]
+    program, file = found.program, found.program.stat()
+    return [copy.content(), name, str(found), f"{program} {file.st_size} {file.st_mtime_ns}"]
 
 
 def usable(
@@ -226,7 +239,7 @@ def usable(
 
 def draws(name: str) -> bool:
     """True if the engine leaves anything to chance (section V of docs/model.md)."""
-    return "chance" in getattr(load(name), "CAN", frozenset())
+    return "chance" in load(name).CAN
 
 
 def refuse_slow(job: Job) -> None:

@@ -47,7 +47,7 @@ def elf(job: Job, can: Collection[str] = (), **counter: int) -> bytes:
 
 
 def _near(job: Job) -> list[int]:
-    return nearest_memories(job.machine, job.harts[: job.threads[0]])
+    return nearest_memories(job.machine, job.used_harts)
 
 
 def _boot(job: Job, can: Collection[str]) -> dict[str, Any]:

@@ -25,7 +25,8 @@ MODES_BY_SUSPICION = ["stopped", "running", "waiting", "spinning", "idle"]
 MOST_SUSPECTS = 16
 NO_OPERATIONS = "the workload marks no operations"  # why a point has no latency
 NOT_TOGETHER = "fewer than 20 operations were done while all threads took part (W2)"
-MOST_LINES = 64  # hottest lines kept in a result
+HOTTEST_LINES = 64  # number of lines kept in a result
+PERCENTILES = (50, 90, 99)
 MOST_NAMED = 5  # hottest lines in a message
 MOST_OUTPUT = tasks.MOST_OUTPUT
 KEPT_FOR_SC = "a core keeps a line for the SC no longer than 64 instructions take (C6.2)"
@@ -58,7 +59,7 @@ def point(job: Job, engine: CountedRun) -> dict[str, Any]:
         if guest.linux
         else _told(guest, engine, harts)
     )
-    counts = engine.counters(MOST_LINES)
+    counts = engine.counters(HOTTEST_LINES)
     lines = counts["lines"]
     names = Names.of(guest, engine.read, harts)
     point = fields | {
@@ -124,12 +125,8 @@ def percentiles(buckets: list[tuple[int, int]]) -> dict[str, int] | None:
                 return latency
         return buckets[-1][0]
 
-    return {
-        "p50": percentile(50),
-        "p90": percentile(90),
-        "p99": percentile(99),
-        "max": buckets[-1][0],
-    }
+    shares = {f"p{per_cent}": percentile(per_cent) for per_cent in PERCENTILES}
+    return shares | {"max": buckets[-1][0]}
 
 
 def _transfers(job: Job, counts: dict[str, Any]) -> dict[str, int]:

@@ -30,11 +30,11 @@ from distributed import Client, KilledWorker, LocalCluster, as_completed, get_wo
 from distributed.comm import CommClosedError
 from distributed.security import Security
 
-from uncore import __version__
 from uncore.engine import copy
 from uncore.errors import OutsideError, UserError
 from uncore.execution.pool import Heard
 from uncore.support.signals import held_back
+from uncore.support.version import __version__
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")

@@ -24,7 +24,7 @@ from typing import Any
 
 import msgspec
 
-from uncore import __version__, engine
+from uncore import engine
 from uncore.engine import NO_OPTIONS, EngineOptions, Probes, Tick
 from uncore.errors import GuestError, Unfinished
 from uncore.execution import enough, pool
@@ -33,6 +33,7 @@ from uncore.execution.saved_points import SavedPoint, Store, key
 from uncore.job import Job
 from uncore.result.observed import Observed
 from uncore.result.schema import Host, Outcome, Point, Result
+from uncore.support.version import __version__
 
 # called with a job and the observations of a point, by observer
 Seen = Callable[[Job, dict[str, Any]], None]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -57,8 +57,20 @@ HOMES = {
 # The parameters that say how long a run is (workloads/include/loop.h).
 OPS, LASTS, WARM_UP, UNCLOCKED = "ops", "duration", "warmup", "unclocked"
 MOST_EXIT = 255
-# Fields that a document leaves out where they are empty.
-UNCHANGED = ("free", "apart", "since", "lengths")
+# Numbers of a machine that a document leaves out where all parts have the usual value: results that
+# were saved before the number was there keep their hashes.
+CACHE_NUMBERS = ("cache_ways", "cache_hit", "cache_busy")
+USUAL_NUMBERS: tuple[tuple[str, str, Any, tuple[tuple[str, str], ...]], ...] = (
+    # part, number, usual value, and what is left out with it
+    ("machine", "tables", (), ()),  # a shipped protocol has a name
+    ("machine", "line", LINE, ()),
+    ("chance", "slice", 0, ()),
+    ("cores", "order", "tso", (("chance", "load"), ("chance", "store"))),
+    ("cores", "far_owned", False, ()),
+    ("resolvers", "pointers", 0, ()),
+    ("resolvers", "overflow", "broadcast", ()),
+    ("memories", "cache_sets", 0, tuple(("memories", number) for number in CACHE_NUMBERS)),
+)
 Bytes = tuple[int, int]  # address of the first, how many
 # (ps, parameters): the run had these parameters up to that time; what it has computed from them
 # stays.
@@ -284,6 +296,11 @@ class Job:
         return place(self.machine, self.placement, self.smt)
 
     @property
+    def used_harts(self) -> tuple[int, ...]:
+        """Harts of a job of a single point, in the order of its threads."""
+        return self.harts[: self.threads[0]]
+
+    @property
     def functions(self) -> dict[str, str]:
         """Functions that say what is measured, by what their call does (spec.WATCHED)."""
         return {"begins": self.from_function, "ends": self.to_function, "operates": self.op}
@@ -336,15 +353,12 @@ class Job:
         fields["stdin"] = sha256(self.stdin).hexdigest()
         fields["program"] = {"name": self.program.name, "sha256": self.program.sha256}
         document: dict[str, Any] = msgspec.to_builtins(fields)
-        if not self.machine.tables:  # a shipped protocol has a name
-            del document["machine"]["tables"]
         _drop_usual(document["machine"])
-        for name in UNCHANGED:
-            if not document[name]:
-                del document[name]
-        for name, declared in options(Job).items():
-            if declared.sparse and getattr(self, name) == declared.default:
-                del document[name]
+        declared = options(Job)
+        for field in dataclasses.fields(self):
+            sparse = field.name not in declared or declared[field.name].sparse
+            if sparse and getattr(self, field.name) == field.default:
+                del document[field.name]
         if not self.program.linux:
             del document["system"], document["machine"]["os"]
         if not self.seeds:  # nothing is left to chance, however much could be
@@ -370,27 +384,19 @@ class Job:
 
 
 def _drop_usual(machine: dict[str, Any]) -> None:
-    """Leaves out what is as in older documents, which do not say it (same hash)."""
-    cores = [machine["core"], *(kind["core"] for kind in machine["kinds"])]
-    if _drop(cores, "order", "tso"):
-        del machine["chance"]["load"], machine["chance"]["store"]
-    _drop([machine["chance"]], "slice", 0)
-    _drop(cores, "far_owned", False)
-    _drop(machine["resolvers"], "pointers", 0)
-    _drop([machine], "line", LINE)
-    _drop(machine["resolvers"], "overflow", "broadcast")
-    if _drop(machine["memories"], "cache_sets", 0):
-        for name in ("cache_ways", "cache_hit", "cache_busy"):
-            _drop(machine["memories"], name, 0)
-
-
-def _drop(cores: Sequence[dict[str, Any]], name: str, usual: Any) -> bool:
-    """Leaves a number out if all cores have it as usual; whether they have."""
-    if any(core[name] != usual for core in cores):
-        return False
-    for core in cores:
-        del core[name]
-    return True
+    """Leaves `USUAL_NUMBERS` out of a machine's document."""
+    parts = {
+        "machine": [machine],
+        "chance": [machine["chance"]],
+        "cores": [machine["core"], *(kind["core"] for kind in machine["kinds"])],
+        "resolvers": machine["resolvers"],
+        "memories": machine["memories"],
+    }
+    for part, name, usual, others in USUAL_NUMBERS:
+        if all(one[name] == usual for one in parts[part]):
+            for part_left_out, number in ((part, name), *others):
+                for one in parts[part_left_out]:
+                    del one[number]
 
 
 def _check_slices(slices: str, most: int) -> None:

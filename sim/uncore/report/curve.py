@@ -103,12 +103,6 @@ INTERVAL = Column(
 _THREADS, _THROUGHPUT, *_OTHERS = (_column(one) for one in columns(Point) if one.head)
 COLUMNS = [_THREADS, _THROUGHPUT, INTERVAL, *_OTHERS]
 FETCHED = "lines fetched per operation, from"
-PER_OP = Column(
-    "LEVEL, LEVEL data, memory",
-    "transfers",
-    about="lines fetched per operation: from another core within LEVEL, from the data of LEVEL, or"
-    " from memory",
-)
 
 
 def fetched(rows: Sequence[Row]) -> list[Column]:

@@ -10,10 +10,11 @@ import os
 import platform
 from pathlib import Path
 
-from uncore import __version__, _native, engine
+from uncore import _native, engine
 from uncore.drawing.table import print_json
 from uncore.engine import copy
 from uncore.support.printable import plain
+from uncore.support.version import __version__
 
 DIGITS = 12  # suffice to tell copies by their hash
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from functools import singledispatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,7 +21,7 @@ from uncore.result import columns
 if TYPE_CHECKING:
     import polars
 
-    from uncore.api import Picture
+    from uncore.drawing.plot import Picture
 
 AXES = {name: option for name, option in options(Job).items() if option.axis}
 JOB = ("machine", "workload", *(name for name, option in AXES.items() if option.form.word))
@@ -57,7 +58,10 @@ def to_rows(results: Iterable[Tabled]) -> list[dict[str, Any]]:
 
 
 class Framed:
-    """Base of all that has rows: tables of other libraries, pictures, a table in notebooks."""
+    """Base of all that has rows: tables of other libraries, pictures, a table in notebooks.
+
+    Pictures and tables are made by layers above this one, which register how (uncore.api).
+    """
 
     __slots__ = ()
 
@@ -92,14 +96,20 @@ class Framed:
 
     def plot(self, path: str | Path | None = None) -> Picture:
         """The picture; with a path, also in that file."""
-        import uncore  # noqa: PLC0415 (what draws it is above this layer)
-
-        return uncore.plot(self, path)
+        return draw(self, path)
 
     def _repr_html_(self) -> str:
-        import uncore  # noqa: PLC0415 (what prints it is above this layer)
+        return print_html(self)
 
-        return uncore.html(self)
+
+@singledispatch
+def draw(what: Framed, path: str | Path | None) -> Picture:
+    raise TypeError(f"nothing draws a {type(what).__name__}; import uncore.api")
+
+
+@singledispatch
+def print_html(what: Framed) -> str:
+    raise TypeError(f"nothing prints a {type(what).__name__}; import uncore.api")
 
 
 def names_run(column: str) -> bool:

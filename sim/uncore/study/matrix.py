@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -58,6 +58,18 @@ PAIRS_OF_A_RUN = 2016  # those of 64 harts
 WORKLOADS = {False: "latency/pingpong", True: "ipi/pingpong"}
 
 
+@dataclass(frozen=True)
+class MeasuredHandoffs:
+    """Handoffs on a real machine."""
+
+    ns: Mapping[str, float]  # median of a distance class
+    home: str  # home of the line, as --home has it
+    slices: str  # slice that owned the line, as --slices has it; "hash": unknown
+
+
+HandoffsOf = Callable[[Machine], MeasuredHandoffs | None]
+
+
 @dataclass(frozen=True, repr=False)
 class Matrix(Framed):
     """Latencies in ns between harts; 0 on the diagonal, nan where not measured."""
@@ -67,7 +79,7 @@ class Matrix(Framed):
     what: str
     ns: list[list[float]]  # means over seeds
     results: list[Result]  # of its runs
-    measured: plugins.MeasuredHandoffs | None = None  # figures of the real machine
+    measured: MeasuredHandoffs | None = None  # figures of the real machine
     alike: bool = False  # True if its line had the same home and slice as in these runs
     stopped: BaseException | None = None  # exception that ended it early
 
@@ -196,21 +208,29 @@ def measure(
     if not ns:
         raise UserError(f"{WORKLOADS[ipi]} published no table on engine '{job.engine}'")
     what = IPI if ipi else LINE
-    measured = None if ipi else plugins.measured(job.machine)
+    measured = None if ipi else _measured(job.machine)
     alike = measured is not None and _alike(job, measured)
     return Matrix(job.machine, job.harts, what, ns, played.results, measured, alike, stopped)
 
 
+def _measured(machine: Machine) -> MeasuredHandoffs | None:
+    """Handoffs of the real machine from the first package that knows it (`uncore.measured`)."""
+    known: Iterator[Callable[[Machine], MeasuredHandoffs | None]] = plugins.loaded(
+        "uncore.measured"
+    )
+    return next(filter(None, (handoffs(machine) for handoffs in known)), None)
+
+
 def _conditions(machine: str, ipi: bool) -> dict[str, str]:
     """Policies of a job that plays as the real machine was measured."""
-    measured = None if ipi else plugins.measured(topology.load(machine, measured=True))
+    measured = None if ipi else _measured(topology.load(machine, measured=True))
     if not measured:
         what = "interrupts between its harts" if ipi else "it"
         raise UserError(f"--as-measured: nobody here has measured {what}; leave it out: {machine}")
     return {"home": measured.home, "slices": measured.slices}
 
 
-def _alike(job: Job, measured: plugins.MeasuredHandoffs) -> bool:
+def _alike(job: Job, measured: MeasuredHandoffs) -> bool:
     """True if the job's line has the home and slice of the measured one."""
     home = "node0" if job.home == "addressed" else job.home  # node where the workload puts it
     return (

@@ -2,9 +2,9 @@
 
     commands() -> {name: Command}          entry points of the group `uncore.commands`: each a table
                                            like `uncore.cli.commands.COMMANDS`
-    measured(machine) -> MeasuredHandoffs  those of `uncore.measured`: each a function that knows
-                                           median handoffs of real machines by distance class, and
-                                           answers None for a machine it does not know
+    loaded(group) -> Iterator              what entry points of any group name; `uncore.measured`:
+                                           functions that know median handoffs of real machines
+                                           (uncore.study.matrix)
 
 A package names them in its pyproject.toml:
 
@@ -16,14 +16,10 @@ Without any, everything else works; so it does where a package has gone and left
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from uncore.topology.machine import Machine
+from typing import Any
 
 
 class Task(StrEnum):
@@ -50,31 +46,14 @@ class Command:
 Commands = Mapping[str, Command]
 
 
-@dataclass(frozen=True)
-class MeasuredHandoffs:
-    """Handoffs on a real machine."""
-
-    ns: Mapping[str, float]  # median of a distance class
-    home: str  # home of the line, as --home has it
-    slices: str  # slice that owned the line, as --slices has it; "hash": unknown
-
-
-Known = Callable[["Machine"], MeasuredHandoffs | None]
-
-
 def commands() -> dict[str, Command]:
     """The tables of all packages as one."""
-    tables: Iterator[Commands] = _loaded("uncore.commands")
+    tables: Iterator[Commands] = loaded("uncore.commands")
     return {name: command for table in tables for name, command in table.items()}
 
 
-def measured(machine: Machine) -> MeasuredHandoffs | None:
-    """Handoffs of the real machine from the first package that knows it."""
-    known: Iterator[Known] = _loaded("uncore.measured")
-    return next(filter(None, (handoffs(machine) for handoffs in known)), None)
-
-
-def _loaded(group: str) -> Iterator[Any]:
+def loaded(group: str) -> Iterator[Any]:
+    """Objects that entry points of the group name, of the packages that are there."""
     from importlib.metadata import entry_points  # noqa: PLC0415 (slow to load)
 
     for point in entry_points(group=group):

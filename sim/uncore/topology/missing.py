@@ -12,7 +12,8 @@ from collections.abc import Collection, Iterator
 from uncore.topology.document import Branch, Leaf, Place
 from uncore.topology.examples import example, value
 from uncore.topology.incomplete import Incomplete
-from uncore.topology.keys import ANY, BELOW, KEYS, LEVEL, of_join, schema_path
+from uncore.topology.keys import ANY, BELOW, KEYS, LEVEL, schema_path
+from uncore.topology.unknown import known_in
 
 HOPS = {"latency", "dx", "dy"}  # keys of a mesh, whose hops may each state their own (joins.py)
 WHOLE = "`uncore show --complete FILE` prints a whole file that would do"
@@ -51,19 +52,12 @@ def _lacks(root: Branch) -> Iterator[Lack]:
 def _of_table(branch: Branch, table: str, path: str) -> Iterator[Lack]:
     if path not in BELOW or _is_none(branch):
         return
-    keys = [key for key in _known(branch, path) - ANY if _needed(branch, path, key)]
+    keys = [key for key in known_in(branch, path) - ANY if _needed(branch, path, key)]
     if keys:
         yield branch.place, table, sorted(keys)
     for name, node in branch.items.items():
         if isinstance(node, Branch):
             yield from _of_table(node, f"{table}.{name}", f"{path}.{name}")
-
-
-def _known(branch: Branch, path: str) -> set[str]:
-    kind = branch.items.get("kind")
-    if path == f"{LEVEL}.join" and isinstance(kind, Leaf):
-        return of_join(str(kind.value))
-    return BELOW[path]
 
 
 def _needed(branch: Branch, path: str, last: str) -> bool:

@@ -37,7 +37,7 @@ class _KnownKeys:
     def table(self, branch: Branch, key: str, path: str) -> None:
         if path not in BELOW:
             raise wrong(branch.place, f"'{key}' expects a value, not a table")
-        keys, kinds = self.known(branch, path), self.kinds_in(path)
+        keys, kinds = known_in(branch, path), self.kinds_in(path)
         for name, node in branch.items.items():
             full, below = f"{key}.{name}", f"{path}.{name}"
             if isinstance(node, Branch) and name in kinds:
@@ -49,12 +49,6 @@ class _KnownKeys:
 
     def kinds_in(self, path: str) -> Collection[str]:
         return {"core": self.kinds, LEVEL: self.kinds, "memory": self.memory_kinds}.get(path, ())
-
-    def known(self, branch: Branch, path: str) -> set[str]:
-        kind = branch.items.get("kind")
-        if path == f"{LEVEL}.join" and isinstance(kind, Leaf):
-            return of_join(str(kind.value))
-        return BELOW[path]
 
     def names(self, path: str, keys: Iterable[str]) -> Iterator[str]:
         """Known names, and those in the tables among them: an `l1_size` is an `l1.size`."""
@@ -73,3 +67,11 @@ def _unknown(node: Leaf | Branch, name: str, table: str, keys: Iterable[str]) ->
     if not node.place.line:  # it stands on the command line
         hint += " `uncore show MACHINE --keys` lists all."
     return wrong(node.place, f"unknown key '{prefix}{name}'.{hint}")
+
+
+def known_in(branch: Branch, path: str) -> set[str]:
+    """Last parts of the keys that the table at this path may have."""
+    kind = branch.items.get("kind")
+    if path == f"{LEVEL}.join" and isinstance(kind, Leaf):
+        return of_join(str(kind.value))
+    return BELOW[path]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from uncore.support.plugins import MeasuredHandoffs
+from uncore.study.matrix import MeasuredHandoffs
 from uncore.topology.distance import classes
 from uncore.topology.machine import Machine
 from uncore_lab.figures import hardware

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from uncore import __version__
 from uncore.drawing.progress import progress
 from uncore.host.computer import Computer
 from uncore.host.sysfs import Setting
+from uncore.support.version import __version__
 from uncore_lab.measure import plan
 from uncore_lab.measure.bench import Bench
 from uncore_lab.measure.record import Measurement

@@ -29,7 +29,7 @@ SPARE = 2  # a level without data holds so many times the lines of the caches ab
 def core_in_use(job: Job) -> Core:
     """That of every hart, or a UserError."""
     machine = job.machine
-    used = [machine.core_of(hart) for hart in job.harts[: job.threads[0]]]
+    used = [machine.core_of(hart) for hart in job.used_harts]
     kinds = dict.fromkeys(machine.core_kinds[core] for core in used)
     if len(kinds) > 1:
         raise UserError(

@@ -54,7 +54,7 @@ class Gem5Levels:
 def levels(job: Job, several: bool) -> Gem5Levels:
     """For the harts of a job of one thread count."""
     machine, nodes = job.machine, tuple(homes.nodes(job))
-    cores = tuple(machine.core_of(hart) for hart in job.harts[: job.threads[0]])
+    cores = tuple(machine.core_of(hart) for hart in job.used_harts)
     users = _users(machine, cores)
     if several:
         return _all(machine, cores, nodes, users)

@@ -130,7 +130,7 @@ def job_spec(
     memory = elsewhere.image(segments, moves)
     return spec.Job(
         protocol=tuple(tables.pack(tables.of(job.machine.protocol, job.machine.tables))),
-        placement=job.harts[: job.threads[0]],
+        placement=job.used_harts,
         segments=tuple(spec.Segment(address, data) for address, data in memory),
         entry=job.program.entry,
         text_begin=text.address,

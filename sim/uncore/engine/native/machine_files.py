@@ -21,7 +21,7 @@ CPU, NODE = "/sys/devices/system/cpu", "/sys/devices/system/node"
 
 
 def machine_files(job: Job) -> dict[str, bytes]:
-    machine, harts = job.machine, job.harts[: job.threads[0]]
+    machine, harts = job.machine, job.used_harts
     cores = [machine.core_of(hart) for hart in harts]
     sockets = [machine.shape[core][0] if len(machine.shape[core]) > 1 else 0 for core in cores]
     nodes = nearest_memories(machine, harts)

@@ -50,7 +50,7 @@ _ALLOCATORS = {
 def process(job: Job, probes: Probes) -> spec.Process:
     """The process as the native kernel reads it."""
     costs = System(quantum=job.machine.os.quantum) if job.system == "free" else job.machine.os
-    harts = job.harts[: job.threads[0]]
+    harts = job.used_harts
     files = {_name(job): job.program.data}  # name in /proc/self/exe
     files |= {f"{FILES_FOLDER}/{path}": data for path, data in job.files} | machine_files(job)
     if job.stdin:

@@ -10,6 +10,7 @@ An outside engine is a module as `uncore.engine` wants it, and has besides
 
     export(job: Job, place: Path) -> None    writes the run folder, for the simulator alone
     locate() -> object | None                which simulator is here; its str says so in one line
+    protocol_of(job: Job) -> str             the protocol of its own that it runs the job with
     DIFFERS: tuple[str, ...]                 why its times are not the model's, for crosscheck
 
 Invariant: nothing in here knows a simulator by name.

@@ -58,7 +58,7 @@ def point(
 
 def refuse(job: Job) -> None:
     """A UserError: their cores have one hart, their addresses decide about home and slice."""
-    machine, harts = job.machine, job.harts[: job.threads[0]]
+    machine, harts = job.machine, job.used_harts
     if len({machine.core_of(hart) for hart in harts}) < len(harts):
         raise UserError(
             f"{machine.id}: engine {job.engine} has one hart a core; write --smt off, or fewer"

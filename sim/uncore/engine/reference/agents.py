@@ -51,7 +51,7 @@ class Agents:
         text = next(s for s in program.segments if program.entry in s)
         code = _native.Code(text.address, len(text.data))
         harts = []
-        for id, position in enumerate(self.system.job.harts[: self.system.job.threads[0]]):
+        for id, position in enumerate(self.system.job.used_harts):
             core = self.cores[self.machine.core_of(position)]
             harts.append(Hart(core, id, _native.Hart(code, id, program.entry, self.machine.ram)))
             core.harts.append(harts[-1])

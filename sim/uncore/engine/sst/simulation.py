@@ -62,7 +62,7 @@ class _SstSystem:
         self.parts, self.routes = SstParts(job.machine), Routes(job.machine)
         self.of_core = [SstParts(job.machine, core) for core in job.machine.each_core]
         self.netlist = Netlist()
-        self.harts = job.harts[: job.threads[0]]
+        self.harts = job.used_harts
         self.cores = [self.machine.core_of(hart) for hart in self.harts]
         self._make_harts()
         below = {core: [self._make_core(core)] for core in self.cores}

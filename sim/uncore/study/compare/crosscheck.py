@@ -112,5 +112,5 @@ def crosscheck(
 
 def reasons(engines: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Why an engine's times differ from the model's, by engine."""
-    by_engine = {name: getattr(engine.load(name), "DIFFERS", ()) for name in engines}
-    return {name: words for name, words in by_engine.items() if words}
+    simulators = ((name, engine.other_simulator(name)) for name in engines)
+    return {name: simulator.DIFFERS for name, simulator in simulators if simulator}

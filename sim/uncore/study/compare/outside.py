@@ -57,7 +57,6 @@ MATCHING = {
     "CHI": "gem5_chi",
 }
 MATCHED_HARTS = (2, 4, 16)
-SMALL_PART_HARTS = 4  # harts of the part that every change must pass
 ABOUT_COLUMNS = ("engine", "version", "protocol", "date", "model")
 JOB_COLUMNS = ("engine", "protocol", "machine", "program", "harts", "part")
 FIGURE_COLUMNS = ("ns", "requests", "copies", "s")  # an operation's; the last one is of the host

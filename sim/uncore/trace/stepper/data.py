@@ -142,7 +142,7 @@ def _until(trace: Trace) -> int:
 
 
 def _placed(trace: Trace) -> Sequence[int]:
-    return trace.job.harts[: trace.job.threads[0]]
+    return trace.job.used_harts
 
 
 def drawing(machine: Machine) -> dict[str, Any]:

@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from uncore.drawing import standalone
 from uncore.drawing.standalone import filled, packed
+from uncore.job import Job
+from uncore.job.schema import options
 from uncore.support.output_files import write_whole
 from uncore.trace import Trace
-from uncore.trace.stepper.compact import compact
 from uncore.trace.stepper.data import document
-from uncore.trace.stepper.pair import apart
 
+EXACT = 2**53  # up to which a number of JavaScript is the whole number that was written
+AXIS_NAMES = [name for name, option in options(Job).items() if option.axis and option.form.word]
 HERE = Path(__file__).parent
 COMMON = ("common.js", "labels.js", "unpack.js", "partings.js")
 OF_RUN = (
@@ -41,10 +45,10 @@ def page(traces: Sequence[Trace], command: str) -> str:
     documents = [document(trace, command) for trace in traces]
     title = documents[0]["title"]
     if len(traces) > 1:
-        names = apart([trace.job for trace in traces])
+        names = _names_apart([trace.job for trace in traces])
         title = " and ".join(names)
         documents = [one | {"name": name} for one, name in zip(documents, names, strict=True)]
-    data = packed([compact(one) for one in documents])
+    data = packed([_compact(one) for one in documents])
     return filled(empty(), TITLE=html.escape(title), DATA=data)
 
 
@@ -61,3 +65,53 @@ def script() -> str:
 
 def _text(names: Sequence[str]) -> str:
     return "\n".join((HERE / name).read_text() for name in names)
+
+
+def _names_apart(jobs: Sequence[Job]) -> list[str]:
+    """Names each job by its words that another has not; by the workload, where all are alike."""
+    words = [_words(job) for job in jobs]
+    shared = [key for key in words[0] if all(key in named for named in words)]
+    differ = [key for key in shared if len({named[key] for named in words}) > 1]
+    return [" ".join(named[key] for key in differ or ("workload",)) for named in words]
+
+
+def _words(job: Job) -> dict[str, str]:
+    settings = {name: f"{name}={value}" for name, value in (*job.overrides, *job.parameters)}
+    return {
+        "workload": job.program.name,
+        "machine": job.machine.id,
+        **{name: str(getattr(job, name)) for name in AXIS_NAMES},
+        **settings,
+        "protocol": job.machine.protocol.upper(),
+    }
+
+
+def _compact(document: dict[str, Any]) -> dict[str, Any]:
+    """Writes tables by column and ways by their routes, in few bytes; unpack.js reads them.
+
+    A column of whole numbers is written as differences, each from the one before, because times
+    and numbers of requests ascend; a way as the number of its route, the time that each link took,
+    and the wait for it.
+    """
+    tables = {
+        name: [_column(column) for column in zip(*rows, strict=True)]
+        for name, rows in document["tables"].items()
+    }
+    return document | {"tables": tables, "ways": _ways(document["ways"])}
+
+
+def _column(values: Sequence[Any]) -> dict[str, list[int]] | Sequence[Any]:
+    if not all(isinstance(value, int) and abs(value) < EXACT for value in values):
+        return values
+    return {"differences": [b - a for a, b in pairwise((0, *values))]}
+
+
+def _ways(ways: Sequence[Sequence[Sequence[int]]]) -> dict[str, Any]:
+    """A message leaves when it is sent, so the first of its times is not written."""
+    numbers: dict[tuple[int, ...], int] = {}
+    return {
+        "of": [numbers.setdefault(tuple(stops), len(numbers)) for stops, _, _ in ways],
+        "routes": list(numbers),
+        "took": [b - a for _, times, _ in ways for a, b in pairwise(times)],
+        "waited": [wait for _, _, waits in ways for wait in waits],
+    }

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "async/async_hart.hh"
-#include "delayed/delayed_memory.hh"
+#include "doubles/delayed_memory.hh"
 
 namespace uncore {
 

@@ -1,4 +1,4 @@
-// The hart library on flat memory, for tests from Python: class FlatMachine.
+// The hart library on flat memory: class FlatMachine.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "flat/machine.hh"
+#include "doubles/flat_machine.hh"
 
 namespace nb = nanobind;
 

@@ -1,4 +1,4 @@
-#include "flat/machine.hh"
+#include "doubles/flat_machine.hh"
 
 #include <algorithm>
 

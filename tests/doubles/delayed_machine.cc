@@ -1,4 +1,4 @@
-#include "delayed/delayed_machine.hh"
+#include "doubles/delayed_machine.hh"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-// Harts with a memory that answers later, for tests from Python: class DelayedMachine.
+// Harts with a memory that answers later: class DelayedMachine.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "delayed/delayed_machine.hh"
+#include "doubles/delayed_machine.hh"
 
 namespace nb = nanobind;
 

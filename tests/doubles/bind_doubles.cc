@@ -1,0 +1,14 @@
+// The Python module uncore._doubles: simulators so plain that they stand in for the engine in tests
+// of the hart. SCons builds it beside uncore._native; no wheel has it.
+
+#include <nanobind/nanobind.h>
+
+namespace uncore {
+void bind_flat(nanobind::module_& module);
+void bind_delayed(nanobind::module_& module);
+}  // namespace uncore
+
+NB_MODULE(_doubles, module) {
+  uncore::bind_flat(module);
+  uncore::bind_delayed(module);
+}

@@ -1,0 +1,63 @@
+"""Do files that a version has written, and scripts written for it, still mean the same?
+
+A folder for each version holds one file of each kind that a user keeps: a machine, a plan of
+`uncore explore`, a result, and what scripts use: names and keywords of `import uncore`, columns of
+rows.  A release adds a folder and changes none.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+
+import pytest
+
+import uncore
+from uncore import topology
+from uncore.execution.request import find_program
+from uncore.job import Job
+from uncore.result import canonical
+from uncore.study.explore.plan import ExplorationPlan
+
+VERSIONS = sorted(path for path in Path(__file__).parent.iterdir() if path.name[0].isdigit())
+STATED = {
+    "core.clock": "2GHz",
+    "core.hold": "5cy",
+    "core.l1.size": "32KiB",
+    "system.join.latency": "50ns",
+    "system.resolver.service": "6ns",
+    "memory.latency": "80ns",
+}
+
+pytestmark = pytest.mark.parametrize("version", VERSIONS, ids=lambda path: path.name)
+
+
+def test_machine_file_loads_with_the_numbers_that_it_states(version: Path) -> None:
+    machine = topology.load(str(version / "machine.toml"))
+    assert (machine.cores, machine.harts, len(machine.memories)) == (16, 32, 2)
+    assert STATED.items() <= {number.key: number.text for number in machine.numbers}.items()
+
+
+def test_result_keeps_its_hash_and_gives_the_job_that_made_it(version: Path) -> None:
+    """A number that came later has the default that documents leave out."""
+    result = uncore.load(version / "result.json")
+    assert result.computed_hash() == result.result_hash
+    assert [point["threads"] for point in result.to_rows()] == [1, 1, 2, 2]
+    program = find_program(result.job["program"]["name"])
+    job = Job.of(result.job, program)
+    recorded = {"program": result.job["program"]}
+    assert canonical(job.document() | recorded) == canonical(result.job)
+
+
+def test_plan_reads_with_its_choices(version: Path) -> None:
+    plan = ExplorationPlan.read(version / "plan.toml")
+    assert [choice.name for choice in plan.choices] == ["cores", "home", "system.join.latency"]
+
+
+def test_scripts_find_their_names_keywords_and_columns(version: Path) -> None:
+    used = json.loads((version / "scripts.json").read_text())
+    for name, keywords in used["keywords"].items():
+        assert name in uncore.__all__
+        assert set(keywords) <= set(inspect.signature(getattr(uncore, name)).parameters), name
+    assert set(used["columns"]) <= set(uncore.load(version / "result.json").to_rows()[0])
