@@ -83,6 +83,15 @@ def test_formulas_count_the_parts_of_the_machine(found):
     assert (design.known["ccx"], design.known["core"]) == (4, 4)
 
 
+def test_formulas_know_the_links_before_any_run(tmp_path):
+    text = FILE.replace('"mcs.p99 <= 100"', '"bisection <= 32"').replace("ccx * 3", "wire")
+    singles, _, pairs, _, *_ = explore(written(tmp_path, text)).tried
+    assert singles.given_up == "not bisection <= 32" and not singles.rounds
+    assert (pairs.known["ccx.links"], pairs.known["ccx.length"]) == (8, 4)
+    assert (pairs.known["links"], pairs.known["bisection"]) == (8 + 4, 32)
+    assert pairs.known["area"] == pairs.known["wire"] + 2 == 4 * 96 + 2 * 32 + 40 / 20
+
+
 def test_energy_is_lines_messages_and_bits_times_their_prices(found):
     design = found.tried[2]
     job = next(job for _, job in found.plan.jobs(design.design))

@@ -35,6 +35,7 @@ COMMANDS: Commands = {
         Task.START,
         f"{_HERE}.machines:show",
         "A machine as a tree, its numbers with their sources, and a drawing; or a workload.",
+        f"{_HERE}.machines:LINKS",
     ),
     "run": Command(
         Task.START,
