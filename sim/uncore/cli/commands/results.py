@@ -19,6 +19,7 @@ from uncore.cli.options import (
     ESTIMATED,
     JOB_WORDS,
     Crew,
+    Csv,
     Drawn,
     EngineWords,
     Estimate,
@@ -49,6 +50,7 @@ from uncore.report import costs as costs_report
 from uncore.report import scaling as scaling_report
 from uncore.result import Observed, Result
 from uncore.result.conflicts import pairs as pairs_of
+from uncore.result.frame import write_csv
 from uncore.result.observed import Shared
 from uncore.result.scaling import analyse
 from uncore.result.sharing import costs as costs_of
@@ -150,9 +152,10 @@ def compare(
     plot: Plot = None,
     report: Report = None,
     on_linux: OnLinux = ON_LINUX,
+    csv: Csv = None,
     json: Json = False,
 ) -> int:
-    check_outputs({"--plot": plot, "--report": report})
+    check_outputs({"--plot": plot, "--report": report, "--csv": csv})
     limits = engine_words.engine_options()
     if words and all(_is_result(word) for word in words):
         results = _saved(words, threads == "1" and untouched(job_words) and untouched(chance))
@@ -165,6 +168,9 @@ def compare(
         return INTERRUPTED
     at = comparing.most_threads(results[0], results[1])
     comparison = comparing.compare(results[0], results[1], _watched(results, at, limits))
+    if csv:
+        write_csv([msgspec.to_builtins(row) for row in comparison.rows], csv)
+        note(f"table: {csv}")
     if json:
         print_json(comparison)
     else:
