@@ -85,6 +85,7 @@ COMMANDS: Commands = {
         "uncore.report.objects:COLUMNS",
         "uncore.report.costs:COLUMNS",
         "uncore.report.c2c:COLUMNS",
+        "uncore.report.beside:COLUMNS",
     ),
     "conflicts": Command(
         Task.PROGRAM,

@@ -43,6 +43,7 @@ from uncore.execution.execute import execute
 from uncore.execution.rerun import observe
 from uncore.job.option_values import check_outputs, is_workload
 from uncore.program import Program
+from uncore.report import beside as beside_report
 from uncore.report import c2c, objects
 from uncore.report import compare as compare_report
 from uncore.report import conflicts as conflicts_report
@@ -72,12 +73,17 @@ def lines(
     chain: Annotated[
         bool, Parameter(negative="", help="also the functions between a row's line and the access")
     ] = False,
+    beside: Annotated[
+        Path | None, Parameter(help="what `perf c2c report --stdio` has printed of a real machine")
+    ] = None,
     engine_words: EngineWords = ENGINE_WORDS,
     json: Json = False,
 ) -> int:
     recorded = load_result(result)
     observed = observe(recorded, threads, seed, engine_words.engine_options())
-    if format_ == "c2c":
+    if beside:
+        beside_report.show(recorded, observed, beside, top, json)
+    elif format_ == "c2c":
         c2c.show(recorded, observed, top, json)
     elif by == "address" and json:
         print_json(costs_of(observed))
