@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from matplotlib import pyplot
+from matplotlib.text import Text
 
 from uncore import api
 from uncore.api import sweep
 from uncore.drawing.looks import style
 from uncore.drawing.panels import Curves, Grid, bars, heat_map
-from uncore.drawing.plot import picture
+from uncore.drawing.plot import SIZE, draw, picture
 from uncore.drawing.webpage import figure
 from uncore.job.option_values import places
 from uncore.report.chart import Wanted, panels
@@ -164,6 +167,38 @@ def test_knee_is_the_least_thread_count_near_the_best_rate() -> None:
 
 def test_sixty_four_series_look_different() -> None:
     assert len({style(number) for number in range(64)}) == 64
+
+
+def rising(count: int) -> Curves:
+    labels = [f"lock/of_a_long_name_{number}, hold {number}us" for number in range(count)]
+    series = {n: [(x, x + i / 50, x, x + 1) for x in (1, 2, 4)] for i, n in enumerate(labels)}
+    return Curves(series, "bus:4", "threads", "M/s")
+
+
+@pytest.mark.filterwarnings("error")
+def test_ten_series_are_labelled_at_their_ends_and_labels_do_not_meet(tmp_path: Path) -> None:
+    """Lines end within a fifth of the room that their labels take."""
+    drawn = picture(tmp_path / "p.svg", rising(10)).read_text()
+    assert [drawn.count(f"_name_{number}, hold") for number in range(10)] == [1] * 10
+    figure, axes = pyplot.subplots(figsize=SIZE)
+    draw(rising(10), axes)
+    figure.canvas.draw()
+    boxes = [Text.get_window_extent(label) for label in axes.texts]  # without its line
+    pyplot.close(figure)
+    assert len(boxes) == 10
+    assert all(below.y1 <= above.y0 for below, above in pairwise(sorted(boxes, key=lambda b: b.y0)))
+    assert all(box.x0 > axes.get_window_extent().x1 for box in boxes)
+
+
+@pytest.mark.filterwarnings("error")
+def test_more_series_have_a_panel_each_on_one_scale(tmp_path: Path) -> None:
+    drawn = picture(tmp_path / "p.svg", rising(28)).read_text()
+    assert [drawn.count(f"_name_{number}, hold") for number in range(28)] == [1] * 28
+    assert drawn.count("bus:4") == 1
+    alone = rising(28).multiples()
+    assert len({(panel.heights, *panel.ticks) for panel in alone}) == 1
+    assert [set(panel.series) for panel in alone] == [{name} for name in rising(28).series]
+    assert rising(10).multiples() == [rising(10)]
 
 
 @pytest.mark.parametrize("ending", ["svg", "png", "html"])

@@ -182,6 +182,72 @@ def test_shared_lines_have_the_columns_of_perf(uncore):
     assert "RmtHitm" in shown
 
 
+# What `perf c2c report --stdio` prints, by its manual page: two lines, and the code that met there.
+C2C = """\
+=================================================
+           Shared Data Cache Line Table
+=================================================
+#
+#        ----------- Cacheline ----------      Tot  ------- Load Hitm -------    Total    Total
+# Index             Address  Node  PA cnt     Hitm    Total  LclHitm  RmtHitm  records    Loads
+# .....  ..................  ....  ......  .......  .......  .......  .......  .......  .......
+#
+      0      0x55d0a3c41080     0    9834   75.00%      300      120      180     2210     1804
+      1      0x55d0a3c410c0   N/A      12   25.00%      100       90       10      310      300
+
+=================================================
+      Shared Cache Line Distribution Pareto
+=================================================
+#
+#        ----- HITM -----  ------- Store Refs ------  --------- Data address ---------
+#   Num  RmtHitm  LclHitm   L1 Hit  L1 Miss      N/A              Offset  Node  PA cnt
+  -------------------------------------------------------------
+      0      180      120      406        0        0      0x55d0a3c41080
+  -------------------------------------------------------------
+          60.00%   40.00%  100.00%    0.00%    0.00%                 0x0     0       1  [.] add  {}
+  -------------------------------------------------------------
+      1       10       90        0        0        0      0x55d0a3c410c0
+  -------------------------------------------------------------
+         100.00%  100.00%    0.00%    0.00%    0.00%                 0x8     0       1  [.] b  b.c:7
+"""
+
+
+def test_measured_lines_stand_beside_those_touched_at_the_same_place(uncore):
+    words = ("counter/atomic", "--place", "0,1,64,65", "--threads", "4", "--set", "ops=1000")
+    saved(uncore, "epyc7601x2", *words)
+    place = objects(uncore)["*counter"]["source"]
+    Path("c2c.txt").write_text(C2C.format(f"/home/me/{Path(place).name}"))
+    beside = ("lines", "r.json", "--beside", "c2c.txt")
+    first, second, *rest = json.loads(uncore(*beside, "--json").out)
+    assert (first["measured"], first["measured_remote"]) == (750_000, 600_000)
+    assert first["symbol"] == "*counter" and first["at"] == Path(place).name
+    (counted,) = json.loads(
+        uncore("lines", "r.json", "--format", "c2c", "--json", "--top", "1").out
+    )
+    assert first["run"] == counted["Tot Hitm"]
+    assert first["run_remote"] == counted["RmtHitm"] * 10**6 // counted["Hitm Total"]
+    assert (second["measured_remote"], second["run"], second["at"]) == (100_000, None, "")
+    assert all(row["address"] is None and row["run"] is not None for row in rest)
+    assert "75 %" in uncore(*beside).out
+    Path("c2c.txt").write_text(C2C.format("other.c:1"))
+    assert "was touched at a FILE:LINE of the run" in " ".join(uncore(*beside).out.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "c2c.txt:1: expected the text of `perf c2c report --stdio`"),
+        (C2C.replace("LclHitm", "LclPeer"), "c2c.txt:6: the table has no column 'LclHitm'"),
+        (C2C.replace("      120      180 ", ""), "c2c.txt:9: '0 0x55d0a3c41080"),
+    ],
+)
+def test_text_that_is_no_report_of_perf_is_refused_with_its_line(uncore, text, said):
+    saved(uncore, "bus:2", "counter/atomic", "--threads", "2", "--set", "ops=4")
+    Path("c2c.txt").write_text(text)
+    done = uncore("lines", "r.json", "--beside", "c2c.txt")
+    assert done.status == 2 and said in " ".join(done.err.split())
+
+
 def test_columns_of_perf_are_sums_of_what_was_counted():
     """A line of three cores, two of which are near one node, by hand."""
 

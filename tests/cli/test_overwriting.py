@@ -19,6 +19,7 @@ MINE = b"written by hand\n"
 WRITES = {
     f"{RUN} --output {{}}": "r.json",
     f"{RUN} --output={{}}": "r.parquet",
+    f"{RUN} --csv {{}}": "r.csv",
     f"{ONE} --log {{}}": "l.parquet",
     f"{ONE} --state {{}}": "state",
     f"{RUN} --plot {{}}": "p.png",
@@ -42,8 +43,10 @@ WRITES = {
     "explore plan.toml --output {}": "front.json",
     "explore plan.toml --plot {}": "front.png",
     "explore plan.toml --report {}": "front.html",
+    "whatif bus:2 lock/tas --threads 2 --csv {}": "gains.csv",
     "whatif bus:2 lock/tas --threads 2 --plot {}": "gains.png",
     "whatif bus:2 lock/tas --threads 2 --report {}": "gains.html",
+    "compare bus:2 lock/tas lock/mcs --csv {}": "c.csv",
     "compare bus:2 lock/tas lock/mcs --plot {}": "c.png",
     "compare bus:2 lock/tas lock/mcs --report {}": "c.html",
     "scaling r.json --plot {}": "s.png",
@@ -64,9 +67,16 @@ WRITES = {
 QUICK = [
     words
     for words in WRITES
-    if words.startswith((RUN, ONE, "trace", "watch", "show", f"{MATRIX} --plot", "lesson teach"))
+    if "--csv" not in words
+    and words.startswith((RUN, ONE, "trace", "watch", "show", f"{MATRIX} --plot", "lesson teach"))
 ]
-EDITED = [f"{MATRIX} --csv {{}}", "new lock {}", "new machine {}", "predict r7900x --output {}"]
+EDITED = [
+    f"{MATRIX} --csv {{}}",
+    f"{RUN} --csv {{}}",
+    "new lock {}",
+    "new machine {}",
+    "predict r7900x --output {}",
+]
 
 
 @pytest.mark.parametrize("words", WRITES)

@@ -16,6 +16,7 @@ from uncore.errors import UserError
 from uncore.execution import keywords, request
 from uncore.job import Job
 from uncore.job.schema import options
+from uncore.result.frame import write_csv
 
 TINY = {"machine": "ccx:2x2", "workload": "lock/ticket", "threads": [1, 2], "ops": 20}
 
@@ -214,3 +215,13 @@ def test_a_column_that_a_row_lacks_is_null():
     both = uncore.sweep(["bus:2", "ccx:2x2"], "lock/ticket", [2], ops=20, seeds=())
     assert isinstance(both.to_polars(), polars.DataFrame)
     assert both.to_polars()["transfers.ccx"].null_count() == 1
+
+
+def test_rows_are_written_as_csv_lists_too(tmp_path):
+    result = uncore.run("bus:2", "lock/tas", [1, 2], ops=4, seeds=(1, 2))
+    result.write_csv(tmp_path / "r.csv")
+    table = polars.read_csv(tmp_path / "r.csv")
+    assert table["throughput"].to_list() == result.to_polars()["throughput"].to_list()
+    assert table["thread_ops"].to_list() == ["4", "4", "4 4", "4 4"]
+    write_csv([{"a": '"x, y"\n', "b": [{"c": 1}], "d": None}, {"e": ()}], tmp_path / "odd.csv")
+    assert (tmp_path / "odd.csv").read_text() == 'a,d,e\n"""x, y""\n",,\n,,\n'

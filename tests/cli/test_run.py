@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -247,3 +248,18 @@ def test_completion_is_installed_where_the_shell_looks(uncore, monkeypatch, tmp_
     assert uncore("--install-completion").status == 0
     (script,) = tmp_path.rglob("completions/uncore")
     assert "--facet" in script.read_text()
+
+
+def test_csv_has_the_rows_of_json(uncore):
+    words = ("run", "bus:2", "lock/tas", "--threads", "1,2", "--set", "ops=4")
+    rows = json.loads(uncore(*words, "--csv", "r.csv", "--json").out)
+    table = list(csv.DictReader(Path("r.csv").read_text().splitlines()))
+    assert [row["seeds"] for row in table] == ["1 2 3"] * 2
+    assert "runs" in rows[0] and "runs" not in table[0]
+    for row, cells in zip(rows, table, strict=True):
+        for name in ("threads", "throughput", "throughput_max", "set.ops", "result_hash"):
+            assert cells[name] == str(row[name])
+    compared = ("compare", "bus:2", "lock/tas", "lock/mcs", "--set", "ops=4", "--csv", "c.csv")
+    (ratio,) = json.loads(uncore(*compared, "--json").out)["rows"]
+    (line,) = csv.DictReader(Path("c.csv").read_text().splitlines())
+    assert float(line["ratio"]) == ratio["ratio"] and line["threads"] == "1"

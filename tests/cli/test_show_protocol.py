@@ -1,4 +1,4 @@
-"""Does `uncore show` print and draw what changes a protocol's states?"""
+"""Does `uncore show` print what changes a protocol's states, and a machine's links?"""
 
 import json
 import re
@@ -30,3 +30,13 @@ def test_a_picture_that_is_not_svg_is_refused(uncore):
 def test_options_of_machines_are_refused(uncore):
     refused = uncore("show", "mesi", "--keys")
     assert refused.status == 2 and "of machines" in refused.err
+
+
+def test_links_of_a_machine_are_printed_with_their_bisection(uncore):
+    printed = uncore("show", "mesh:2x2", "--links").out
+    assert re.search(r"system +8 +64 +8 +512\n", printed)
+    assert "bisection: 128 GB/s from one half of the cores to the other" in printed
+    mesh, ports = json.loads(uncore("show", "mesh:2x2", "--links", "--json").out)
+    assert mesh == {"level": "system", "links": 8, "width": 64, "length": 8, "wire": 512}
+    assert (ports["links"], ports["width"], ports["wire"]) == (8, None, None)
+    assert "--links: one table" in uncore("show", "bus:2", "--links", "--keys").err

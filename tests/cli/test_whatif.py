@@ -9,6 +9,7 @@ import pytest
 
 from uncore import api
 from uncore.execution import request
+from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.study.whatif import changed
 
 SHARED = ("epyc7601x2", "layout/false_sharing", "--threads", "4", "--set", "ops=300")
@@ -43,6 +44,22 @@ def test_a_number_of_the_machine_is_changed_both_ways(uncore):
     ends = [row["throughput_change"] for row in rows if "system.join" in row["change"]]
     assert min(ends) < 0 < max(ends)
     assert rows == sorted(rows, key=lambda row: -row["throughput_change"])
+
+
+def test_widths_slices_directories_and_protocols_are_tried_when_named(uncore):
+    words = ("ccx:2x2", "lock/ticket", "--threads", "4", "--set", "ops=20")
+    sizes = ("--with", "system.resolver.entries=64", "--with", "system.resolver.ways=8")
+    kinds = ("width", "slices", "directory", "protocol")
+    asked = [word for kind in kinds for word in ("--only", kind)]
+    rows = foretold(uncore, *words, *sizes, *asked)
+    said = {row["change"]: row["words"] for row in rows}
+    assert said["ccx.join.width 32B/cy -> 25.6B/cy"] == "--with ccx.join.width=25.6B/cy"
+    assert {"system.resolver.slices 8 -> 4", "system.resolver.entries 64 -> 128"} <= said.keys()
+    others = [row["change"] for row in rows if row["kind"] == "protocol"]
+    assert len(others) == len(set(others)) == len(PROTOCOLS) - 1
+    assert "protocol moesi" in others and "protocol mesi" not in others
+    slower = [row["throughput_change"] for row in rows if "32B/1ns -> 25.6B/1ns" in row["change"]]
+    assert slower[0] < 0
 
 
 def test_change_within_the_spread_of_repeats_is_doubtful(uncore):

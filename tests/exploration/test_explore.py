@@ -19,9 +19,11 @@ from uncore.execution.request import make_job
 from uncore.execution.saved_points import Store
 from uncore.report import explore as report
 from uncore.study.explore import Exploration, explore
+from uncore.study.explore.figures import of_machine
 from uncore.study.explore.formula import Constraint, Formula, Template
 from uncore.study.explore.plan import ExplorationPlan
 from uncore.study.explore.search import DesignScore, Everything, Sampler, searcher
+from uncore.support.paths import CHECKOUT
 
 FILE = """
 machine = "ccx:{4/cores}x{cores}"
@@ -81,6 +83,15 @@ def test_formulas_count_the_parts_of_the_machine(found):
     design = found.tried[0]
     assert design.known["area"] == 4 * 3 + 40 / 20
     assert (design.known["ccx"], design.known["core"]) == (4, 4)
+
+
+def test_formulas_know_the_links_before_any_run(tmp_path):
+    text = FILE.replace('"mcs.p99 <= 100"', '"bisection <= 32"').replace("ccx * 3", "wire")
+    singles, _, pairs, _, *_ = explore(written(tmp_path, text)).tried
+    assert singles.given_up == "not bisection <= 32" and not singles.rounds
+    assert (pairs.known["ccx.links"], pairs.known["ccx.length"]) == (8, 4)
+    assert (pairs.known["links"], pairs.known["bisection"]) == (8 + 4, 32)
+    assert pairs.known["area"] == pairs.known["wire"] + 2 == 4 * 96 + 2 * 32 + 40 / 20
 
 
 def test_energy_is_lines_messages_and_bits_times_their_prices(found):
@@ -272,10 +283,39 @@ def test_the_command_prints_the_front_and_its_runs(plan, monkeypatch, capsys, tm
     assert "6 designs tried" in out and "uncore run ccx:2x2 lock/mcs --threads 4" in out
 
 
+def shipped(name: str) -> ExplorationPlan:
+    return ExplorationPlan.read(CHECKOUT / f"docs/explore/{name}.toml")
+
+
 def test_the_example_can_be_read():
-    plan = ExplorationPlan.read(Path(__file__).resolve().parents[2] / "docs/explore/chiplets.toml")
+    plan = shipped("chiplets")
     assert {name for name, _ in plan.jobs({c.name: c.values[0] for c in plan.choices})} == {
         "mcs",
         "refcount",
         "epoch",
     }
+
+
+def test_shapes_of_the_study_have_equal_wires_and_cores(monkeypatch):
+    monkeypatch.chdir(CHECKOUT)
+    plan = shipped("wires")
+    for shape in plan.choices[0].values:
+        _, job = next(plan.jobs({"shape": shape, "core.atomics": "near"}))
+        assert of_machine(job.machine)["wire"] == pytest.approx(61_440, abs=1)
+        assert (job.machine.harts, job.machine.protocol) == (256, "mesi")
+
+
+@pytest.mark.long
+def test_study_of_equal_wires_concludes_what_its_note_says(monkeypatch):
+    """The order of shapes under counts, which far atomics turn, and that epochs have none."""
+    monkeypatch.chdir(CHECKOUT)
+    rates: dict[tuple[str, str], list[tuple[float, str]]] = {}
+    for tried in explore(shipped("wires"), 2).tried:
+        for name in ("lock", "refcount", "epoch", "shootdown"):
+            found = (tried.known[f"{name}.throughput"], tried.design["shape"])
+            rates.setdefault((name, tried.design["core.atomics"]), []).append(found)
+    assert max(rates["refcount", "near"])[1] == "hub" == min(rates["refcount", "far"])[1]
+    for where in ("near", "far"):
+        assert max(rates["lock", where])[1] == "complexes"
+        for name in ("epoch", "shootdown"):
+            assert max(rates[name, where])[0] < 1.05 * min(rates[name, where])[0]

@@ -26,7 +26,8 @@ from uncore.execution.uncertainty import within
 from uncore.job import Job
 from uncore.report import curve
 from uncore.report import lines as moved
-from uncore.result import Result, Results, repeats, save
+from uncore.result import Result, Results, repeats, save, to_medians
+from uncore.result.frame import write_csv
 from uncore.result.schema import by_seed
 from uncore.study.fences.history import hint
 from uncore.support.printable import plain
@@ -49,15 +50,14 @@ def finish(
     resume: bool = False,
     calls: bool = False,
 ) -> int:
-    output, log, json = outputs.output, outputs.log, outputs.json
+    log, json = outputs.log, outputs.json
     _check(chart, jobs)
     probes = _probes(lines=outputs.lines, log=log, calls=calls, files=outputs.keep)
     with saving() as hold:
         every = [*jobs, *(job for group in drawn for job in group)]
         results, seen, ends = _simulate(every, workers, probes, engine_options, resume, hold)
         results = within(results[: len(jobs)], drawn, results[len(jobs) :])
-        if output:
-            save(Results(results), output)
+        save_files(Results(results), outputs)
     show_output([] if json else results)
     wrong = _show_ends(ends, sys.stderr if json else sys.stdout)
     _note_missing(results)
@@ -66,8 +66,7 @@ def finish(
     if len(jobs) == 1 and results[0].points and not json:
         point = repeats(results[0])[-1].median
         moved.show(jobs[0].program, point, jobs[0].machine.line)
-    if output:
-        note(f"result: {output}")
+    note_files(outputs)
     _save_seen(outputs, seen, ends)
     draw(results, chart)
     _report(results, jobs, chart.report, engine_options)
@@ -76,6 +75,21 @@ def finish(
         failing.explain(jobs, results, wrong, engine_options)
         return FAILED
     return _ended(results)
+
+
+def save_files(results: Result | Results, outputs: Outputs) -> None:
+    """Saves before anything is printed: a reader may have seen enough and close the pipe."""
+    if outputs.output:
+        save(results, outputs.output)
+    if outputs.csv:
+        write_csv(to_medians(results if isinstance(results, Results) else [results]), outputs.csv)
+
+
+def note_files(outputs: Outputs) -> None:
+    if outputs.output:
+        note(f"result: {outputs.output}")
+    if outputs.csv:
+        note(f"table: {outputs.csv}")
 
 
 def _report(

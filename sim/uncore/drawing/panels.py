@@ -10,7 +10,7 @@ scatter(best, others, ...)           points by their groups, those that matter b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from uncore.drawing.looks import Style, style
 
@@ -19,6 +19,7 @@ Matrix = Sequence[Sequence[float]]
 
 # ends the label of a series drawn in the colour of the simulated one
 MEASURED_SUFFIX = ", measured"
+MAX_SERIES = 10  # of one panel; of more, each has its own
 MARGIN = 1.12  # above and below what is drawn
 LOG_AXIS_RATIO = 20  # a larger ratio of values is drawn on a logarithmic axis
 
@@ -35,6 +36,7 @@ class Curves:
     # labels of all panels' series, so that a series looks alike in each panel
     labels: Sequence[str] = ()
     span: tuple[float, float] | None = None  # least and largest height, so that panels compare
+    spread: Sequence[float] = ()  # further ticks, so that panels compare
 
     @property
     def own(self) -> list[str]:
@@ -46,9 +48,29 @@ class Curves:
         chosen = style(self.own.index(label.removesuffix(MEASURED_SUFFIX)))
         return chosen._replace(line="dashed") if label in self.dashed else chosen
 
+    def multiples(self) -> list[Curves]:
+        """The panel; or, where it cannot hold all series, one for each, called as it is."""
+        shown = {label.removesuffix(MEASURED_SUFFIX): None for label in self.series}
+        if len(shown) <= MAX_SERIES:
+            return [self]
+        return [self._alone(label) for label in shown]
+
+    def _alone(self, label: str) -> Curves:
+        both = (label, label + MEASURED_SUFFIX)
+        return replace(
+            self,
+            series={name: self.series[name] for name in both if name in self.series},
+            knees={name: at for name, at in self.knees.items() if name == label},
+            title=label,
+            labels=(),
+            span=self.heights,
+            spread=self.ticks,
+        )
+
     @property
     def ticks(self) -> list[float]:
-        return sorted({p[0] for points in self.series.values() for p in points})
+        drawn = {p[0] for points in self.series.values() for p in points}
+        return sorted(drawn.union(self.spread))
 
     @property
     def log_x(self) -> bool:

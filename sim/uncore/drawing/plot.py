@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import math
 import tempfile
+import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import singledispatch
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uncore.drawing import webpage
-from uncore.drawing.looks import STYLE, style
+from uncore.drawing.looks import INK, STYLE, style
 from uncore.drawing.panels import MARGIN, Bars, Curves, Grid, HeatMap, Scatter
 from uncore.drawing.panels import MEASURED_SUFFIX as MEASURED_SUFFIX
 from uncore.drawing.panels import Panel as Panel
@@ -35,9 +38,13 @@ MARKERS = {
     **{"circle": "o", "square": "s", "triangle": "^", "diamond": "D"},
     **{"down": "v", "plus": "P", "star": "*", "cross": "X"},
 }
-MAX_LABELS_INSIDE = 4  # more labels stand beside the panel
+MAX_LABELS_INSIDE = 4  # more labels stand at the ends of their lines
 BESIDE = 2.8  # inches for them
+LABEL_LETTERS = 34  # of a line of such a label
+LABEL_LINE_SHARE = 0.045  # height of that line over the panel's
 SIZE = (6.8, 5.2)  # inches of a panel
+SMALL_SIZE = (3.6, 2.8)  # of many that show a series each
+TITLE_LETTERS_PER_INCH = 8
 ROW = 3  # panels side by side; more stand in rows
 READ = 150  # cells of a grid: in no more their values can be read
 DARK_SHARE = 0.6  # share of the scale above which text is light
@@ -83,6 +90,10 @@ def _draw(path: Path, panels: Sequence[Panel], dpi: int, size: tuple[float, floa
     matplotlib.use("agg")
     from matplotlib import pyplot  # noqa: PLC0415 (slow to load)
 
+    whole_titles = list(dict.fromkeys(panel.title for panel in panels))
+    shown = [one for panel in panels for one in _multiples(panel, len(whole_titles) > 1)]
+    if many := len(shown) > len(panels):
+        panels, size = shown, SMALL_SIZE
     rows, columns = shape(panels)
     with pyplot.rc_context(STYLE):
         wide, high = size[0] + BESIDE * any(map(_is_many, panels)), size[1]
@@ -90,14 +101,30 @@ def _draw(path: Path, panels: Sequence[Panel], dpi: int, size: tuple[float, floa
         figure, axes = pyplot.subplots(
             rows, columns, figsize=whole, squeeze=False, layout="constrained"
         )
+        if many and len(whole_titles) == 1:
+            figure.suptitle(whole_titles[0], x=0.01, ha="left", weight="bold")
         for axis in axes.flat[len(panels) :]:
             axis.remove()
         for panel, axis in zip(panels, axes.flat, strict=False):
             draw(panel, axis)
+            if many:
+                axis.set_title(_folded(axis.get_title("left"), wide))
         try:
             write_figure(path, figure, dpi)
         finally:
             pyplot.close(figure)
+
+
+def _multiples(panel: Panel, named: bool) -> Sequence[Panel]:
+    """The panels that stand for one, with its title before theirs if so wanted."""
+    parts = panel.multiples() if isinstance(panel, Curves) else [panel]
+    if parts == [panel] or not named:
+        return parts
+    return [replace(part, title=f"{panel.title}: {part.title}") for part in parts]
+
+
+def _folded(title: str, inches: float) -> str:
+    return "\n".join(textwrap.wrap(title, int(inches * TITLE_LETTERS_PER_INCH)))
 
 
 @singledispatch
@@ -162,7 +189,7 @@ def _(panel: Curves, axes: Axes) -> None:
         axes.plot(
             xs,
             ys,
-            label="_" if label.endswith(MEASURED_SUFFIX) else label,
+            label="_" if label.endswith(MEASURED_SUFFIX) or _is_many(panel) else label,
             color=colour,
             marker=MARKERS[marker],
             markersize=4.5,
@@ -171,6 +198,49 @@ def _(panel: Curves, axes: Axes) -> None:
     _scale(panel, axes)
     axes.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
     _legend(panel, axes)
+    if _is_many(panel):
+        _label_ends(panel, axes)
+
+
+def _label_ends(panel: Curves, axes: Axes) -> None:
+    """Labels beside the panel, each as near to its line's end as the others leave room."""
+    axes.get_xlim(), axes.get_ylim()  # makes the limits final, on which places depend
+    to_axes = axes.transData + axes.transAxes.inverted()
+    ends: dict[str, Any] = {
+        label: tuple(max(points, key=lambda point: point[0])[:2])
+        for label, points in panel.series.items()
+        if not label.endswith(MEASURED_SUFFIX)
+    }
+    heights = {label: float(to_axes.transform(end)[1]) for label, end in ends.items()}
+    folded = {label: textwrap.wrap(label, LABEL_LETTERS) for label in ends}
+    order = sorted(ends, key=lambda label: -heights[label])
+    rooms = [len(folded[label]) * LABEL_LINE_SHARE for label in order]
+    for label, height in zip(
+        order, _apart([heights[label] for label in order], rooms), strict=True
+    ):
+        line: Any = {"arrowstyle": "-", "color": panel.style(label).colour, "lw": 0.8}
+        axes.annotate(
+            "\n".join(folded[label]),
+            ends[label],
+            (1.03, height),
+            textcoords="axes fraction",
+            va="center",
+            color=INK,
+            annotation_clip=False,
+            arrowprops={**line, "shrinkA": 0, "shrinkB": 3, "relpos": (0, 0.5)},
+        )
+
+
+def _apart(middles: Sequence[float], rooms: Sequence[float]) -> list[float]:
+    """Middles of labels, the highest first, moved down where they meet, and up again from below."""
+    gaps = [(above + below) / 2 for above, below in pairwise(rooms)]
+    placed = [middles[0]]
+    for middle, gap in zip(middles[1:], gaps, strict=True):
+        placed.append(min(middle, placed[-1] - gap))
+    placed[-1] = max(placed[-1], rooms[-1] / 2)
+    for number in range(len(gaps) - 1, -1, -1):
+        placed[number] = max(placed[number], placed[number + 1] + gaps[number])
+    return placed
 
 
 def _scale(panel: Curves, axes: Axes) -> None:
@@ -207,9 +277,8 @@ def _legend(panel: Curves, axes: Axes) -> None:
         axes.plot(xs, ys, color="grey", label="knee: fewest threads for 9/10 of the most", **ring)
     if any(label.endswith(MEASURED_SUFFIX) for label in panel.series):
         axes.plot([], [], "--", color="grey", label="measured")
-    if len(panel.own) > 1 or len(panel.series) > 1 or panel.knees:
-        beside = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if _is_many(panel) else {}
-        axes.legend(**beside)
+    if axes.get_legend_handles_labels()[0] and (len(panel.series) > 1 or panel.knees):
+        axes.legend()
 
 
 @draw.register(Bars)

@@ -33,7 +33,7 @@ KINDS: Mapping[str, OutputKind] = {
     "--output": kinds.RESULT,
     "-o": kinds.MEASUREMENT,
     "--plot": kinds.PICTURE,
-    "--csv": kinds.MATRIX,
+    "--csv": kinds.TABLE,
     "--log": kinds.LOG,
     "--report": kinds.PAGE,
     "--hwloc": kinds.HWLOC,

@@ -24,8 +24,7 @@ DATA_SUFFIX = " data"  # ends the class of what a level's own data supplied
 
 
 def show(result: Result, observed: Observed, top: int, as_json: bool) -> None:
-    machine = msgspec.convert(result.job["machine"], Machine)
-    nodes = nearest_memories(machine, [machine.harts_of(core)[0] for core in range(machine.cores)])
+    nodes = nodes_of(msgspec.convert(result.job["machine"], Machine))
     rows = [row(line, nodes) for line in observed.lines]
     total = sum(one["Hitm Total"] for one in rows) or 1
     shown = sorted(rows, key=lambda one: (-one["Hitm Total"], one["Address"]))[:top]
@@ -35,6 +34,11 @@ def show(result: Result, observed: Observed, top: int, as_json: bool) -> None:
     ]
     title = f"Shared Data Cache Line Table ({observed.threads} threads; counted, not sampled)"
     emit(shared, as_json, COLUMNS, title)
+
+
+def nodes_of(machine: Machine) -> list[int]:
+    """The memory that each core is nearest to."""
+    return nearest_memories(machine, [machine.harts_of(core)[0] for core in range(machine.cores)])
 
 
 def row(line: Line, nodes: list[int]) -> Row:

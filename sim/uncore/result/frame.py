@@ -1,14 +1,17 @@
 """Results as tables: one row per run, the same columns for `--json`, polars and Parquet.
 
-Interface: `to_row` and `to_rows` (builtin types) and `Framed`, whatever has rows.  Columns of a
+Interface: `to_row` and `to_rows` (builtin types), `write_csv(rows, path)`, and `Framed`, whatever
+has rows.  Columns of a
 parameter are `set.NAME`, of an override `with.KEY`, of a distance class `transfers.CLASS`.
 """
 
 from __future__ import annotations
 
+import csv
 import importlib
+import io
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import singledispatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,6 +20,7 @@ from uncore.errors import UserError
 from uncore.job import Job
 from uncore.job.schema import options
 from uncore.result import columns
+from uncore.support.output_files import write_whole
 
 if TYPE_CHECKING:
     import polars
@@ -76,6 +80,10 @@ class Framed:
         frames = [polars.DataFrame([row], infer_schema_length=None) for row in self.to_rows()]
         return polars.concat(frames, how="diagonal_relaxed") if frames else polars.DataFrame()
 
+    def write_csv(self, path: str | Path) -> None:
+        """A line a row, in the file; frames of polars refuse lists (`thread_ops`)."""
+        write_csv(self.to_rows(), Path(path))
+
     def to_pandas(self) -> Any:
         """A DataFrame of pandas."""
         return _library("pandas", "to_pandas").DataFrame(self.to_rows())
@@ -110,6 +118,26 @@ def draw(what: Framed, path: str | Path | None) -> Picture:
 @singledispatch
 def print_html(what: Framed) -> str:
     raise TypeError(f"nothing prints a {type(what).__name__}; import uncore.api")
+
+
+def write_csv(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """A line a row; a list of values has blanks between them, a column of tables is left out."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    plain = [name for name in names if not any(_holds_tables(row.get(name)) for row in rows)]
+    table = io.StringIO()
+    writer = csv.DictWriter(table, plain, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _in_one_cell(value) for name, value in row.items()} for row in rows)
+    write_whole(path, table.getvalue())
+
+
+def _holds_tables(value: object) -> bool:
+    parts = value if isinstance(value, (list, tuple)) else [value]
+    return any(isinstance(part, (dict, list, tuple)) for part in parts)
+
+
+def _in_one_cell(value: object) -> object:
+    return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
 
 
 def names_run(column: str) -> bool:

@@ -17,7 +17,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from uncore import topology
 from uncore.engine import NO_OPTIONS, EngineOptions
@@ -28,6 +28,7 @@ from uncore.execution.pool import Workers
 from uncore.execution.rerun import observe
 from uncore.job import Job
 from uncore.job.job import Length
+from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.result import Observed, Point, Repeats, Result, repeats
 from uncore.result.frame import Framed
 from uncore.result.objects import alike, whole
@@ -37,7 +38,8 @@ from uncore.result.steady import interval
 from uncore.topology.load import stated
 from uncore.topology.migration import open_choice
 
-Kind = Literal["protocol", "layout", "home", "atomics", "distance", "number", "line"]
+Asked = Literal["width", "slices", "directory", "protocol"]  # kinds that are tried if named
+Kind = Literal["layout", "home", "atomics", "distance", "number", "line"] | Asked
 Where = Literal["program", "machine", "bound"]
 WHERE: dict[Kind, Where] = {
     "protocol": "machine",
@@ -46,13 +48,22 @@ WHERE: dict[Kind, Where] = {
     "atomics": "machine",
     "distance": "machine",
     "number": "machine",
+    "width": "machine",
+    "slices": "machine",
+    "directory": "machine",
     "line": "bound",
 }
 JOIN = ".join."  # names the times of a distance
 NUMBER_CHANGE_SHARE = 0.2  # relative change of a number of the machine
 MAX_FREE_OBJECTS = 6  # objects whose lines are made free, in one study
 MIN_PATH_SHARE = 0.01  # share of the critical path that makes a change worth a run
-QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(ps|ns|us|cy)(@\w+)?")
+TIME = re.compile(r"(\d+(?:\.\d+)?)((?:ps|ns|us|cy)(?:@\w+)?)")
+WIDTH = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?i?B/.+)")
+COUNTS: dict[str, Kind] = {  # made half as many, and twice as many, by the ends of their keys
+    ".resolver.slices": "slices",
+    ".resolver.entries": "directory",
+    ".resolver.pointers": "directory",
+}
 
 
 @dataclass(frozen=True)
@@ -63,6 +74,7 @@ class Change:
     what: str
     words: tuple[str, ...]  # options to add to the command of the run as it is
     job: Job
+    unknown: bool = False  # nobody knows that the real machine is not so
 
     @property
     def where(self) -> Where:
@@ -86,11 +98,11 @@ class Effect:
 
     @property
     def rank(self) -> tuple[bool, bool, int, float]:
-        """Sort key: the machine's open choice, then changes, then bounds; in each, gains, then
+        """Sort key: what the real machine may be, then changes, then bounds; in each, gains, then
         doubtful effects, then losses."""
         surely = 1 if self.doubtful else 0 if self.throughput > 0 else 2
         change = self.change
-        return change.kind != "protocol", change.where == "bound", surely, -self.throughput
+        return not change.unknown, change.where == "bound", surely, -self.throughput
 
 
 @dataclass(frozen=True, repr=False)
@@ -152,7 +164,7 @@ def whatif(
     candidates = [
         change
         for change in changes(machine, job, observe(result, engine_options=engine_options))
-        if not kinds or change.kind in kinds
+        if (change.kind in kinds if kinds else change.unknown or change.kind not in get_args(Asked))
     ]
     runs = execute([change.job for change in candidates], workers, engine_options=engine_options)
     base = repeats(result)[0]
@@ -215,13 +227,14 @@ def doubtful(base: Repeats, runs: Repeats) -> bool:
 
 
 def changes(machine: str, job: Job, observed: Observed) -> Iterator[Change]:
-    """All changes to try: lines, layouts, the machine's numbers, distances and atomics, homes."""
+    """All changes to try: lines, layouts, protocols, the machine's numbers and distances, homes."""
     yield from _lines(job, observed)
     if not job.program.linux:  # memory of a Linux program cannot be moved
         yield from _layouts(job, observed)
     loaded = _Machine(machine, job)
-    yield from _open_choice(loaded)
-    yield from _times(loaded)
+    yield from _protocols(loaded)
+    yield from _numbers(loaded)
+    yield from _counts(loaded)
     yield from _homes(job)
 
 
@@ -283,27 +296,31 @@ class _Machine:
             yield Change(kind, what, words_, job)
 
 
-def _open_choice(machine: _Machine) -> Iterator[Change]:
-    """The protocol that the real machine may have instead."""
-    if open_choice(machine.job.machine):
-        other = machine.job.machine.alternative_protocol
-        yield from machine.changed("protocol", f"protocol {other}", protocol=other)
+def _protocols(machine: _Machine) -> Iterator[Change]:
+    """Every other shipped protocol, first the one that the real machine may have instead."""
+    own = machine.job.machine
+    open_ = (own.alternative_protocol,) if open_choice(own) else ()
+    for other in dict.fromkeys((*open_, *PROTOCOLS)):
+        for change in machine.changed("protocol", f"protocol {other}", protocol=other):
+            yield replace(change, unknown=other in open_)
 
 
-def _times(machine: _Machine) -> Iterator[Change]:
-    """Each time of the machine a fifth less and more, all of a distance a fifth less, and atomics
-    near instead of far or far instead of near."""
+def _numbers(machine: _Machine) -> Iterator[Change]:
+    """Each time and width of the machine a fifth less and more, all times of a distance a fifth
+    less, and atomics near instead of far or far instead of near."""
     distances: dict[str, dict[str, str]] = {}
     for key, text in machine.stated.items():
-        match = QUANTITY.fullmatch(text)
+        time = TIME.fullmatch(text)
+        match = time or WIDTH.fullmatch(text)
         if match is None or float(match[1]) == 0 or key.startswith("chance."):
             continue
         for sign in (-1, 1):
             amount = float(match[1]) * (1 + sign * NUMBER_CHANGE_SHARE)
-            value = f"{amount:.6g}{match[2]}{match[3] or ''}"
-            yield from machine.changed("number", f"{key} {text} -> {value}", **{key: value})
+            value = f"{amount:.6g}{match[2]}"
+            kind: Kind = "number" if time else "width"
+            yield from machine.changed(kind, f"{key} {text} -> {value}", **{key: value})
             level, join, _ = key.rpartition(JOIN)
-            if join and sign < 0:
+            if join and time and sign < 0:
                 distances.setdefault(level, {})[key] = value
     for level, values in distances.items():
         if len(values) > 1:  # one number alone has its row
@@ -312,6 +329,14 @@ def _times(machine: _Machine) -> Iterator[Change]:
     far = any(core.far_atomics for core in machine.job.machine.each_core)
     other = "near" if far else "far-unless-owned"
     yield from machine.changed("atomics", f"atomics {other}", **{"core.atomics": other})
+
+
+def _counts(machine: _Machine) -> Iterator[Change]:
+    for key, text in machine.stated.items():
+        kind = next((kind for end, kind in COUNTS.items() if key.endswith(end)), None)
+        if kind and text.isdecimal():
+            for other in (int(text) // 2, 2 * int(text)):
+                yield from machine.changed(kind, f"{key} {text} -> {other}", **{key: str(other)})
 
 
 def _homes(job: Job) -> Iterator[Change]:

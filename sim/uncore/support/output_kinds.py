@@ -78,5 +78,5 @@ HWLOC = OutputKind(
 )
 STATE = OutputKind("a saved run of uncore", {"": re.compile(rb"\Auncore\.state/")})
 MACHINE = OutputKind("a machine file", {".toml": None})
-MATRIX = OutputKind("a matrix", {".csv": None})
+TABLE = OutputKind("a table", {".csv": None})
 MEASUREMENT = OutputKind("a measurement", {".json": None})

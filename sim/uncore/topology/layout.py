@@ -3,13 +3,18 @@
 `layout(machine)` gives a point for every stop and a frame for every group, in units of one stop.
 The names of stops tell where they belong ("socket0.die1.x2y3"): a group's own stops are laid out as
 its join is (grid, ring as a racetrack, hub), and the parts that hang on a stop stand below it.
+
+`tiles(machine)` is the floorplan that wires.py measures: no room between parts, a stop in the
+middle of what hangs on it, groups as square as they can be.  A core takes one tile, and so does a
+stop on which nothing hangs.
 Nothing here is read by an engine.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import ceil, sqrt
 
@@ -47,14 +52,32 @@ class _GroupBox:
     parts: dict[str, _GroupBox] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class _Manner:
+    beside: dict[str, set[str]]  # stops that a stop is wired to
+    tiled: bool
+
+    @property
+    def gap(self) -> float:
+        return 0.0 if self.tiled else GAP
+
+
 def layout(machine: Machine) -> Box:
+    return _laid_out(machine, tiled=False)
+
+
+def tiles(machine: Machine) -> Box:
+    return _laid_out(machine, tiled=True)
+
+
+def _laid_out(machine: Machine, tiled: bool) -> Box:
     root = _GroupBox("")
     for stop in machine.stops:
         _insert(root, stop, set(machine.levels))
     beside: dict[str, set[str]] = {stop: set() for stop in machine.stops}
     for link in machine.links:
         beside[machine.stops[link.source]].add(machine.stops[link.target])
-    return _box(root, beside)
+    return _box(root, _Manner(beside, tiled))
 
 
 def _insert(root: _GroupBox, stop: str, levels: set[str]) -> None:
@@ -68,19 +91,19 @@ def _insert(root: _GroupBox, stop: str, levels: set[str]) -> None:
     group.own.append(stop)
 
 
-def _box(group: _GroupBox, beside: dict[str, set[str]]) -> Box:
+def _box(group: _GroupBox, how: _Manner) -> Box:
     if not group.parts and len(group.own) == 1:
         return Box(1, 1, {group.own[0]: (0.5, 0.5)})
-    hung = _hung(group, beside)
+    hung = _hung(group, how.beside)
     if len(group.own) > 1 and all(HUB.search(stop) for stop in group.own):
-        inner = _tree(group.own, [_box(part, beside) for part in group.parts.values()])
+        inner = _tree(group.own, [_box(part, how) for part in group.parts.values()], how)
     else:
-        cells = [(stop, _cell(stop, hung.get(stop, []), beside)) for stop in group.own]
-        free = [_box(part, beside) for part in hung.get("", [])]
-        inner = _arranged(cells, free, beside)
-    box = Box()
-    box.take(inner, GAP / 2, GAP / 2 + (0.5 if group.path else 0))
-    box.width, box.height = box.width + GAP / 2, box.height + GAP / 2
+        cells = [(stop, _cell(stop, hung.get(stop, []), how)) for stop in group.own]
+        free = [_box(part, how) for part in hung.get("", [])]
+        inner = _arranged(cells, free, how)
+    box, edge = Box(0, 0), how.gap / 2
+    box.take(inner, edge, edge + (how.gap / 2 if group.path else 0))
+    box.width, box.height = box.width + edge, box.height + edge
     if group.path:
         box.frames.append((group.path.split(".")[-1], (0, 0), (box.width, box.height)))
     return box
@@ -99,9 +122,18 @@ def _stops(group: _GroupBox) -> list[str]:
     return group.own + [stop for part in group.parts.values() for stop in _stops(part)]
 
 
-def _cell(stop: str, parts: list[_GroupBox], beside: dict[str, set[str]]) -> Box:
-    """A stop above the parts that hang on it."""
-    return _above(Box(1, 1, {stop: (0.5, 0.5)}), _rows([_box(part, beside) for part in parts]))
+def _cell(stop: str, parts: list[_GroupBox], how: _Manner) -> Box:
+    """A stop above the parts that hang on it, or in the middle of them."""
+    own = Box(1, 1, {stop: (0.5, 0.5)})
+    below = _rows([_box(part, how) for part in parts], how)
+    if how.tiled and parts:
+        return _within([stop], below)
+    return _above(own, below)
+
+
+def _within(stops: list[str], box: Box) -> Box:
+    """A box with these stops in its middle."""
+    return replace(box, points=box.points | dict.fromkeys(stops, (box.width / 2, box.height / 2)))
 
 
 def _above(top: Box, below: Box) -> Box:
@@ -111,9 +143,11 @@ def _above(top: Box, below: Box) -> Box:
     return both
 
 
-def _tree(hubs: list[str], parts: list[Box]) -> Box:
+def _tree(hubs: list[str], parts: list[Box], how: _Manner) -> Box:
     """Several hubs in a row above all parts, and room for the wires between them."""
-    below = _grid(list(enumerate(parts)), len(parts))
+    if how.tiled:
+        return _within(hubs, _rows(parts, how))
+    below = _grid(list(enumerate(parts)), len(parts), how)
     apart = below.width / len(hubs)
     row = {hub: ((number + 0.5) * apart, 0.5) for number, hub in enumerate(hubs)}
     return _above(Box(below.width, 1 + apart, row), below)
@@ -125,17 +159,23 @@ def _upside_down(box: Box, height: float) -> Box:
     return Box(box.width, height, points, frames)
 
 
-def _rows(boxes: list[Box]) -> Box:
-    """Side by side, in full rows where the number allows, a little wider than high."""
+def _rows(boxes: list[Box], how: _Manner) -> Box:
+    """Side by side, in full rows where the number allows: a little wider than high, or square."""
+    numbered = list(enumerate(boxes))
+    full = [n for n in range(1, len(boxes) + 1) if len(boxes) % n == 0]
+    if how.tiled and boxes:
+        return _squarest(_grid(numbered, columns, how) for columns in full)
     ideal = sqrt(1.8 * len(boxes))
-    full = [
-        n for n in range(1, len(boxes) + 1) if len(boxes) % n == 0 and ideal / 2 < n < 2 * ideal
-    ]
-    columns = min(full, key=lambda n: abs(n - ideal)) if full else max(1, ceil(ideal))
-    return _grid(list(enumerate(boxes)), columns)
+    near = [n for n in full if ideal / 2 < n < 2 * ideal]
+    columns = min(near, key=lambda n: abs(n - ideal)) if near else max(1, ceil(ideal))
+    return _grid(numbered, columns, how)
 
 
-def _grid(numbered: list[tuple[int, Box]], columns: int) -> Box:
+def _squarest(boxes: Iterable[Box]) -> Box:
+    return min(boxes, key=lambda box: max(box.width, box.height))
+
+
+def _grid(numbered: list[tuple[int, Box]], columns: int, how: _Manner) -> Box:
     widths, heights = [0.0] * columns, [0.0] * (1 + max((n for n, _ in numbered), default=0))
     for number, box in numbered:
         x, y = number % columns, number // columns
@@ -143,11 +183,11 @@ def _grid(numbered: list[tuple[int, Box]], columns: int) -> Box:
     all_ = Box(0, 0)
     for number, box in numbered:
         x, y = number % columns, number // columns
-        all_.take(box, sum(widths[:x]) + GAP / 2 * x, sum(heights[:y]) + GAP / 2 * y)
+        all_.take(box, sum(widths[:x]) + how.gap / 2 * x, sum(heights[:y]) + how.gap / 2 * y)
     return all_
 
 
-def _arranged(cells: list[tuple[str, Box]], free: list[Box], beside: dict[str, set[str]]) -> Box:
+def _arranged(cells: list[tuple[str, Box]], free: list[Box], how: _Manner) -> Box:
     """Arranges stops by their names: a grid, a racetrack for each ring, a hub over the rest."""
     boxes = [cell for _, cell in cells]
     spots = [spot for stop, _ in cells if (spot := _spot(stop))]
@@ -155,13 +195,15 @@ def _arranged(cells: list[tuple[str, Box]], free: list[Box], beside: dict[str, s
         width, _, layers = (1 + max(spot[axis] for spot in spots) for axis in range(3))
         columns = layers * (width + 1) - 1  # layers stand side by side, an empty column between two
         places = (x + z * (width + 1) + columns * y for x, y, z in spots)
-        return _grid(list(zip(places, boxes, strict=True)), columns)
+        return _grid(list(zip(places, boxes, strict=True)), columns, how)
     if cells and re.search(r"\bs\d+$", cells[0][0]):
-        tracks = [_racetrack([box for _, box in ring]) for ring in _rings(cells, beside)]
-        return _grid(list(enumerate(tracks)), 1)
+        tracks = [_racetrack([box for _, box in ring], how) for ring in _rings(cells, how.beside)]
+        return _grid(list(enumerate(tracks)), 1, how)
     if len(cells) > 1 and cells[0][0].endswith("bus"):
-        return _above(boxes[0], _grid(list(enumerate(boxes[1:] + free)), min(len(cells), 17) - 1))
-    return _rows(boxes + free)
+        return _above(
+            boxes[0], _grid(list(enumerate(boxes[1:] + free)), min(len(cells), 17) - 1, how)
+        )
+    return _rows(boxes + free, how)
 
 
 def _rings(
@@ -186,11 +228,16 @@ def _spot(stop: str) -> tuple[int, int, int] | None:
     return None
 
 
-def _racetrack(boxes: list[Box]) -> Box:
+def _racetrack(boxes: list[Box], how: _Manner) -> Box:
     """A ring: the first half from left to right, the second back below it; what hangs on a stop is
-    outside."""
+    outside.  Of tiles it may stand on end."""
     half = ceil(len(boxes) / 2)
-    high = max(box.height for box in boxes[:half])
-    boxes = [*(_upside_down(box, high) for box in boxes[:half]), *boxes[half:]]
-    numbered = [(i if i < half else 2 * half - 1 - (i - half), box) for i, box in enumerate(boxes)]
-    return _grid(numbered, half)
+    if not how.tiled:
+        high = max(box.height for box in boxes[:half])
+        boxes = [*(_upside_down(box, high) for box in boxes[:half]), *boxes[half:]]
+    lanes = [(i, 0) if i < half else (2 * half - 1 - i, 1) for i in range(len(boxes))]
+    lying = [(x + y * half, box) for (x, y), box in zip(lanes, boxes, strict=True)]
+    if not how.tiled:
+        return _grid(lying, half, how)
+    on_end = [(y + 2 * x, box) for (x, y), box in zip(lanes, boxes, strict=True)]
+    return _squarest((_grid(lying, half, how), _grid(on_end, 2, how)))

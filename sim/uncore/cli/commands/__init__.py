@@ -35,6 +35,7 @@ COMMANDS: Commands = {
         Task.START,
         f"{_HERE}.machines:show",
         "A machine as a tree, its numbers with their sources, and a drawing; or a workload.",
+        f"{_HERE}.machines:LINKS",
     ),
     "run": Command(
         Task.START,
@@ -84,6 +85,7 @@ COMMANDS: Commands = {
         "uncore.report.objects:COLUMNS",
         "uncore.report.costs:COLUMNS",
         "uncore.report.c2c:COLUMNS",
+        "uncore.report.beside:COLUMNS",
     ),
     "conflicts": Command(
         Task.PROGRAM,

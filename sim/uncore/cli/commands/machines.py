@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ from cyclopts import Parameter
 from uncore import engine, program, topology
 from uncore.cli.options import Json, Plot, With, note
 from uncore.cli.status import OK
+from uncore.drawing.formats import EMPTY
 from uncore.drawing.table import Column, emit, say
 from uncore.errors import UserError
 from uncore.execution.request import find_program
@@ -24,8 +26,9 @@ from uncore.support.output_files import write_whole
 from uncore.support.output_kinds import DIAGRAM
 from uncore.topology.hwloc import xml
 from uncore.topology.load import stated, whole
-from uncore.topology.machine import Number
+from uncore.topology.machine import Machine, Number
 from uncore.topology.table_reader import noted
+from uncore.topology.wiring import bisection, wires
 
 
 def list_(*, json: Json = False) -> int:
@@ -51,6 +54,10 @@ def show(
         bool,
         Parameter(negative="", help="print one whole file of it, with examples of what it lacks"),
     ] = False,
+    links: Annotated[
+        bool,
+        Parameter(negative="", help="only its links: how many, how wide, how long, by level"),
+    ] = False,
     plot: Plot = None,
     hwloc: Annotated[
         Path | None, Parameter(name="--hwloc", help="write it for hwloc's tools (.xml)")
@@ -59,17 +66,21 @@ def show(
 ) -> int:
     check_outputs({"--plot": plot, "--hwloc": hwloc})
     if what in PROTOCOLS or any(Path(what.partition(":")[0]).glob("*.table")):
-        _refuse(what, "a protocol", keys or complete or bool(with_ or hwloc))
+        _refuse(what, "a protocol", keys or complete or links or bool(with_ or hwloc))
         return _show_protocol(load_tables(what), plot, json)
     if is_workload(what):
-        _refuse(what, "a workload", keys or complete or bool(with_ or plot or hwloc))
+        _refuse(what, "a workload", keys or complete or links or bool(with_ or plot or hwloc))
         workload.show(find_program(what), json)
         return OK
     if complete:
-        if keys or plot or hwloc or json:
+        if keys or links or plot or hwloc or json:
             raise UserError("--complete: prints a machine file, and goes with --with alone")
         print(whole(what, with_), end="")
         return OK
+    if links:
+        if keys or plot or hwloc:
+            raise UserError("--links: one table, which goes with --with and --json alone")
+        return _show_links(topology.load(what, with_), json)
     resolved = topology.load(what, with_)
     if hwloc:
         write_whole(hwloc, xml(resolved))
@@ -85,6 +96,29 @@ def _show_numbers(rows: list[dict[str, Any]], json: bool) -> None:
     columns = [Column(name, name, left=True, key=name == "key") for name in names]
     about = [Column("what it is", "about", left=True)] * all("about" in row for row in rows)
     emit(rows, json, [*columns, Column("where", _where, left=True, minor=True), *about])
+
+
+def _amount(value: float | None) -> str:
+    return EMPTY if value is None else f"{value:.6g}"
+
+
+LINKS = [
+    Column("level", "level", left=True, key=True, about="whose join the links are of"),
+    Column("links", "links", about="each one direction of a wire, or a bus"),
+    Column("width, GB/s", "width", _amount, about="of a link; - if it has no limit"),
+    Column("length, tiles", "length", _amount, about="of all these links; a core is a tile wide"),
+    Column("wire", "wire", _amount, about="width times length: at one clock, metal"),
+]
+
+
+def _show_links(machine: Machine, json: bool) -> int:
+    rows = [{**asdict(row), "wire": row.wire} for row in wires(machine)]
+    emit(rows, json, LINKS, f"links of {machine.id}")
+    if not json:
+        across = bisection(machine)
+        limit = "no limit" if across is None else f"{across:.4g} GB/s"
+        say(f"bisection: {limit} from one half of the cores to the other")
+    return OK
 
 
 def _show_protocol(tables: Tables, plot: Path | None, json: bool) -> int:
@@ -105,7 +139,7 @@ def _show_protocol(tables: Tables, plot: Path | None, json: bool) -> int:
 def _refuse(name: str, what: str, machines_options: bool) -> None:
     if machines_options:
         raise UserError(
-            f"show {name}: {what}; --keys, --complete, --with and --hwloc are of machines"
+            f"show {name}: {what}; --keys, --links, --complete, --with and --hwloc are of machines"
         )
 
 

@@ -19,6 +19,7 @@ from uncore.cli.options import (
     ESTIMATED,
     JOB_WORDS,
     Crew,
+    Csv,
     Drawn,
     EngineWords,
     Estimate,
@@ -42,6 +43,7 @@ from uncore.execution.execute import execute
 from uncore.execution.rerun import observe
 from uncore.job.option_values import check_outputs, is_workload
 from uncore.program import Program
+from uncore.report import beside as beside_report
 from uncore.report import c2c, objects
 from uncore.report import compare as compare_report
 from uncore.report import conflicts as conflicts_report
@@ -49,6 +51,7 @@ from uncore.report import costs as costs_report
 from uncore.report import scaling as scaling_report
 from uncore.result import Observed, Result
 from uncore.result.conflicts import pairs as pairs_of
+from uncore.result.frame import write_csv
 from uncore.result.observed import Shared
 from uncore.result.scaling import analyse
 from uncore.result.sharing import costs as costs_of
@@ -70,12 +73,17 @@ def lines(
     chain: Annotated[
         bool, Parameter(negative="", help="also the functions between a row's line and the access")
     ] = False,
+    beside: Annotated[
+        Path | None, Parameter(help="what `perf c2c report --stdio` has printed of a real machine")
+    ] = None,
     engine_words: EngineWords = ENGINE_WORDS,
     json: Json = False,
 ) -> int:
     recorded = load_result(result)
     observed = observe(recorded, threads, seed, engine_words.engine_options())
-    if format_ == "c2c":
+    if beside:
+        beside_report.show(recorded, observed, beside, top, json)
+    elif format_ == "c2c":
         c2c.show(recorded, observed, top, json)
     elif by == "address" and json:
         print_json(costs_of(observed))
@@ -150,9 +158,10 @@ def compare(
     plot: Plot = None,
     report: Report = None,
     on_linux: OnLinux = ON_LINUX,
+    csv: Csv = None,
     json: Json = False,
 ) -> int:
-    check_outputs({"--plot": plot, "--report": report})
+    check_outputs({"--plot": plot, "--report": report, "--csv": csv})
     limits = engine_words.engine_options()
     if words and all(_is_result(word) for word in words):
         results = _saved(words, threads == "1" and untouched(job_words) and untouched(chance))
@@ -165,6 +174,9 @@ def compare(
         return INTERRUPTED
     at = comparing.most_threads(results[0], results[1])
     comparison = comparing.compare(results[0], results[1], _watched(results, at, limits))
+    if csv:
+        write_csv([msgspec.to_builtins(row) for row in comparison.rows], csv)
+        note(f"table: {csv}")
     if json:
         print_json(comparison)
     else:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from uncore.cli import kept_files
-from uncore.cli.finish import draw, finish, show_output
+from uncore.cli.finish import draw, finish, note_files, save_files, show_output
 from uncore.cli.options import (
     CHART,
     CREW,
@@ -26,7 +26,6 @@ from uncore.cli.options import (
     Resume,
     Samples,
     Threads,
-    note,
     untouched,
 )
 from uncore.cli.options.groups import HERE, SAVED
@@ -49,7 +48,7 @@ from uncore.job import Job
 from uncore.job.option_values import check_outputs, duration, machines_and_workloads, pairs
 from uncore.job.placement import thread_counts
 from uncore.report import curve
-from uncore.result import Result, canonical, load_all, save
+from uncore.result import Result, canonical, load_all
 
 Words = Annotated[
     str, Parameter(help="machines and workloads (names, shapes, .toml, .c, .elf files)")
@@ -91,7 +90,9 @@ def run(
         _check_host(alone, chart, outputs)
         return _report(_measured(words, threads, set_, on_linux), chart, outputs)
     if again:
-        _check_again(again, no_job and not set_ and not outputs.output and chart == CHART)
+        _check_again(
+            again, no_job and not set_ and not (outputs.output or outputs.csv) and chart == CHART
+        )
         return _again(again, crew.at_work(), engine_options)
     plain_jobs = _jobs(words, threads, job_words, chance, on_linux)
     jobs = _changed(plain_jobs, what_if, engine_options)
@@ -184,13 +185,10 @@ def _measured(words: Sequence[str], threads: str, set_: Sequence[str], on_linux:
 
 
 def _report(result: Result, chart: Chart, outputs: Outputs) -> int:
-    output = outputs.output
-    if output:  # before anything is printed: who reads it may have seen enough
-        save(result, output)
+    save_files(result, outputs)
     show_output([] if outputs.json else [result])
     curve.show([result], outputs.json)
-    if output:
-        note(f"result: {output}")
+    note_files(outputs)
     draw([result], chart)
     return FAILED if result.failed else OK
 

@@ -12,6 +12,7 @@ from uncore.cli.options import (
     ESTIMATED,
     JOB_WORDS,
     Crew,
+    Csv,
     EngineWords,
     Estimate,
     JobWords,
@@ -47,18 +48,23 @@ def whatif(
     plot: Plot = None,
     report: Report = None,
     on_linux: OnLinux = ON_LINUX,
+    csv: Csv = None,
     json: Json = False,
 ) -> int:
-    check_outputs({"--plot": plot, "--report": report})
+    check_outputs({"--plot": plot, "--report": report, "--csv": csv})
     program = on_linux.program(workload)
     job = on_linux.of_job(job_words.job(machine, program, (threads,), chance))
     with crew.at_work() as workers:
         built = on_linux.built()
         effects = look(machine, workload, job, workers, only, engine_words.engine_options(), built)
+    if csv:
+        effects.write_csv(csv)
     if json:
         print_json(effects.to_rows())
     else:
         shown.show(effects, top)
+    if csv:
+        note(f"table: {csv}")
     if plot:
         note(f"picture: {picture(plot, shown.panel(effects))}")
     if report:

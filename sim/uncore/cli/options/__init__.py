@@ -42,6 +42,7 @@ from uncore.cli.options.of_job import (
 from uncore.cli.options.single import (
     Cluster,
     Cores,
+    Csv,
     Json,
     Machine,
     Plot,
@@ -68,6 +69,7 @@ __all__ = [
     "Cluster",
     "Cores",
     "Crew",
+    "Csv",
     "Drawn",
     "EngineWords",
     "Estimate",

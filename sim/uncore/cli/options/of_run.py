@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from uncore.cli.options.groups import CHANGES, COMMON, OUTPUT
-from uncore.cli.options.single import Json
+from uncore.cli.options.single import Csv, Json
 
 
 @Parameter(name="*")
@@ -29,11 +29,12 @@ class Outputs:
         Path | None,
         Parameter(help="folder for the files that a program of Linux has made", group=OUTPUT),
     ] = None
+    csv: Csv = None
     json: Json = False
 
     def files(self) -> dict[str, Path | None]:
         """Files that it writes, by their options."""
-        return {"--output": self.output, "--log": self.log}
+        return {"--output": self.output, "--log": self.log, "--csv": self.csv}
 
 
 @Parameter(name="*")

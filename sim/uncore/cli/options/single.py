@@ -31,6 +31,10 @@ Report = Annotated[
     Path | None,
     Parameter(help="all of it as one page to send, with the reasons (.html)", group=COMMON),
 ]
+Csv = Annotated[
+    Path | None,
+    Parameter(name="--csv", help="the rows of --json as a table (.csv)", group=OUTPUT),
+]
 Cores = Annotated[
     int,
     Parameter(

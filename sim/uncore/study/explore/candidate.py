@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from uncore.errors import UserError
 from uncore.job import Job
@@ -106,7 +107,7 @@ class Candidate:
         """Intervals that hold the values of formulas, whatever the runs give that are not made
         yet.
         """
-        numbers = {k: v for k, v in self._fixed().items() if not isinstance(v, str)}
+        numbers = {k: v for k, v in self._fixed.items() if not isinstance(v, str)}
         spans = {name: (value, value) for name, value in numbers.items()}
         for name, turns in self.turns.items():
             spans[f"{name}.{figures.RATE}"] = turns.span(figures.throughput)
@@ -114,7 +115,8 @@ class Candidate:
             spans[name] = formula.span(spans)
         return spans
 
-    def _fixed(self) -> dict[str, float | str]:
+    @cached_property
+    def _fixed(self) -> Mapping[str, float | str]:
         """Values that are known without a run."""
         machine = next(iter(self.turns.values())).job.machine
         return {**figures.of_machine(machine), **self._plan.known(self.design)}
@@ -144,7 +146,7 @@ class Candidate:
     def _values(
         self, jobs: Mapping[str, Job], results: Mapping[str, Result], traffic: Observed
     ) -> dict[str, float | str]:
-        values = self._fixed()
+        values = dict(self._fixed)
         for name, job in jobs.items():
             of_run = figures.of_run(job, results[name], traffic, self._plan.written)
             values |= {f"{name}.{figure}": value for figure, value in of_run.items()}

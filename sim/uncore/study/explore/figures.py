@@ -2,7 +2,8 @@
 
     of_run(job, result, traffic, prices) -> {"throughput": 2.2, "lines.memory": 0.1, ...}
     throughput(point)                    the same of one run
-    of_machine(machine)                  -> {"ccx": 32, "core": 256, ...}: how many of each level
+    of_machine(machine)                  -> {"ccx": 32, "core": 256, ..., "ccx.wire": 7.4e4, ...}:
+                                         how many of each level, and its wires (wiring.py)
 
 Units: million operations a second, microseconds, lines, messages and bits an operation.  `bits` are
 those that messages put on the links of a level that have a width; a message that crosses several
@@ -24,6 +25,7 @@ from uncore.result.columns import columns, values
 from uncore.study.explore.document import Written
 from uncore.topology.machine import Machine
 from uncore.topology.units import size
+from uncore.topology.wiring import of_levels
 
 Traffic = Mapping[str, Sequence[int]]  # level -> messages without a line, and with one
 Observed = Mapping[Any, Traffic]  # by point
@@ -73,7 +75,7 @@ def of_machine(machine: Machine) -> dict[str, float]:
         _word(level): float(len({member[: depth + 1] for member in machine.shape}))
         for depth, level in enumerate(machine.levels[:-1])
     }
-    return {**counts, "thread": float(machine.harts)}
+    return {**counts, "thread": float(machine.harts), **of_levels(machine)}
 
 
 def _counts(machine: Machine, point: Point, traffic: Traffic) -> dict[str, dict[str, float]]:

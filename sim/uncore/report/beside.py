@@ -1,0 +1,187 @@
+"""`uncore lines FILE --beside c2c.txt`: the lines of a run beside those that `perf c2c report` has
+measured on a real machine.
+
+    read(path)                      the measured lines, with the places in the source that met there
+    show(result, observed, path, top, as_json)
+
+The text is that of `perf c2c report --stdio`, as perf's manual page describes it: a table of lines,
+whose columns are found by their heads, then for each line the code that touched it.  Addresses of
+two machines have nothing in common, so a line is matched by the source: both were touched at one
+FILE:LINE.  Shares are of all lines that came from another core's cache (HITM): perf samples loads,
+the run counts stores too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePath
+
+import msgspec
+
+from uncore.drawing import formats as units
+from uncore.drawing.table import Column, Row, emit, say
+from uncore.errors import UserError
+from uncore.report import c2c
+from uncore.result import Observed, Result
+from uncore.result.observed import Line
+from uncore.support.input_files import read_bounded
+from uncore.topology.machine import Machine
+
+MAX_REPORT_BYTES = 1 << 26
+HEADS = ("Index", "Address", "LclHitm", "RmtHitm")
+TABLE_HEAD = re.compile(r"#\s*Index\s+Address\b.*")
+CODE_OF_LINE = re.compile(r"\s*\d+\s[\d\s.%]*(0x[0-9a-f]+)\s*")
+SOURCE = re.compile(r"(\S+\.\w+:\d+)\b")
+MILLION = 10**6
+
+
+class MeasuredLine(msgspec.Struct, frozen=True):
+    address: str
+    local: int  # samples from a core of the same node
+    remote: int
+    sources: frozenset[str]  # FILE:LINE
+
+    @property
+    def taken(self) -> int:
+        return self.local + self.remote
+
+
+def read(path: Path) -> list[MeasuredLine]:
+    """In the report's order, most samples first."""
+    try:
+        text = read_bounded(path, MAX_REPORT_BYTES).decode(errors="replace")
+    except OSError as error:
+        raise UserError(f"--beside {path}: cannot read it: {error.strerror}") from None
+    lines = text.splitlines()
+    start = next((n for n, line in enumerate(lines) if TABLE_HEAD.fullmatch(line)), None)
+    if start is None:
+        raise UserError(
+            f"{path}:1: expected the text of `perf c2c report --stdio`, whose table begins with"
+            " '# Index  Address'; write: perf c2c report --stdio > c2c.txt"
+        )
+    heads = re.split(r"\s{2,}", lines[start].lstrip("# ").rstrip())
+    for head in HEADS:
+        if head not in heads:
+            raise UserError(
+                f"{path}:{start + 1}: the table has no column '{head}', only {', '.join(heads)};"
+                " write: perf c2c report --stdio --display tot"
+            )
+    sources = _sources(lines[start:])
+    return list(_rows(path, lines, start, heads, sources))
+
+
+def _rows(
+    path: Path,
+    lines: Sequence[str],
+    start: int,
+    heads: Sequence[str],
+    sources: dict[str, set[str]],
+) -> Iterator[MeasuredLine]:
+    for number, line in enumerate(lines[start + 1 :], start + 2):
+        cells = line.split()
+        if not cells or line.startswith("#"):
+            continue
+        if not cells[0].isdigit():
+            return
+        try:
+            row = dict(
+                zip(reversed(heads), reversed(cells), strict=True)
+            )  # the first of equal heads
+            local, remote = (int(row[head]) for head in ("LclHitm", "RmtHitm"))
+        except ValueError:
+            raise UserError(
+                f"{path}:{number}: '{line.strip()}': expected a row of the table whose head is line"
+                f" {start + 1}"
+            ) from None
+        address = row["Address"]
+        yield MeasuredLine(address, local, remote, frozenset(sources.get(address, ())))
+
+
+def _sources(lines: Sequence[str]) -> dict[str, set[str]]:
+    """The places in the source that touched each line, from the report's second table."""
+    found: dict[str, set[str]] = {}
+    address = ""
+    for line in lines:
+        if match := CODE_OF_LINE.fullmatch(line):
+            address = match[1]
+        elif address:
+            names = (_place(name) for name in SOURCE.findall(line))
+            found.setdefault(address, set()).update(names)
+    return found
+
+
+def _place(source: str) -> str:
+    """FILE:LINE without folders, which differ from machine to machine."""
+    return PurePath(source).name
+
+
+def show(result: Result, observed: Observed, path: Path, top: int, as_json: bool) -> None:
+    rows = beside(result, observed, read(path))
+    emit(rows[:top], as_json, COLUMNS, f"{path.name} beside {result.job['program']['name']}")
+    if not as_json and not any(row["at"] for row in rows):
+        say(
+            "no line of the report was touched at a FILE:LINE of the run: compile the measured"
+            " program with -g, from the same file"
+        )
+
+
+def beside(result: Result, observed: Observed, measured: Sequence[MeasuredLine]) -> list[Row]:
+    """The measured lines, each with the run's that was touched at the same place, then the rest."""
+    nodes = c2c.nodes_of(msgspec.convert(result.job["machine"], Machine))
+    counted = [(line, c2c.row(line, nodes)) for line in observed.lines]
+    left = [(line, row) for line, row in counted if row["Hitm Total"]]
+    all_run = sum(row["Hitm Total"] for _, row in left) or 1
+    all_measured = sum(line.taken for line in measured) or 1
+    rows: list[Row] = []
+    for own in measured:
+        met = max(left, key=lambda pair: len(own.sources & _places(pair[0])), default=None)
+        at = own.sources & _places(met[0]) if met else set[str]()
+        rows.append(
+            {
+                "address": own.address,
+                "measured": own.taken * MILLION // all_measured,
+                "measured_remote": _share(own.remote, own.taken),
+                **(_run(met[1], all_run) if met and at else _run({}, all_run)),
+                "at": " ".join(sorted(at)),
+            }
+        )
+        if met and at:
+            left.remove(met)
+    none = {"address": None, "measured": None, "measured_remote": None, "at": ""}
+    return [*rows, *({**none, **_run(row, all_run)} for _, row in left)]
+
+
+def _places(line: Line) -> set[str]:
+    return {_place(use.source) for use in line.uses if use.source}
+
+
+def _run(row: Row, total: int) -> Row:
+    if not row:
+        return {"symbol": "", "run": None, "run_remote": None}
+    return {
+        "symbol": row["Symbol"],
+        "run": row["Hitm Total"] * MILLION // total,
+        "run_remote": _share(row["RmtHitm"], row["Hitm Total"]),
+    }
+
+
+def _share(part: int, whole: int) -> int | None:
+    return part * MILLION // whole if whole else None
+
+
+COLUMNS = [
+    Column("measured", "address", left=True, key=True, about="beside: the real machine's line"),
+    Column("Hitm", "measured", units.percent, about="beside: its part of all measured Hitm"),
+    Column("remote", "measured_remote", units.percent, about="beside: of these, from another node"),
+    Column(
+        "in the run",
+        "symbol",
+        lambda name: name or units.EMPTY,
+        left=True,
+        about="beside: what the run's line holds that was touched at the same place",
+    ),
+    Column("Hitm here", "run", units.percent, about="beside: its part of all Hitm of the run"),
+    Column("remote here", "run_remote", units.percent, about="beside: of these, from another node"),
+    Column("at", "at", lambda at: at or units.EMPTY, left=True, about="beside: that place"),
+]

@@ -1,0 +1,167 @@
+"""Wires of a machine as a budget: how many links, how wide, how long, and what its halves share.
+
+    wires(machine)        of each level and width: links, width, length, wire
+    of_levels(machine)    the same as names for formulas: {"ccx.wire": 5.1e4, ..., "bisection": 512}
+    bisection(machine)    GB/s from one half of the cores to the other; None: no limit
+
+A link is one direction of a wire, or the medium that several share (a bus).  Its length is half the
+perimeter of the rectangle around its stops in the floorplan of `layout.tiles`, so a core is one
+tile wide.  Wire is width times length: at one clock, metal.  A link without a width has no wire.
+
+The bisection is the least that can cross between two halves of the cores, of three ways to halve
+them: in their order, left from right, and above from below.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import fsum
+
+from uncore.topology.layout import Point, tiles
+from uncore.topology.machine import Machine
+from uncore.topology.schema import LINE
+from uncore.topology.units import size
+
+NS = 1000
+DIGITS = 6  # of a width
+MAX_CAPACITY = 1 << 20  # of all links, in the units of the flow
+FREE = 2 * MAX_CAPACITY  # more than all bounded links together
+
+
+@dataclass(frozen=True)
+class Wires:
+    """Links of a level that have one width."""
+
+    level: str
+    links: int
+    width: float | None  # GB/s of a link; None: no limit
+    length: float  # tiles, of all links
+
+    @property
+    def wire(self) -> float | None:
+        return None if self.width is None else self.width * self.length
+
+
+@dataclass(frozen=True)
+class _Channel:
+    level: str
+    width: float | None
+    ends: tuple[tuple[int, int], ...]  # source and target of what it carries
+
+    def length(self, points: Sequence[Point]) -> float:
+        spots = [points[stop] for end in self.ends for stop in end]
+        return fsum(max(along) - min(along) for along in zip(*spots, strict=True))
+
+
+def wires(machine: Machine) -> list[Wires]:
+    """By level, outermost first, the widest first, those without a width last."""
+    points = _points(machine)
+    alike: dict[tuple[str, float | None], list[float]] = defaultdict(list)
+    for channel in _channels(machine):
+        alike[channel.level, channel.width].append(channel.length(points))
+    order = sorted(alike, key=lambda k: (machine.levels.index(k[0]), -(k[1] or 0)))
+    return [
+        Wires(level, len(alike[level, width]), width, fsum(alike[level, width]))
+        for level, width in order
+    ]
+
+
+def of_levels(machine: Machine) -> dict[str, float]:
+    """Sums of the links that have a width, of each level and of all; `bisection` if it is bounded.
+
+    `LEVEL.width` is that of its widest link.
+    """
+    totals = {"links": 0.0, "length": 0.0, "wire": 0.0}
+    found: dict[str, float] = {}
+    for row in wires(machine):
+        if row.width is None or row.wire is None:
+            continue
+        found.setdefault(f"{row.level}.width", row.width)
+        for name, value in (("links", row.links), ("length", row.length), ("wire", row.wire)):
+            totals[name] += value
+            found[f"{row.level}.{name}"] = found.get(f"{row.level}.{name}", 0.0) + value
+    across = bisection(machine)
+    return found | totals | ({} if across is None else {"bisection": across})
+
+
+def bisection(machine: Machine) -> float | None:
+    if len(set(machine.core_stops)) < 2:
+        return 0.0
+    channels = _channels(machine)
+    sums = [_across(machine, channels, half) for half in _halves(machine)]
+    return min((width for width in sums if width is not None), default=None)
+
+
+def _halves(machine: Machine) -> Iterator[list[int]]:
+    """The stops of the cores of a half; cores of one stop are in one half."""
+    points = _points(machine)
+    stops = list(dict.fromkeys(machine.core_stops))
+    for along in (stops.index, points.__getitem__, lambda stop: points[stop][::-1]):
+        yield sorted(stops, key=along)[: len(stops) // 2]
+
+
+def _across(machine: Machine, channels: Sequence[_Channel], half: Sequence[int]) -> float | None:
+    """Width of the narrowest cut between a half of the cores and the others; None: no limit.
+
+    Stops of a half are one node of the graph (0), those of the other half are another (1); every
+    channel has two nodes, of which one leads to the other by its width.  The flow has whole units,
+    so it chooses the cut, and the sum is of the widths themselves.
+    """
+    import numpy as np  # noqa: PLC0415 (slow to load)
+    from scipy.sparse import coo_array, csgraph  # noqa: PLC0415 (slow to load)
+
+    node = {stop: 1 for stop in machine.core_stops} | dict.fromkeys(half, 0)
+    for stop in range(len(machine.stops)):
+        node.setdefault(stop, len(machine.stops) + stop)
+    widths = [channel.width for channel in channels]
+    unit = sum(width for width in widths if width) / MAX_CAPACITY or 1.0
+    edges: list[tuple[int, int, int]] = []
+    for number, channel in enumerate(channels):
+        into = 2 * (len(machine.stops) + number)
+        capacity = max(round(channel.width / unit), 1) if channel.width else FREE
+        edges.append((into, into + 1, capacity))
+        for source, target in channel.ends:
+            edges += [(node[source], into, FREE), (into + 1, node[target], FREE)]
+    rows, columns, capacities = np.array(edges, dtype=np.int32).T
+    many = 2 * (len(machine.stops) + len(channels))
+    graph = coo_array((capacities, (rows, columns)), shape=(many, many)).tocsr()
+    rest = graph - csgraph.maximum_flow(graph, 0, 1).flow
+    reached = set(csgraph.breadth_first_order(rest > 0, 0, return_predecessors=False).tolist())
+    cut = [
+        width
+        for number, width in enumerate(widths)
+        if (into := 2 * (len(machine.stops) + number)) in reached and into + 1 not in reached
+    ]
+    return None if 1 in reached or None in cut else fsum(width for width in cut if width)
+
+
+def _points(machine: Machine) -> list[Point]:
+    points = tiles(machine).points
+    return [points[stop] for stop in machine.stops]
+
+
+def _channels(machine: Machine) -> list[_Channel]:
+    data = _bytes_of_data(machine)
+    ends: dict[tuple[str, float | None, int], list[tuple[int, int]]] = defaultdict(list)
+    for number, link in enumerate(machine.links):
+        width = _width(data, link.data_busy) if link.data_busy else None
+        medium = link.channel if link.channel >= 0 else -1 - number
+        ends[link.level, width, medium].append((link.source, link.target))
+    return [_Channel(level, width, tuple(own)) for (level, width, _), own in ends.items()]
+
+
+def _bytes_of_data(machine: Machine) -> int:
+    written = next(number.text for number in machine.numbers if number.key == "messages.data")
+    return size(written) + machine.line - LINE
+
+
+def _width(data: int, busy: int) -> float:
+    """GB/s of a link that data keep so many ps busy: the shortest decimal that rounds to it."""
+    least, most = data * NS / (busy + 0.5), data * NS / (busy - 0.5)
+    middle = data * NS / busy
+    for digits in range(DIGITS):
+        if least <= (width := round(middle, digits)) <= most:
+            return width
+    return middle
