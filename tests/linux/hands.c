@@ -20,10 +20,7 @@ static long gives(long unused) {
   return unused;
 }
 // Asks the kernel alone whether the value is ready.
-static void sleeps_until(int* ready) {
-  while (call(N_futex, ready, 0, 0, 0) != -EAGAIN)
-    ;
-}
+static void sleeps_until(int* ready) { while (call(N_futex, ready, 0, 0, 0) != -EAGAIN); }
 
 int run(int count, char** words) {
   const char* const how = count > 1 ? words[1] : "";
@@ -34,8 +31,7 @@ int run(int count, char** words) {
     if (calls)
       sleeps_until(&hands[i].ready);
     else
-      while (!__atomic_load_n(&hands[i].ready, __ATOMIC_RELAXED))
-        ;
+      while (!__atomic_load_n(&hands[i].ready, __ATOMIC_RELAXED));
     if (fences) __atomic_thread_fence(__ATOMIC_ACQUIRE);
     old += hands[i].value != i + 1;
   }

@@ -33,7 +33,7 @@ OPERATORS = {
     "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "+": "-", "-": "+",
     "*": "+", "+=": "-=", "-=": "+=", "&&": "||", "||": "&&", "and": "or", "or": "and",
     "min": "max", "max": "min", "true": "false", "false": "true", "True": "False",
-    "False": "True", "any": "all", "all": "any", "any_of": "all_of", "all_of": "any_of",
+    "False": "True", "any_of": "all_of", "all_of": "any_of",
 }  # fmt: skip
 SPACED = frozenset(OPERATORS) - {word for word in OPERATORS if word.isidentifier()}
 CPP_OPERATOR = re.compile(r"[<>=!+\-*&|]+")
