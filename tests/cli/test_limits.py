@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 from tests.support.runs import guest
 
 from uncore import engine
+from uncore.engine import limits
 from uncore.errors import GuestError, UserError
 from uncore.execution import request
 from uncore.execution.execute import execute
@@ -32,6 +35,31 @@ def test_program_that_never_ends_is_given_up_at_the_limit_of_simulated_time(name
     expected = r"endless: --max-time 20us: not ended after .* s of simulated time, with \d+ oper"
     with pytest.raises(GuestError, match=expected):
         run(name, harts, max_time="20us")
+
+
+def test_memory_of_this_computer_is_limited_beside_what_a_program_touches(monkeypatch):
+    """Whatever a program makes the system keep: here all that the process grows by."""
+    held = iter(range(0, 1 << 60, 1 << 30))
+    monkeypatch.setattr("uncore.engine.limits.resident_bytes", lambda: next(held))
+    expected = r"--max-memory 16MiB: not ended after 0 MiB touched, and \d+ MiB of this computer's"
+    with pytest.raises(GuestError, match=expected):
+        run(max_memory="16MiB")
+
+
+def test_touched_memory_costs_this_computer_no_more_than_the_limit_allows():
+    """Lines in three levels of caches are the dearest."""
+    program = Path(__file__).parents[1] / "support/programs/endless.c"
+    words = f"run ccx:1x1 {program} --set bytes=64 --seed none --max-time none --max-memory"
+    costs = {}
+    for limit_mib in (2, 10):
+        command = [sys.executable, "-m", "uncore", *words.split(), f"{limit_mib}MiB"]
+        said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
+        counts = re.search(r"(\d+) MiB touched, and (\d+) MiB of this computer's", said)
+        assert counts, said
+        touched, held = counts.groups()
+        costs[int(touched)] = int(held)
+    (few, little), (many, much) = sorted(costs.items())
+    assert 0 < much - little <= limits.MOST_HELD_PER_BYTE * (many - few)
 
 
 @pytest.mark.parametrize("name", ["native", "reference"])

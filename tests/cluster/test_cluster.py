@@ -10,7 +10,7 @@ from contextlib import nullcontext
 import pytest
 import yaml
 from dask import config
-from tests.cluster.conftest import QUIET, scheduler
+from tests.cluster.conftest import CLUSTER_TIMEOUT_S, QUIET, scheduler
 
 from uncore.cli.options import Crew
 from uncore.errors import OutsideError, UserError
@@ -51,7 +51,7 @@ def with_one_killed(head, worker, wanted, **how):
         heard.append((reached, under_way))
 
     with connected(head.address) as cluster:
-        cluster._client.wait_for_workers(2, timeout=60)
+        cluster._client.wait_for_workers(2, timeout=CLUSTER_TIMEOUT_S)
         results = execute(wanted, cluster, count, tick=hear, **how)
     return results, done, heard
 
@@ -95,7 +95,7 @@ def test_a_worker_with_another_copy_that_joins_late_is_refused(head, worker, tmp
     worker()
     with connected(head.address) as cluster:
         worker("--preload", str(patch))
-        cluster._client.wait_for_workers(2, timeout=60)
+        cluster._client.wait_for_workers(2, timeout=CLUSTER_TIMEOUT_S)
         with pytest.raises(UserError, match=r"worker tcp://.*has another copy of uncore"):
             execute(jobs(8), cluster)
 

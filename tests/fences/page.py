@@ -65,7 +65,7 @@ def keys(source: variants.ProgramSource) -> list[str]:
     seen: Counter[str] = Counter()
     keys_ = []
     for order in source.orders:
-        key = f"{source.named(order.file)}: {order.order.says}"
+        key = f"{source.named(order.file)}: {order.says}"
         seen[key] += 1
         keys_.append(key if seen[key] == 1 else f"{key}, {seen[key]}")
     return keys_

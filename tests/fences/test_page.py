@@ -17,8 +17,7 @@ def test_each_order_has_a_reason_and_a_row(workload: str) -> None:
     assert page.keys(source) == list(why)
     rows = [row for row in ROWS if row["workload"] == workload and row["order"] != page.ALL[0]]
     assert [(row["order"], row["says"]) for row in rows] == [
-        (f"{source.named(order.file)}:{order.order.line}", order.order.says)
-        for order in source.orders
+        (order.place, order.says) for order in source.orders
     ]
 
 

@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.linux.programs import job, program
+from tests.linux.programs import BARE, HERE, job, program
 
+from uncore.engine.tasks import MOST_FRAMES
 from uncore.errors import GuestError, Unfinished
 from uncore.execution.execute import execute
+from uncore.execution.request import make_job
+from uncore.program import compile_for_linux
 
 WRITTEN = "as far as it got\nhalf a line"
 
@@ -90,3 +93,36 @@ def test_command_shows_output_before_it_says_what_was_wrong(tmp_path: Path) -> N
     run = command(tmp_path, "--", "traps")
     out, err = run.communicate(timeout=120)
     assert run.returncode == 1 and WRITTEN in out and "is not mapped" in err
+
+
+LIBRARY = """#include "raw.h"
+static int word;
+#define NEXT(n) __attribute__((noinline)) static int deeper##n(int x)
+NEXT(0) { return call(N_futex, &word, 0, 0, 0) + x; }
+"""
+USERS = """#include "vendor/deep.h"
+__attribute__((noinline)) static int waits(int x) { return LAST(x) + 1; }
+int run(int count, char** words) { return words ? waits(count) : 0; }
+"""
+
+
+@pytest.mark.parametrize("calls", [3, MOST_FRAMES + 6])
+def test_stack_of_a_deadlock_leads_to_the_users_first_function(tmp_path: Path, calls: int) -> None:
+    """Without frame pointers, and where a library's calls are more than are shown."""
+    deeper = "".join(f"NEXT({n}) {{ return deeper{n - 1}(x) + {n}; }}\n" for n in range(1, calls))
+    (tmp_path / "vendor").mkdir()
+    (tmp_path / "vendor/deep.h").write_text(f"{LIBRARY}{deeper}#define LAST deeper{calls - 1}\n")
+    (tmp_path / "own.c").write_text(USERS)
+    words = (*BARE, f"-I{HERE}", "-fomit-frame-pointer", "-fno-optimize-sibling-calls")
+    guest = compile_for_linux(tmp_path / "own.c", (), words)
+    with pytest.raises(GuestError, match="every hart waits") as error:
+        execute([make_job("ccx:1x2", guest, 1, seeds=(1,))])
+    rows = [row.split() for row in str(error.value).splitlines() if row.startswith("    ")]
+    named = [row[1] for row in rows]
+    inner, users = named.index("deeper0"), named.index("waits")
+    assert rows[users][2] == "(own.c:2)"
+    if calls < MOST_FRAMES:
+        assert named[inner : users + 2] == ["deeper0", "deeper1", "deeper2", "waits", "run"]
+    else:
+        left_out = calls + inner - MOST_FRAMES
+        assert named[users - 1] == str(left_out) and users == MOST_FRAMES + 1

@@ -9,6 +9,9 @@ test noticed; a table at the end how many of each area.
     --meant         only the tests meant for it
     --since COMMIT  only mutants of files that have changed since
     --jobs N        so many copies at a time
+    --drawn N       instead of the list's, so many drawn over the lines of the last 30 days
+                    (changed_lines.py), with the tests meant for them; survivors are listed
+    --seed S        another draw; usually each day has its own
     --again         tries again what is known from an earlier run
     --table         tries none: says by area how many were noticed when last tried, and when
 
@@ -30,11 +33,21 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 
 import msgspec
-from tests.mutants import tried
+from tests.mutants import changed_lines, tried
 from tests.mutants.mutant_list import TOP, Mutant, kept
-from tests.mutants.trial import FOLDER, NOTICED, Together, Tree, Trial, is_native
+from tests.mutants.trial import (
+    BROKEN,
+    FOLDER,
+    HANGS,
+    NOTICED,
+    Together,
+    Tree,
+    Trial,
+    is_native,
+)
 
 MIN_NOTICED_SHARE = 0.95  # equivalent mutants are left out
 MANY_CPP_MUTANTS = 8  # from here on one build of all is quicker than one of each
@@ -132,8 +145,8 @@ def fails_anyway(trials_: Sequence[Trial]) -> str:
     return Tree("0").test(tests).by if tests else ""
 
 
-def report(pairs: Sequence[tuple[Mutant, Trial]]) -> bool:
-    """The table by area; whether that is enough."""
+def report(pairs: Sequence[tuple[Mutant, Trial]], argued: bool = True) -> bool:
+    """The table by area; whether that is enough, and each survivor argued where it must be."""
     print(f"\n{'area':<12} {'mutants':>8} {'equivalent':>11} {'noticed':>8} {'not':>5}")
     areas = {mutant.area: None for mutant, _ in pairs}
     for area in [*areas, "all"]:
@@ -144,7 +157,19 @@ def report(pairs: Sequence[tuple[Mutant, Trial]]) -> bool:
     print(f"noticed {sum(real)} of {len(real)} that are not equivalent")
     for mutant, _ in wrong(pairs):
         print(f"to be looked at: {mutant.name}")
-    return sum(real) >= MIN_NOTICED_SHARE * len(real) and not wrong(pairs)
+    return sum(real) >= MIN_NOTICED_SHARE * len(real) and not (argued and wrong(pairs))
+
+
+def sound(pairs: Sequence[tuple[Mutant, Trial]]) -> list[tuple[Mutant, Trial]]:
+    """Drawn mutants that compile; tests that hang have noticed."""
+    return [
+        (
+            mutant,
+            msgspec.structs.replace(trial, outcome=NOTICED) if trial.outcome == HANGS else trial,
+        )
+        for mutant, trial in pairs
+        if trial.outcome != BROKEN
+    ]
 
 
 def wrong(pairs: Sequence[tuple[Mutant, Trial]]) -> list[tuple[Mutant, Trial]]:
@@ -158,6 +183,8 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--meant", action="store_true")
     parser.add_argument("--since", metavar="COMMIT")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--drawn", type=int, default=0, metavar="N")
+    parser.add_argument("--seed", type=int, default=date.today().toordinal())
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--table", action="store_true")
     arguments = parser.parse_args(words)
@@ -165,14 +192,16 @@ def main(words: Sequence[str]) -> int:
         print(*tried.table(chosen(arguments)), sep="\n")
         return 0
     FOLDER.mkdir(parents=True, exist_ok=True)
-    found, known = chosen(arguments), Known(arguments.again)
+    drawing = arguments.drawn > 0
+    found = changed_lines.drawn(arguments.drawn, arguments.seed) if drawing else chosen(arguments)
+    known = Known(arguments.again)
     now = {mutant.name for mutant in found if not known.get(mutant)}
     pairs = []
     for mutant, trial in zip(
-        found, trials(found, known, arguments.jobs, not arguments.meant), strict=True
+        found, trials(found, known, arguments.jobs, not (arguments.meant or drawing)), strict=True
     ):
         known.add(mutant, trial)
-        if mutant.name in now:
+        if mutant.name in now and not drawing:
             tried.note(mutant.name, trial.outcome, trial.by)
         pairs.append((mutant, trial))
         print(f"{mutant.area:<12} {mutant.name:<44} {trial.outcome:<12} {trial.seconds:6.1f} s"
@@ -180,7 +209,7 @@ def main(words: Sequence[str]) -> int:
     if failing := fails_anyway([trial for _, trial in pairs]):
         known.forget(failing)
         sys.exit(f"mutants: {failing} fails in the unbroken tree too: it has noticed nothing")
-    return 0 if report(pairs) else 1
+    return 0 if report(sound(pairs) if drawing else pairs, not drawing) else 1
 
 
 if __name__ == "__main__":

@@ -16,8 +16,13 @@ from typing import NamedTuple
 
 VARIABLE = "UNCORE_MUTANT"
 HEADER = "mutant.hh"  # a folder of headers has this text
+# g++ takes a type in an anonymous namespace, or of a lambda, for a header's behind a #line.
 SAYS = f"""#pragma once
 #include <cstdlib>
+#pragma GCC diagnostic ignored "-Wunused"
+#ifndef __clang__
+#pragma GCC diagnostic ignored "-Wsubobject-linkage"
+#endif
 inline const int mutant_now = std::getenv("{VARIABLE}") ? std::atoi(std::getenv("{VARIABLE}")) : 0;
 #define MUTANT(n) (!__builtin_is_constant_evaluated() && mutant_now == (n))
 """
@@ -51,7 +56,7 @@ def bodies(text: str) -> Iterator[Body]:
     inside = -1  # depth of the function
     for token in TOKEN.finditer(text):
         if token[0] == "{":
-            if inside < 0 and not CONTAINER.match(text, said, token.start()):
+            if inside < 0 and _begins_function(text[said : token.start()]):
                 inside, begin = depth, token.start()
             depth += 1
         elif token[0] == "}":
@@ -62,6 +67,11 @@ def bodies(text: str) -> Iterator[Body]:
         elif token[0][0] in "\"'R":
             continue
         said = token.end()
+
+
+def _begins_function(before: str) -> bool:
+    """Whether a brace behind this text is one: a container's or an initializer's is not."""
+    return not CONTAINER.match(before) and "(" in before and before.rstrip()[-1:] not in "=,("
 
 
 def switched(name: str, text: str, changed: Mapping[int, str]) -> Switched:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ MAX_OUTSIDE_FUNCTIONS = 4
 PROGRAM = """#include <cstdio>
 namespace n {  // { a brace in a comment
 struct S {
+  static constexpr int kKept[] = {1, 2};
   int twice(int x) const { return x + x; }
   const char* text() { return "}"; }
 };
@@ -33,12 +36,21 @@ int main() {
 CHANGES = {1: ("x + x", "x"), 2: ("square(-x)", "7"), 3: ('"}"', '"{"'), 4: ("struct S", "class S")}
 
 
-def compiled(folder: Path, made: switches.Switched) -> str:
+WITHOUT_LINKAGE = """namespace {
+struct Pair { int first; };
+int twice(int x) { return x + x; }
+}
+struct Holder { Pair pair; };
+int main() { return twice(Holder().pair.first); }
+"""
+
+
+def compiled(folder: Path, made: switches.Switched, compiler: Sequence[str] = ()) -> str:
     """The compiler's messages."""
     (folder / switches.HEADER).write_text(switches.SAYS)
     (folder / "program.cc").write_text(made.text)
     command = [
-        *host_compiler.words(),
+        *(compiler or host_compiler.words()),
         "-std=c++20",
         "-Wall",
         "-Werror",
@@ -66,6 +78,13 @@ def test_mutant_that_does_not_compile_is_named_by_its_number(tmp_path: Path) -> 
     changed = {12: PROGRAM.replace("x + x", "x + y"), 13: PROGRAM.replace("x + x", "x - x")}
     said = compiled(tmp_path, switches.switched("program.cc", PROGRAM, changed))
     assert set(switches.WRONG.findall(said)) == {"12"}
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
+def test_types_without_linkage_compile_behind_a_copy(tmp_path: Path) -> None:
+    changed = {1: WITHOUT_LINKAGE.replace("x + x", "x")}
+    made = switches.switched("elsewhere/program.cc", WITHOUT_LINKAGE, changed)
+    assert made.numbers == {1} and compiled(tmp_path, made, ["g++"]) == ""
 
 
 def test_almost_every_mutant_is_within_a_function() -> None:

@@ -48,10 +48,26 @@ const char* word(Task::State state) {
   return names[static_cast<std::size_t>(state)];
 }
 
+// Returns the addresses to which the calls of a thread return, the innermost first.
+std::vector<uint64_t> callers(Engine& engine, Unwinding& unwinding, const Registers& registers) {
+  constexpr std::size_t kMost = 64;
+  const auto read = [&](uint64_t address, uint64_t& word) {
+    if (address % sizeof word || !engine.os->memory.present(address, sizeof word)) return false;
+    word = engine.functional.doubleword(address);
+    return true;
+  };
+  const auto& x = registers.x;
+  std::vector<uint64_t> found;
+  unwinding.walk({.pc = registers.pc, .ra = x[1], .sp = x[2], .fp = x[8]}, read,
+                 [&](uint64_t address) { return found.push_back(address), found.size() < kMost; });
+  return found;
+}
+
 // The program's threads, if it runs on Linux; else an empty list.
-nb::list tasks(const Engine& engine) {
+nb::list tasks(Engine& engine) {
   nb::list all;
   if (!engine.os) return all;
+  Unwinding unwinding(engine.job);
   for (const auto& task : engine.os->tasks.all()) {
     const Registers registers = task->read_registers();
     nb::dict row;
@@ -59,9 +75,8 @@ nb::list tasks(const Engine& engine) {
     row["state"] = word(task->state);
     row["hart"] = task->hart;
     row["pc"] = registers.pc;
-    row["ra"] = registers.x[1];
-    row["sp"] = registers.x[2];
-    row["fp"] = registers.x[8];
+    const bool ended = task->state == Task::State::dead;
+    row["callers"] = ended ? std::vector<uint64_t>() : callers(engine, unwinding, registers);
     row["call"] = Linux::call_of(*task);
     row["since"] = task->called;
     row["waits_on"] = task->waits_on;

@@ -182,7 +182,7 @@ inline void Thread::trapped(uint64_t cause, bool interrupt) {
   if (interrupt) took(cause | 2);  // a supervisor's interrupt counts as the machine's
   core.locks.end_attempt(*this, hart.clock);
   if (!interrupt) return;
-  if (weak) weak->interrupted(hart.clock);
+  if (weak) weak->sees_all(hart.clock);
   hart.clock += core.turns.shared(core.around.machine.interrupt.entry);
 }
 

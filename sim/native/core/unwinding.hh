@@ -61,20 +61,25 @@ class Unwinding {
   template <class Read>
   Callers callers(Frame frame, Read read) {
     Callers found;
-    for (std::size_t depth = 0; depth < Callers::kDepth; ++depth) {
-      const Exit& exit = exit_of(frame.pc, depth == 0);
-      if (!exit.found) break;
+    std::size_t depth = 0;
+    walk(frame, read, [&](uint64_t ra) { return found.at[depth] = ra, ++depth < Callers::kDepth; });
+    return found;
+  }
+  // Calls visit(address) with each return address, the innermost first, until it returns false.
+  template <class Read, class Visit>
+  void walk(Frame frame, Read read, Visit visit) {
+    for (bool innermost = true;; innermost = false) {
+      const Exit& exit = exit_of(frame.pc, innermost);
+      if (!exit.found) return;
       const auto value = [&](const Source& s, uint64_t kept) -> std::optional<uint64_t> {
         if (!s.loaded) return kept;
         uint64_t word = 0;
         return read(base(frame, s.from), word) ? std::optional(word) : std::nullopt;
       };
       const auto ra = value(exit.ra, frame.ra), fp = value(exit.fp, frame.fp);
-      if (!ra || !fp || !is_code(*ra)) break;
-      found.at[depth] = *ra;
+      if (!ra || !fp || !is_code(*ra) || !visit(*ra)) return;
       frame = {*ra, 0, base(frame, exit.sp), exit.fp_lost ? 0 : *fp};
     }
-    return found;
   }
 
  private:

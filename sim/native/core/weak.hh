@@ -46,7 +46,8 @@ class Weak {
   void atomic(const Access& access, Time now);  // an AMO or an SC has written
   void left(const Store& store, const Bytes& line, Time now);
   Time stall();  // draws the time by which a write takes longer (H8.11)
-  void interrupted(Time now) { after_ = now; }
+  // No later load is seen before now.
+  void sees_all(Time now) { after_ = now; }
   // Returns whether a waiting loop repeats itself (S1): it is back at `pc` with the same views as a
   // turn ago, and no load of this turn has taken old bytes.
   bool repeats(uint64_t pc);

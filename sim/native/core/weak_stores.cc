@@ -4,8 +4,9 @@
 
 namespace uncore {
 
+// K4.4: the kernel's accesses are performed one after the other.
 bool WeakStores::waits(const Thread& thread, const Access& a) const {
-  return thread.weak->waits(a, thread.buffer);
+  return thread.in_kernel || thread.weak->waits(a, thread.buffer);
 }
 
 void WeakStores::fence(Thread& thread, const Access& a, Time now) {
@@ -17,6 +18,7 @@ bool WeakStores::store(Thread& thread, const Access& a, Time now, Outcome& out) 
   if (thread.buffer.size() >= capacity_) return false;
   Store store = thread.weak->enters(a, now);
   store.number = thread.hart.instructions;
+  if (thread.in_kernel) store.leaves = now;  // K4.4
   enter(thread, store, now);
   note(thread, a, kNever);
   out.cost = thread.weak->stall();
@@ -53,6 +55,7 @@ void WeakStores::visible(const Thread& thread, const Store& s, const Line& line,
 void WeakStores::apply(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {
   using K = Access::Kind;
   Weak& weak = *thread.weak;
+  if (thread.in_kernel) weak.sees_all(now);  // K4.4
   if (a.kind == K::load) {
     out.value = weak.load(a, line.data(), now);
     return note(thread, a, weak.views.result);
@@ -80,7 +83,7 @@ void WeakStores::answered(Thread& thread, const Access& atomic, Time now) {
 
 // Reports an access to the job's list of them (observe/accesses.hh), where it asks for one.
 void WeakStores::note(const Thread& thread, const Access& a, Time view) const {
-  if (!core_.around.accesses) return;
+  if (!core_.around.accesses || thread.in_kernel) return;
   core_.around.accesses->note(thread.id,
                               {.number = thread.hart.instructions,
                                .pc = thread.hart.pc,

@@ -169,6 +169,7 @@ std::optional<Access> Linux::proceed(Thread& thread) {
 // Handles a task's trap; then signals and switches that are due before the program goes on.
 Work Linux::handle(Task& t, Fatal why) {
   t.restarts = false;
+  if (t.thread->weak) co_await t.fence();  // K4.4
   if (is_call(why))
     co_await call(t);
   else if (why.cause & kInterruptBit)

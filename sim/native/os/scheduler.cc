@@ -22,6 +22,7 @@ void Scheduler::install(uint32_t hart, Task& task) {
   thread.hart.pc = task.registers.pc;
   thread.hart.write_csr(CsrNumber::fcsr, task.registers.fcsr);
   thread.hart.woken();
+  if (thread.weak) thread.weak->sees_all(thread.hart.clock);  // K4.4: whatever the task has seen
   task.state = Task::State::running;
   task.hart = hart;
   task.thread = &thread;

@@ -65,7 +65,7 @@ PAGE = """# Commands and their options
 """
 WIDE = "--wide"  # an option of every command
 COMPLETION = "--install-completion"
-PROGRAMS = frozenset({"run", "sweep", "compare", "whatif"})  # commands that run programs
+PROGRAMS = frozenset({"run", "sweep", "compare", "whatif", "fences"})  # commands that run programs
 HELP = frozenset({"--help", "-h"})
 
 

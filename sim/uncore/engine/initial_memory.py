@@ -112,11 +112,6 @@ def _refuse_for_linux(job: Job, can: Collection[str]) -> None:
         raise UserError(
             f"--apart: {job.program.name} is a program of Linux: nothing of it is moved"
         )
-    if _is_weak(job):
-        raise UserError(
-            f"{job.program.name}: a program of Linux runs where memory is ordered totally; write"
-            " --order tso"
-        )
 
 
 def _values(job: Job) -> dict[str, str]:

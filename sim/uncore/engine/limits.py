@@ -4,14 +4,18 @@
     watch(limits, name, tick)  passes on how far the run of a program is, until it is too far
 
 They are no part of a job.  A run that stays within them is as it were without; one that does not is
-given up with a message that says what it reached and what to write.
-Invariant: whether a run passes the first two depends on its job alone, never on the host.
+given up with a message that says what it reached and what to write.  A touched line costs this
+computer up to some 30 bytes for each of its own while caches hold it, and 4 later; so much is
+allowed, and no more, whatever else a program makes the system keep.
+Invariant: whether a run touches too much, or takes too long, depends on its job alone.
 """
 
 from __future__ import annotations
 
+import resource
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Protocol
 
 from msgspec import Meta, Struct
@@ -21,6 +25,8 @@ from uncore.job.option_values import duration
 from uncore.topology.units import TIME, UnitError, size
 
 NONE = "none"
+MOST_HELD_PER_BYTE = 32  # bytes of this computer for each that a program may touch
+HELD_BY_MACHINE = 1 << 29  # bytes that a machine of a thousand harts takes by itself
 
 
 class Limits(Struct, frozen=True):
@@ -28,7 +34,11 @@ class Limits(Struct, frozen=True):
         str, Meta(description="simulated time after which a run is given up: 1s, or none")
     ] = "1s"
     max_memory: Annotated[
-        str, Meta(description="memory of the machine that a program may touch: 1GiB, or none")
+        str,
+        Meta(
+            description="memory of the machine that a program may touch, and of this computer 32"
+            " times as much: 1GiB, or none"
+        ),
     ] = "1GiB"
     max_host: Annotated[
         str, Meta(description="time of this computer after which a run is given up: 60s, or none")
@@ -46,7 +56,7 @@ def watch(limits: Limits, name: str, tick: Callable[[int, int], None]) -> OnProg
     time_ps = _read("--max-time", limits.max_time, duration)
     memory = _read("--max-memory", limits.max_memory, _size)
     host = _read("--max-host", limits.max_host, duration) / TIME["s"]
-    begun = time.monotonic()
+    begun, held_before = time.monotonic(), resident_bytes()
 
     def give_up(option: str, limit: str, what: str, operations: int) -> GuestError:
         done = f", with {operations} operations done" if operations else ""
@@ -59,8 +69,9 @@ def watch(limits: Limits, name: str, tick: Callable[[int, int], None]) -> OnProg
         simulated = f"{reached / TIME['s']:.4g} s of simulated time"
         if reached > time_ps:
             raise give_up("--max-time", limits.max_time, simulated, operations)
-        if touched > memory:
-            used = f"{touched >> 20} MiB touched"
+        held = resident_bytes() - held_before
+        if touched > memory or held > HELD_BY_MACHINE + MOST_HELD_PER_BYTE * memory:
+            used = f"{touched >> 20} MiB touched, and {max(held, 0) >> 20} MiB of this computer's,"
             raise give_up("--max-memory", limits.max_memory, f"{used} in {simulated}", operations)
         if (passed := time.monotonic() - begun) > host:
             here = f"{passed:.4g} s of this computer's time"
@@ -68,6 +79,14 @@ def watch(limits: Limits, name: str, tick: Callable[[int, int], None]) -> OnProg
         tick(operations, reached)
 
     return listen
+
+
+def resident_bytes() -> int:
+    """This process's memory; 0 where the system does not tell."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+    except OSError:
+        return 0
 
 
 def _read(option: str, text: str, read: Callable[[str, str], int]) -> float:

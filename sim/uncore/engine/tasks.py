@@ -10,9 +10,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Protocol
 
+from uncore.program.frames import WITHIN_CALL
 from uncore.program.syscalls import NAMES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from uncore.job import Job
 
 MOST_OUTPUT = 1 << 16  # letters kept in a result
@@ -43,7 +46,7 @@ class OfLinux(EndedRun, Protocol):
     def missing_calls(self) -> list[int]: ...
 
     def tasks(self) -> list[Task]:
-        """tid, state, hart, pc, ra, sp, fp, call, since, waits_on, operations, began, ended, born,
+        """tid, state, hart, pc, callers, call, since, waits_on, operations, began, ended, born,
         died."""
 
 
@@ -113,7 +116,7 @@ def stacks(job: Job, run: OfLinux) -> list[str]:
         at = f" in {task['call']} since {task['since'] / 1e6:g} us" if task["call"] else ""
         on = f", on {_object(job, task['waits_on'])}" if task["waits_on"] else ""
         lines.append(f"  thread {task['tid']} {task['state']} on hart {task['hart']}{at}{on}")
-        lines += [f"    {_place(job, pc)}" for pc in _frames(job, run, task)]
+        lines += [f"    {call}" for call in _calls(job, task)]
     if len(alive) > MOST_THREADS:
         lines.append(f"  and {len(alive) - MOST_THREADS} more threads")
     return lines
@@ -123,28 +126,22 @@ def _object(job: Job, address: int) -> str:
     return job.program.symbol_at(address) or f"{address:#x}"
 
 
-def _place(job: Job, pc: int) -> str:
-    name = job.program.symbol_at(pc) or "no symbol"
-    return f"{pc:#x} {name} ({job.program.source_line(pc) or 'no line known'})"
+def _calls(job: Job, task: Task) -> list[str]:
+    """The functions that the thread is in, inlined ones too, the innermost first; at least down to
+    the first that is the user's.
+    """
+    pcs = [task["pc"], *(back - WITHIN_CALL for back in task["callers"])]
+    rows = [row for pc in pcs for row in _functions(job, pc)]
+    users = next((n for n, (_, is_users) in enumerate(rows) if is_users), 0)
+    left_out = [f"... {users - MOST_FRAMES} more"] if users > MOST_FRAMES else []
+    last = [rows[users][0]] if users >= MOST_FRAMES else []
+    return [text for text, _ in rows[:MOST_FRAMES]] + left_out + last
 
 
-def _frames(job: Job, run: EndedRun, task: Task) -> list[int]:
-    """Return addresses by frame pointers; the first that is no code ends the walk."""
-    frames, frame = [task["pc"]], task["fp"]
-    if _is_code(job, task["ra"]):
-        frames.append(task["ra"] - 4)
-    while len(frames) < MOST_FRAMES and frame > task["sp"] and frame % 8 == 0:
-        words = run.read(frame - 16, 16)
-        before, back = (int.from_bytes(words[at : at + 8], "little") for at in (0, 8))
-        if not _is_code(job, back):
-            break
-        if back - 4 not in frames:
-            frames.append(back - 4)
-        if before <= frame:
-            break
-        frame = before
-    return frames
-
-
-def _is_code(job: Job, address: int) -> bool:
-    return any(address in s and s.rights & 4 for s in job.program.segments)
+def _functions(job: Job, pc: int) -> Iterator[tuple[str, bool]]:
+    """Each function that the instruction is in, and whether it is in a file of the user's."""
+    frames = job.program.frames
+    for frame in (found := frames.at(pc)):
+        yield f"{pc:#x} {frame.function} ({frame.place})", frames.users(frame)
+    if not found:
+        yield f"{pc:#x} {job.program.symbol_at(pc) or 'no symbol'} (no line known)", False

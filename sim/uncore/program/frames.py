@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 SYMBOLS_FOLDER = paths.CACHE / "symbols"
 MAX_SYMBOLS_BYTES = 1 << 28  # a program of 20 MB needs 8 MB
+WITHIN_CALL = 2  # bytes before a return address that are of the call for sure
 _FRAMES = "frames1"  # another number where the same table is told in other words
 
 # Folders of compilers, their libraries and the packages that they fetch. Go's own library, built

@@ -8,26 +8,26 @@ import msgspec
 from cyclopts import Parameter, validators
 
 from uncore.cli.options import ENGINE_WORDS, Cores, EngineWords, Json, Set, With, note, workers
+from uncore.cli.options.of_linux import ON_LINUX, OnLinux
 from uncore.cli.status import FAILED, INTERRUPTED, OK
 from uncore.drawing.progress import progress
 from uncore.drawing.table import print_json
-from uncore.errors import UserError
-from uncore.execution.request import find_program
 from uncore.job.option_values import pairs
 from uncore.job.placement import thread_counts
-from uncore.program import abi, source_of
+from uncore.program import Program, abi, source_of
 from uncore.report import fences as report
+from uncore.study.fences import instructions, variants
 from uncore.study.fences import questions as asking
-from uncore.study.fences import variants
 from uncore.study.fences.history import remember
-from uncore.study.fences.questions import Answer, Question
+from uncore.study.fences.questions import Answer, Question, Source
 from uncore.study.fences.trials import Trials
 
+LIMITS_OF_PROGRAMS = {"max_time": "100ms"}  # a weakened one may never end
 Harts = Annotated[str, Parameter(help="numbers of harts that take turns: 2,3,4..8")]
 
 
 def fences(
-    workload: Annotated[str, Parameter(help="a name, or a .c file")],
+    workload: Annotated[str, Parameter(help="a name, a file, or a program of Linux")],
     *machines: Annotated[str, Parameter(help="that take turns; none: ccx:2x4 mesh:3x3 bus:8")],
     threads: Harts = "2,3,4,8",
     seeds: Annotated[
@@ -40,16 +40,22 @@ def fences(
     with_: With = [],  # noqa: B006
     engine_words: EngineWords = ENGINE_WORDS,
     cores: Cores = 0,
+    on_linux: OnLinux = ON_LINUX,
     json: Json = False,
 ) -> int:
-    source = _source(workload)
+    program = on_linux.program(workload)
+    source = _source(workload, program, on_linux)
+    engine_options = engine_words.engine_options()
+    if program.linux:
+        engine_options = {**LIMITS_OF_PROGRAMS, **engine_options}
     trials = Trials(
         machines or Trials.machines,
         thread_counts(threads, abi.CONSTANTS["UC_MAX_HARTS"]),
         seeds,
         pairs("--set", set_),
         pairs("--with", with_),
-        engine_words.engine_options(),
+        engine_options,
+        on_linux.values() if program.linux else {},
     )
     questions = asking.questions(source, not at_once)
     answers = _ask(source, questions, trials, workers(cores))
@@ -63,22 +69,20 @@ def fences(
         return FAILED
     if len(answers) < len(questions):
         return INTERRUPTED
-    remember(source)
+    if not program.linux or program.path.suffix == ".c":
+        remember(variants.read(source_of(program)))
     return OK
 
 
-def _source(workload: str) -> variants.ProgramSource:
-    guest = find_program(workload)
-    if guest.linux:
-        raise UserError(
-            f"{workload}: a program with main(), and what its orders hide shows on a weakly ordered"
-            " machine alone, which runs workloads only; put its lock into one (uc_main, contend.h)"
-        )
-    return variants.read(source_of(guest))
+def _source(workload: str, program: Program, on_linux: OnLinux) -> Source:
+    if program.linux:
+        return instructions.read(program)
+    on_linux.check_unused(workload)
+    return variants.read(source_of(program))
 
 
 def _ask(
-    source: variants.ProgramSource, questions: list[Question], trials: Trials, cores: int
+    source: Source, questions: list[Question], trials: Trials, cores: int
 ) -> dict[int, list[Answer]]:
     """The answers by the question's number; interrupted, those that have come."""
     answers_by_number: dict[int, list[Answer]] = {}

@@ -47,13 +47,14 @@ class OnLinux(_Declared):  # type: ignore[misc]
 
     def of_job(self, job: Job) -> Job:
         """The job with the program's arguments, files and system."""
-        if untouched(self):
-            return job
+        return job if untouched(self) else replace(job, **self.values())
+
+    def values(self) -> dict[str, Any]:
+        """The fields of a Job."""
         declared = {name: option for name, option in options(Job).items() if name in vars(self)}
-        values = {
+        return {
             n: option.form.read(option.flag, getattr(self, n)) for n, option in declared.items()
         }
-        return replace(job, **values)
 
     def words(self) -> list[str]:
         """The options as they are written."""

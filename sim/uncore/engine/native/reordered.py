@@ -91,7 +91,11 @@ def reordered(job: Job, tick: OnProgress = silent) -> str | None:
 
 
 def _failure(job: Job, harts: Sequence[Sequence[Seen]]) -> Seen | None:
-    """The first access of those that are kept that notes a failed check."""
+    """The first access of those that are kept that notes a failed check; a program of Linux notes
+    none.
+    """
+    if job.program.linux:
+        return None
     symbol = job.program.symbol(FAILED)
     noting = range(symbol.address, symbol.address + symbol.size)
     notes = [next((note for note in hart if note.pc in noting), None) for hart in harts]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from uncore.program.frames import Frame, own
+from uncore.program.frames import WITHIN_CALL, Frame, own
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 Column = Any  # of NumPy
 NO_END = 1 << 62
-_WITHIN_CALL = 2  # bytes before a return address that are of the call for sure
 
 
 class Site(NamedTuple):
@@ -93,7 +92,7 @@ class Sites:
         return first, second, third
 
     def _callers(self, number: int) -> Iterator[Within]:
-        return (self._within(back - _WITHIN_CALL) for back in self._chains[number] if back)
+        return (self._within(back - WITHIN_CALL) for back in self._chains[number] if back)
 
     def _found_within(self, pc: int) -> Within:
         frames = self._program.frames.at(pc) or (Frame(self._program.function_at(pc), "", 0),)

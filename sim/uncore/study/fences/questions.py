@@ -10,15 +10,17 @@ An order is tried at its weakest first; where nothing fails then, nothing strong
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from typing import Any, Protocol
 
 import msgspec
 
 from uncore.execution import pool
 from uncore.program import Program
+from uncore.study.fences.instructions import InstructionOrder
 from uncore.study.fences.trials import Failure, Trials, first_failure
-from uncore.study.fences.variants import OrderPlace, ProgramSource, code
+from uncore.study.fences.variants import OrderPlace, code
 
 AS_WRITTEN, AT_ONCE = "as written", "all at once"
 PASSES, FAILS, NEEDED, UNSEEN, SAME = "passes", "fails", "needed", "not seen needed", "same code"
@@ -36,27 +38,39 @@ class Answer(msgspec.Struct, frozen=True):
     failure: Failure | None = None
 
 
-Question = OrderPlace | str
+Order = OrderPlace | InstructionOrder
+Question = Order | str
 Numbered = tuple[int, Question]
 
 
-def questions(source: ProgramSource, alone: bool) -> list[Question]:
+class Source(Protocol):
+    """A program whose orders can be weakened: of a C file, or compiled."""
+
+    @property
+    def orders(self) -> Sequence[Any]:
+        """Each with a place, a column, words, and what is weaker, the weakest first."""
+
+    def compiled(self, weakened: Iterable[tuple[Any, Any]]) -> Program | None:
+        """The program with weaker orders; None where C forbids one."""
+
+
+def questions(source: Source, alone: bool) -> list[Question]:
     each: Sequence[Question] = source.orders if alone else ()
     return [AS_WRITTEN, *([AT_ONCE] if source.orders else []), *each]
 
 
 def answers(
-    source: ProgramSource, questions: Sequence[Question], trials: Trials, cores: int
+    source: Source, questions: Sequence[Question], trials: Trials, cores: int
 ) -> Iterator[tuple[int, list[Answer]]]:
     """Each question's number with its answers; one for each weakening that was tried."""
     yield from pool.finished(partial(_answered, source, trials), list(enumerate(questions)), cores)
 
 
-def _answered(source: ProgramSource, trials: Trials, asked: Numbered) -> tuple[int, list[Answer]]:
+def _answered(source: Source, trials: Trials, asked: Numbered) -> tuple[int, list[Answer]]:
     number, question = asked
-    if isinstance(question, OrderPlace):
+    if not isinstance(question, str):
         return number, list(_alone(source, trials, question))
-    weakest = [(order, order.order.weaker[0]) for order in source.orders]
+    weakest = [(order, order.weaker[0]) for order in source.orders]
     program = source.compiled(weakest if question == AT_ONCE else [])
     assert program, "the weakest order is allowed everywhere"
     verdicts = (NEEDED, UNSEEN) if question == AT_ONCE else (FAILS, PASSES)
@@ -64,12 +78,11 @@ def _answered(source: ProgramSource, trials: Trials, asked: Numbered) -> tuple[i
     return number, [_tried(program, trials, (question, 0, "", weakened), verdicts)]
 
 
-def _alone(source: ProgramSource, trials: Trials, order: OrderPlace) -> Iterator[Answer]:
-    where = f"{source.named(order.file)}:{order.order.line}"
+def _alone(source: Source, trials: Trials, order: Order) -> Iterator[Answer]:
     written = source.compiled([])
     assert written, "what the user wrote is compiled or refused, not skipped"
-    for weakening in order.order.weaker:
-        row = (where, order.order.column, order.order.says, weakening.to)
+    for weakening in order.weaker:
+        row = (order.place, order.column, order.says, weakening.to)
         program = source.compiled([(order, weakening)])
         if program is None:
             continue

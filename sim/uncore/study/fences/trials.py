@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import msgspec
 
@@ -55,6 +56,7 @@ class Trials:
     parameters: Mapping[str, str] = field(default_factory=dict)
     overrides: Mapping[str, str] = field(default_factory=dict)
     engine_options: EngineOptions = field(default_factory=dict)
+    of_linux: Mapping[str, Any] = field(default_factory=dict)  # fields of a Job
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -102,7 +104,7 @@ def _curve(
     usual = {
         name: value for name, value in {**SMALL_PARAMETERS, **pace}.items() if name in settings
     }
-    return make_job(
+    job = make_job(
         machine,
         program,
         trials.threads,
@@ -110,6 +112,7 @@ def _curve(
         overrides={**ORDER, **chance, **trials.overrides},
         watchdog=duration("--watchdog", WATCHDOG),
     )
+    return replace(job, **trials.of_linux)
 
 
 def _failure(job: Job, engine_options: EngineOptions) -> str:

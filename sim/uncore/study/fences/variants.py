@@ -30,10 +30,23 @@ REFUSED = "-Werror=atomic-memory-ordering"
 
 
 class OrderPlace(NamedTuple):
-    """An order and the file that states it."""
+    """An order, the file that states it, and that file's name with the line."""
 
     file: Path
     order: MemoryOrder
+    place: str
+
+    @property
+    def column(self) -> int:
+        return self.order.column
+
+    @property
+    def says(self) -> str:
+        return self.order.says
+
+    @property
+    def weaker(self) -> tuple[Weakening, ...]:
+        return self.order.weaker
 
 
 @dataclass(frozen=True)
@@ -47,7 +60,9 @@ class ProgramSource:
     def orders(self) -> list[OrderPlace]:
         """In the order of the files as they are included, the C file first."""
         return [
-            OrderPlace(f, order) for f, text in self.texts.items() for order in orders.stated(text)
+            OrderPlace(file, order, f"{self.named(file)}:{order.line}")
+            for file, text in self.texts.items()
+            for order in orders.stated(text)
         ]
 
     @property
