@@ -173,7 +173,7 @@ BACKLOG_SETTINGS: dict[str, str | int] = {"epoch": "10ms", "gap": "20us", "ops":
 
 @claim(
     "packets counted by Refcache wait ten milliseconds for their release",
-    source="Macy 2018, Atomic Refcounts for Existence Guarantees: a ten millisecond backlog of mbufs",
+    source="Macy 2018, Atomic Refcounts for Existence Guarantees: a backlog of mbufs",
     figures=[185],
     expected=because(
         10, 30, "10 ms is one epoch; the algorithm waits for two and the rest of a third"
