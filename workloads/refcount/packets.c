@@ -42,14 +42,13 @@ struct packet {
 // One packet at a time is under way from a hart to the next one.
 static struct hart {
   UC_ALIGNED struct packet* free;  // its own list
-  uint64_t received, made, drain_until;
+  uint64_t received, made;
   UC_ALIGNED _Atomic(struct packet*) returned;  // freed by others, a stack
   UC_ALIGNED _Atomic(struct packet*) inbox;
-  _Atomic bool last;  // none will come
-  _Atomic bool drained;
 }* harts;
 static struct end {
   UC_ALIGNED _Atomic uint64_t busy;  // harts that have packets to pass or to read
+  _Atomic bool reviewed;             // what was put last
 }* end;
 static unsigned hart_count;
 
@@ -117,6 +116,7 @@ static void pass(unsigned id, struct packet* packet) {
   while (atomic_load_explicit(inbox, memory_order_acquire)) {
     read_inbox(id);
     tend(id);
+    uc_delay(1);
   }
   atomic_store_explicit(inbox, packet, memory_order_release);
 }
@@ -146,8 +146,14 @@ static void drain(unsigned id) {
   }
   read_inbox(id);
   if (scheme == SCHEME_ATOMIC) return;
+  // All stop together, because an epoch ends only when everybody has flushed.
   uint64_t until = refcache_epoch_now() + 4 * REVIEW_AFTER;
-  while (refcache_epoch_now() < until) tend(id), uc_delay(epoch / 8 + 1);
+  while (!atomic_load_explicit(&end->reviewed, memory_order_relaxed)) {
+    tend(id);
+    uc_delay(epoch / 8 + 1);
+    if (refcache_epoch_now() >= until)
+      atomic_store_explicit(&end->reviewed, true, memory_order_relaxed);
+  }
 }
 
 void uc_setup(unsigned n) {
