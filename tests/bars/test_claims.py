@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from types import SimpleNamespace
 
 import msgspec
 import pytest
 
+from uncore.cli.commands import COMMANDS
 from uncore.errors import UserError
+from uncore.execution.request import make_job
 from uncore.result import Point
 from uncore.result.repeats import rate
 from uncore_lab import claims as asking
 from uncore_lab.claims import filed
 from uncore_lab.claims.amounts import Amounts, Curve
 from uncore_lab.claims.claim import Claim, Run, claim
-from uncore_lab.claims.collection import figures, load, unasked
+from uncore_lab.claims.collection import Subject, figures, load, subjects, unasked
 from uncore_lab.claims.ranges import about, because, exactly, figure, stated
 from uncore_lab.claims.verdict import judge, verdict
 from uncore_lab.claims.wording import over_seeds
@@ -109,6 +112,47 @@ def test_figures_of_a_claim_are_of_its_article():
     for each in ALL:
         articles = {known[number].article for number in each.figures}
         assert len(articles) <= 1 and all(map(each.source.startswith, articles)), each.id
+
+
+def test_every_subject_of_the_articles_has_a_verdict():
+    known, left = {each.id for each in ALL}, {n for numbers, _, _ in unasked() for n in numbers}
+    assert [int(each.row) for each in subjects()] == list(range(1, 120))
+    for each in subjects():
+        given = [each.claims, each.unasked, each.verdict]
+        assert sum(map(bool, given)) == 1, each
+        assert set(each.claims.split()) <= known and int(each.unasked or min(left)) in left, each
+        assert each.verdict in ("", "runs", "nominal", "missing"), each
+        assert bool(each.command) == (each.verdict in ("runs", "nominal")), each
+        assert each.note or each.verdict not in ("nominal", "missing"), each
+
+
+@pytest.mark.parametrize(
+    "each", [each for each in subjects() if each.command], ids=lambda each: each.row
+)
+def test_the_command_of_a_subject_can_be_given(each: Subject):
+    """Machines, workloads and parameters exist: the words make a job."""
+    command, machine, *words = each.command.split()
+    options = dict(pairwise(words))
+    assert command in COMMANDS
+    for name in [word for word in words if "/" in word] or ["lock/empty"]:
+        chosen = [after for word, after in pairwise(words) if word == "--set"]
+        make_job(
+            machine,
+            name,
+            options.get("--threads", "1"),
+            parameters=dict(value.split("=") for value in chosen),
+            placement=options.get("--place", "compact"),
+        )
+
+
+def test_a_subject_has_the_worst_verdict_of_its_claims():
+    found = {row["row"]: row["verdict"] for row in filed.subject_rows()}
+    answered = {row.id: row.verdict for row in filed.rows(ALL)}
+    for each in subjects():
+        own = {answered[name] for name in each.claims.split()}
+        assert not own or found[each.row] in own
+        assert "not reproduced" not in own or found[each.row] == "not reproduced"
+        assert own != {"reproduced"} or found[each.row] == "reproduced"
 
 
 def test_an_amount_is_the_median_over_its_seeds():

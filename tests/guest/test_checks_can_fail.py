@@ -25,6 +25,7 @@ PARAMETERS: dict[str, dict[str, str]] = {
     "ipi/ipiq": {"burst": "64", "work": "200ns"},
     "sched/netintr": {"frames": "4"},
     "ipi/passive": {"burst": "64"},
+    "kernel/stat": {"linkers": "3", "work": "0"},
     # Or a core is alone with the line for as long as it is inside.
     **{f"lock/{name}": {"hold": "100ns"} for name in ("array", "clh", "cohort", "event_mutex")},
     **{f"lock/{name}": {"hold": "100ns"} for name in ("swap", "tas", "ticket", "ticket_packed")},

@@ -13,6 +13,12 @@
 // on a full window, the others on an empty queue. An operation is a segment received. Harts are
 // numbered modulo the threads of the run.
 //
+// Several `connections` have senders and receivers of their own, two harts further each. FreeBSD of
+// 2018 has one netisr thread for all of them unless it is told otherwise (net.isr.maxthreads);
+// `netisrs=each` gives each connection one, a hart further each. Expect the one thread to be the
+// bottleneck from the connection on with which its work exceeds that of a sender: what all send
+// together then stays level, while it rises with the connections where each has its own.
+//
 // Check: segments arrive in order with the payload they were sent with.
 #include "loop.h"
 #include "scheduler.h"
@@ -26,6 +32,9 @@ UC_PARAM(choice, protocol, PROTOCOL_NETISR, "netisr|inline",
 UC_PARAM(u64, sender, 0, "hart", "where the sender runs");
 UC_PARAM(u64, receiver, 1, "hart", "where the receiver runs");
 UC_PARAM(u64, netisr, 2, "hart", "where the netisr thread runs");
+UC_PARAM(u64, connections, 1, "connections", "a sender and a receiver each");
+enum netisrs { NETISRS_ONE, NETISRS_EACH };
+UC_PARAM(choice, netisrs, NETISRS_ONE, "one|each", "netisr threads: for all connections, or each");
 UC_PARAM(u64, lines, 4, "lines", "of a payload that nothing prefetches, 64 bytes each");
 UC_PARAM(u64, window, 4, "segments", "that may be under way");
 UC_PARAM(u64, ack_every, 2, "segments", "the receiver opens the window after so many");
@@ -33,8 +42,11 @@ UC_PARAM(duration, work, 250, "ns", "private work of each thread for a segment")
 
 enum kind { DATA, WINDOW_UPDATE };
 
+struct connection;
+
 struct segment {
   UC_ALIGNED struct segment* next;
+  struct connection* connection;
   enum kind kind;
   bool last;
   uint64_t number;  // the segment's; in a window update, how many it acknowledges
@@ -49,15 +61,17 @@ struct queue {
   _Atomic uint64_t length;
 };
 
-static struct queue *protocol_queue, *receive_buffer;
-
 // The sender's socket.
-static struct send_buffer {
+struct send_buffer {
   UC_ALIGNED _Atomic uint64_t acknowledged;  // segments
   UC_ALIGNED uint64_t sent;                  // the sender's own
-}* send_buffer;
+};
 
-static struct segment **ring, **updates;  // `window` segments each, used in turn
+static struct connection {
+  UC_ALIGNED struct queue *protocol_queue, *receive_buffer;
+  struct send_buffer* send_buffer;
+  struct segment **ring, **updates;  // `window` segments each, used in turn
+}* all_connections;
 
 // ---- Queues between threads ---------------------------------------------------------------------
 
@@ -99,50 +113,54 @@ static struct segment* get(struct queue* queue) {
 static void input(struct segment* segment) {
   uc_delay(work);
   if (segment->kind == DATA) {
-    put(receive_buffer, segment);
+    put(segment->connection->receive_buffer, segment);
     return;
   }
+  struct send_buffer* send_buffer = segment->connection->send_buffer;
   atomic_fetch_add_explicit(&send_buffer->acknowledged, segment->number, memory_order_release);
   uc_wakeup(send_buffer);
 }
 
 static void output(struct segment* segment) {
   if (protocol == PROTOCOL_NETISR)
-    put(protocol_queue, segment);
+    put(segment->connection->protocol_queue, segment);
   else
     input(segment);
 }
 
+// Serves a queue until its connections are over.
 static void netisr_thread(void* argument) {
-  (void)argument;
-  for (bool over = false; !over;) {
-    struct segment* segment = get(protocol_queue);
-    over = segment->kind == WINDOW_UPDATE && segment->last;
+  struct queue* queue = argument;
+  for (uint64_t left = netisrs == NETISRS_ONE ? connections : 1; left;) {
+    struct segment* segment = get(queue);
+    bool over = segment->kind == WINDOW_UPDATE && segment->last;
     input(segment);
+    left -= over;
   }
 }
 
 // ---- The sender ---------------------------------------------------------------------------------
 
-static bool window_full(void) {
+static bool window_full(struct send_buffer* send_buffer) {
   return send_buffer->sent -
              atomic_load_explicit(&send_buffer->acknowledged, memory_order_acquire) >=
          window;
 }
 
-static void sleep_while_full(void) {
-  while (!UC_SABOTAGE && window_full()) {
+static void sleep_while_full(struct send_buffer* send_buffer) {
+  while (!UC_SABOTAGE && window_full(send_buffer)) {
     uc_sleepq_lock(send_buffer);
-    if (window_full())
+    if (window_full(send_buffer))
       uc_sleepq_wait(send_buffer);
     else
       uc_sleepq_release(send_buffer);
   }
 }
 
-static void send_segment(bool last) {
-  sleep_while_full();
-  struct segment* segment = ring[send_buffer->sent % window];
+static void send_segment(struct connection* connection, bool last) {
+  struct send_buffer* send_buffer = connection->send_buffer;
+  sleep_while_full(send_buffer);
+  struct segment* segment = connection->ring[send_buffer->sent % window];
   segment->kind = DATA;
   segment->last = last;
   segment->number = send_buffer->sent++;
@@ -152,18 +170,18 @@ static void send_segment(bool last) {
 }
 
 static void sender_thread(void* argument) {
-  (void)argument;
   struct loop loop = loop_plan();
   for (bool more = loop_more(&loop); more;) {
     more = loop_more(&loop);
-    send_segment(!more);
+    send_segment(argument, !more);
   }
 }
 
 // ---- The receiver -------------------------------------------------------------------------------
 
-static void open_window(uint64_t number, uint64_t segments, bool last) {
-  struct segment* update = updates[number % window];
+static void open_window(struct connection* connection, uint64_t number, uint64_t segments,
+                        bool last) {
+  struct segment* update = connection->updates[number % window];
   update->kind = WINDOW_UPDATE;
   update->last = last;
   update->number = segments;
@@ -179,45 +197,56 @@ static void receive(struct segment* segment, uint64_t expected) {
 }
 
 static void receiver_thread(void* argument) {
-  (void)argument;
+  struct connection* connection = argument;
   uint64_t pending = 0;
   bool last = ops == 0 && !duration;
   for (uint64_t number = 0; !last; number++) {
     uc_start();
-    struct segment* segment = get(receive_buffer);
+    struct segment* segment = get(connection->receive_buffer);
     last = segment->last;
     receive(segment, number);
     uc_op();
     if (++pending < ack_every && pending < window && !last) continue;
-    open_window(number, pending, last);
+    open_window(connection, number, pending, last);
     pending = 0;
   }
 }
 
 // ---- Threads ------------------------------------------------------------------------------------
 
-static struct segment** make_segments(uint64_t payload) {
+static struct segment** make_segments(struct connection* connection, uint64_t payload) {
   struct segment** segments = uc_alloc(window * sizeof *segments, 0);
-  for (uint64_t i = 0; i < window; i++)
+  for (uint64_t i = 0; i < window; i++) {
     segments[i] = uc_alloc(sizeof(struct segment) + payload * sizeof(struct line), 0);
+    segments[i]->connection = connection;
+  }
   return segments;
 }
 
-static void start(void (*body)(void*), uint64_t hart, unsigned n) {
-  uc_thread_create(body, NULL, uc_cpuset_one((unsigned)(hart % n)));
+static void start(void (*body)(void*), void* argument, uint64_t hart, unsigned n) {
+  uc_thread_create(body, argument, uc_cpuset_one((unsigned)(hart % n)));
+}
+
+static void connect(uint64_t number, unsigned n) {
+  struct connection* connection = &all_connections[number];
+  bool own_netisr = number == 0 || netisrs == NETISRS_EACH;
+  connection->protocol_queue = own_netisr ? uc_alloc(sizeof *connection->protocol_queue, 0)
+                                          : all_connections[0].protocol_queue;
+  connection->receive_buffer = uc_alloc(sizeof *connection->receive_buffer, 0);
+  connection->send_buffer = uc_alloc(sizeof *connection->send_buffer, 0);
+  connection->ring = make_segments(connection, lines);
+  connection->updates = make_segments(connection, 0);
+  start(receiver_thread, connection, receiver + 2 * number, n);
+  start(sender_thread, connection, sender + 2 * number, n);
+  if (own_netisr && protocol == PROTOCOL_NETISR && (ops || duration))
+    start(netisr_thread, connection->protocol_queue, netisr + number, n);
 }
 
 void uc_setup(unsigned n) {
   uc_sched_setup(n);
-  uc_require(window, "window must be 1 or more");
-  protocol_queue = uc_alloc(sizeof *protocol_queue, 0);
-  receive_buffer = uc_alloc(sizeof *receive_buffer, 0);
-  send_buffer = uc_alloc(sizeof *send_buffer, 0);
-  ring = make_segments(lines);
-  updates = make_segments(0);
-  start(receiver_thread, receiver, n);
-  start(sender_thread, sender, n);
-  if (protocol == PROTOCOL_NETISR && (ops || duration)) start(netisr_thread, netisr, n);
+  uc_require(window && connections, "window and connections must be 1 or more");
+  all_connections = uc_alloc(connections * sizeof *all_connections, 0);
+  for (uint64_t number = 0; number < connections; number++) connect(number, n);
 }
 
 void uc_main(unsigned id, unsigned n) {

@@ -11,7 +11,8 @@ The files:
     wording.py    numbers of claims as people read them
 
 Interface: `main(ids, cores, json, renew)` -> exit status: 0, 1 where a run failed or a claim that
-is not reproduced gives no reason, 130 interrupted.
+is not reproduced gives no reason, 130 interrupted.  `print_subjects(json)` prints whatever the
+articles name, with the verdicts on file.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from uncore_lab.claims.amounts import Curve, Seed
 from uncore_lab.claims.claim import Claim
 from uncore_lab.claims.collection import load
 from uncore_lab.claims.verdict import NOT_REPRODUCED, NOT_RUN, Row, judge
-from uncore_lab.claims.wording import amount, over_seeds, summary, verdict
+from uncore_lab.claims.wording import amount, over_seeds, summary, verdict, verdict_counts
 from uncore_lab.results.table import save
 
 _Key = tuple[Any, ...]
@@ -48,6 +49,11 @@ def main(ids: Sequence[str], cores: int, *, json: bool, renew: bool) -> int:
     if renew and all(row.verdict != NOT_RUN for row in rows):
         save(filed.table(rows))
     return _status(rows)
+
+
+def print_subjects(*, json: bool) -> None:
+    found = filed.subject_rows()
+    emit(found, json, SUBJECT_COLUMNS, verdict_counts([row["verdict"] for row in found]))
 
 
 def _status(rows: Sequence[Row]) -> int:
@@ -105,6 +111,15 @@ def _by_seed(curves: Mapping[str, Mapping[Seed, Curve]]) -> list[dict[str, Curve
     return [{name: each[seed] for name, each in curves.items()} for seed in seeds]
 
 
+SUBJECT_COLUMNS = [
+    Column("row", "row", left=True),
+    Column("article", "article", left=True),
+    Column("what it names", "what", left=True),
+    Column("verdict", "verdict", left=True),
+    Column("fitted", "fitted", left=True),
+    Column("ask by", "command", left=True),
+    Column("note", "note", left=True),
+]
 COLUMNS = [
     Column("claim", "id", left=True),
     Column("expected", lambda row: amount(row["expected"], row["unit"]), left=True),

@@ -3,6 +3,7 @@
 load(ids) -> claims in the order of their names; no ids: all of them
 figures() -> every figure that the articles state, by its number
 unasked() -> those that are no experiment, with the reason
+subjects() -> whatever the articles name, with what asks for it
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from uncore_lab.claims import articles
 from uncore_lab.claims.claim import Claim
 
 FIGURES = Path(__file__).with_name("figures.csv")
+SUBJECTS = Path(__file__).with_name("subjects.csv")
 UNASKED = Path(__file__).with_name("unasked.toml")  # figures that are no experiment
 
 
@@ -32,6 +34,19 @@ class Figure(NamedTuple):
     quantity: str
     value: str  # as the article writes it
     unit: str
+
+
+class Subject(NamedTuple):
+    """A line of subjects.csv: it has claims, a figure that is not asked for, or a verdict."""
+
+    row: str
+    article: str
+    what: str
+    claims: str  # their names, by spaces
+    command: str  # of uncore, without the word; empty: that of the claims
+    unasked: str  # one of the group of figures
+    verdict: str  # of subjects without claims: runs, nominal, missing
+    note: str
 
 
 def load(ids: Sequence[str] = ()) -> list[Claim]:
@@ -59,6 +74,11 @@ def _known() -> dict[str, Claim]:
 def figures() -> dict[int, Figure]:
     with FIGURES.open(newline="") as file:
         return {int(line.pop("figure")): Figure(**line) for line in csv.DictReader(file)}
+
+
+def subjects() -> list[Subject]:
+    with SUBJECTS.open(newline="") as file:
+        return [Subject(**line) for line in csv.DictReader(file)]
 
 
 def unasked() -> list[tuple[list[int], str, str]]:

@@ -2,17 +2,21 @@
 
 table(rows)      what `uncore claims --renew` writes
 rows(claims)     what it has written
+subject_rows()   whatever the articles name, with the verdicts of its claims
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from uncore_lab.claims.claim import Claim
-from uncore_lab.claims.verdict import Row
+from uncore_lab.claims.collection import Subject, load, subjects, unasked
+from uncore_lab.claims.verdict import ILLUSTRATION, NOT_REPRODUCED, NOT_RUN, REPRODUCED, SAME, Row
 from uncore_lab.results import table as files
 
 NAME = "claims"
+NOT_ASKED = "not asked"  # a figure that is no experiment
+WORST_FIRST = (NOT_RUN, NOT_REPRODUCED, SAME, ILLUSTRATION, REPRODUCED)
 
 
 def table(rows: Sequence[Row]) -> files.Table:
@@ -59,3 +63,30 @@ def _row(claim: Claim, line: files.Line) -> Row:
         verdict=line["verdict"],
         reason=claim.reason,
     )
+
+
+def subject_rows() -> list[dict[str, str]]:
+    """Each subject with its verdict: the worst of its claims' on file, or its own."""
+    answered = {row.id: row for row in rows(load())}
+    reasons = {str(number): why for numbers, _, why in unasked() for number in numbers}
+    return [_subject_row(subject, answered, reasons) for subject in subjects()]
+
+
+def _subject_row(
+    subject: Subject, answered: Mapping[str, Row], reasons: Mapping[str, str]
+) -> dict[str, str]:
+    claims = [answered[name] for name in subject.claims.split()]
+    found = min((row.verdict for row in claims), key=WORST_FIRST.index, default=NOT_ASKED)
+    command = f"claims {subject.claims}" if claims else subject.command
+    return {
+        "row": subject.row,
+        "article": subject.article,
+        "what": subject.what,
+        "verdict": subject.verdict or found,
+        "fitted": ", ".join(dict.fromkeys(name for row in claims for name in row.fitted)),
+        "command": command and f"uncore {command}",
+        "source": "; ".join(row.source for row in claims),
+        "note": subject.note
+        or "; ".join(row.reason for row in claims if row.reason)
+        or reasons.get(subject.unasked, ""),
+    }

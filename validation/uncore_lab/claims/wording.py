@@ -1,6 +1,7 @@
 """Numbers of claims as people read them.
 
 summary(rows)            the number of each verdict
+verdict_counts(words)    the same, of subjects of the articles
 amount(value, unit)      12.3 ns, or a range of them
 over_seeds(row)          6.2 to 19.7 x: the least and the greatest answer
 verdict(row)             the verdict, and of how many seeds if they differ
@@ -27,6 +28,11 @@ def summary(rows: Sequence[Row]) -> str:
         f"{len(rows)} claims: {verdicts}; of {len(free)} with nothing fitted, {held} hold;"
         f" {split} verdicts differ between seeds"
     )
+
+
+def verdict_counts(words: Sequence[str]) -> str:
+    counts = ", ".join(f"{count} {word}" for word, count in Counter(words).most_common())
+    return f"{len(words)} subjects: {counts}"
 
 
 def over_seeds(row: Row) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from uncore.cli.options import Cores, Json, workers
+from uncore.errors import UserError
 from uncore_lab import claims as asking
 
 
@@ -16,6 +17,17 @@ def claims(
     renew: Annotated[
         bool, Parameter(negative="", help="write what was computed into validation/results")
     ] = False,
+    rows: Annotated[
+        bool,
+        Parameter(
+            negative="", help="whatever the articles name, and how it came out; runs nothing"
+        ),
+    ] = False,
     json: Json = False,
 ) -> int:
+    if rows:
+        if ids or renew:
+            raise UserError("--rows prints the whole table on file: leave the other words out")
+        asking.print_subjects(json=json)
+        return 0
     return int(asking.main(ids, workers(cores), json=json, renew=renew))

@@ -1,7 +1,8 @@
 """Dillon 2005: traces of DragonFly on two CPUs of an Athlon 64 X2.
 
 free() by the allocator's owner and by others, messages between CPUs, and a thread that wakes
-another.  A record of the trace costs 40 ns, which the traced intervals hold and the claims do not.
+another.  A record of the trace costs 40 ns, which the traced intervals hold and the claims do not;
+what a record costs here is a claim of its own.
 """
 
 from __future__ import annotations
@@ -270,3 +271,39 @@ def wakeup_other(there: Curve) -> float:
 )
 def woken_other(there: Curve) -> float:
     return there.point.cell("woken", 0, 0)
+
+
+PRIVATE_RUN = partial(Run, machine="athlonx2-3800", workload="sched/critical")
+PRIVATE = {
+    "section": PRIVATE_RUN(set={"measured": "section"}),
+    "record": PRIVATE_RUN(set={"measured": "record"}),
+}
+
+
+@claim(
+    "entering and leaving a critical section takes about 9.5 ns, without CLI",
+    source="Dillon 2005, Critical Sections: 902 to 1008 ns for a hundred",
+    figures=[18, 19, 20, 21, 22],
+    expected=about(9.5),
+    unit="ns",
+    runs=PRIVATE,
+)
+def critical_section(section: Curve) -> float:
+    return section.point.cell("cost", 0, 0)
+
+
+@claim(
+    "a record of the kernel's trace takes about 40 ns, warm and without arguments",
+    source="Dillon 2005, Testing conditions: the last records of three sequences, 39 to 44 ns",
+    figures=[5, 11, 12, 16, 17],
+    expected=about(40),
+    unit="ns",
+    runs=PRIVATE,
+    reason=(
+        "the skeleton writes a record's four words within a section of the same kind; looking at"
+        " the time-stamp counter is one instruction here, and the kernel called a function and"
+        " looked whether it had panicked"
+    ),
+)
+def trace_record(record: Curve) -> float:
+    return record.point.cell("cost", 0, 0)

@@ -1,0 +1,157 @@
+"""Do the structures that the articles name without a figure do what is said of them?
+
+Each test asks for the sign of one effect, on a machine small enough to be cheap.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from uncore import api
+from uncore.result import Point
+
+
+def run(
+    workload: str,
+    threads: int,
+    machine: str = "ccx:2x4",
+    place: str = "compact",
+    **parameters: object,
+) -> Point:
+    """One run in lockstep."""
+    values = {name: str(value) for name, value in parameters.items()}
+    result = api.run(machine, workload, [threads], parameters=values, placement=place, seeds=None)
+    return result.points[0]
+
+
+def rate(workload: str, threads: int, machine: str = "ccx:2x4", **parameters: object) -> float:
+    return run(workload, threads, machine, **parameters).throughput
+
+
+def lines(workload: str, threads: int, **parameters: object) -> float:
+    """Lines moved for each operation."""
+    point = run(workload, threads, **parameters)
+    return sum((point.transfers or {}).values()) / point.ops
+
+
+def table(point: Point, name: str) -> list[list[int]]:
+    assert point.tables
+    return [list(row) for row in point.tables[name]]
+
+
+@pytest.mark.parametrize("walk", ["plain", "chained"])
+def test_a_moved_thread_refills_its_caches_at_the_price_of_the_distance(walk: str) -> None:
+    first, second = table(run("sched/migrate", 8, ops=7, lines=64, walk=walk), "refill")
+    assert first[1] > 1.2 * second[1], "from its neighbour"
+    assert first[4] > 1.2 * first[1], "from the other complex"
+
+
+def test_lines_that_were_only_read_are_found_again() -> None:
+    """Each hart keeps a copy of its own from its first visit."""
+    first, second = table(run("sched/migrate", 2, ops=50, lines=64, written=0), "refill")
+    assert first[1] < 1.3 * second[1]
+
+
+@pytest.mark.parametrize(("own_lines", "together_wins"), [(64, True), (1536, False)])
+def test_a_shared_cache_helps_small_working_sets_and_harms_large_ones(
+    own_lines: int, together_wins: bool
+) -> None:
+    """A module has 2048 lines: both large sets are more than it has, one is less."""
+
+    def rounds(place: str) -> float:
+        result = api.run(
+            "fx8300",
+            "layout/shared_cache",
+            [2],
+            parameters={"lines": str(own_lines), "ops": "5"},
+            placement=place,
+            overrides={"module.data.size": "128KiB"},
+            seeds=None,
+        )
+        return result.points[0].throughput
+
+    assert (rounds("0,1") > 2 * rounds("0,2")) == together_wins
+    assert (rounds("0,2") > 2 * rounds("0,1")) != together_wins
+
+
+def test_one_netisr_thread_limits_many_connections() -> None:
+    def segments(connections: int, netisrs: str) -> float:
+        chosen = {"connections": connections, "netisrs": netisrs, "netisr": 8, "ops": 40}
+        return rate("sched/pipeline", 16, "ccx:4x4", **chosen)
+
+    assert segments(4, "one") < 1.6 * segments(1, "one")
+    assert segments(4, "each") > 3 * segments(1, "one")
+
+
+def test_preemption_for_each_frame_costs_what_a_burst_saves() -> None:
+    def frames(burst: int, policy: str) -> float:
+        return rate("sched/preempt", 1, "athlonx2-3800", burst=burst, policy=policy, ops=20)
+
+    assert frames(6, "aggregate") > 1.15 * frames(6, "preempt")
+    assert frames(1, "aggregate") == pytest.approx(frames(1, "preempt"), rel=0.05)
+
+
+@pytest.mark.parametrize("measured", ["section", "record"])
+def test_sections_and_records_share_nothing(measured: str) -> None:
+    alone, together = (rate("sched/critical", n, ops=20, measured=measured) for n in (1, 8))
+    assert together > 4 * alone, "each hart interrupts the next one"
+
+
+def test_packets_under_refcache_wait_for_two_to_three_epochs() -> None:
+    epoch_ns = 20000
+    point = run("refcount/packets", 4, scheme="refcache", epoch=f"{epoch_ns}ns", ops=200)
+    [held] = table(point, "backlog")
+    per_epoch = epoch_ns * point.throughput / 4 / 1e9
+    assert all(2 * per_epoch < packets < 4 * per_epoch for packets in held)
+    [few] = table(run("refcount/packets", 4, scheme="atomic", ops=200), "backlog")
+    assert max(few) <= 4
+
+
+def test_spawn_leaves_alone_what_fork_copies() -> None:
+    fork, spawn = (
+        rate("kernel/fork", 1, how=h, entries=64, work=2000, ops=20) for h in ("fork", "spawn")
+    )
+    assert spawn > 3 * fork
+
+
+def test_asking_for_some_attributes_meets_nobody_where_links_are_in_parts() -> None:
+    def moved(links: str, asked: str) -> float:
+        return lines("kernel/stat", 8, links=links, asked=asked, ops=60)
+
+    assert moved("parts", "some") < 0.7 * moved("parts", "all") < 0.7 * moved("one", "all")
+    assert moved("one", "some") > 1.2 * moved("parts", "some"), "beside the count"
+
+
+def test_signals_of_the_process_keep_its_threads_waiting_for_each_other() -> None:
+    both, own = (rate("kernel/sigpending", 8, asked=a, ops=60) for a in ("both", "own"))
+    assert own > 4 * both
+
+
+def test_renamed_pages_interrupt_nobody() -> None:
+    remap, repurpose = (
+        run("kernel/buffer_cache", 8, recycle=r, ops=20) for r in ("remap", "repurpose")
+    )
+    assert table(remap, "interrupts") == [[8 * 20] * 8]
+    assert table(repurpose, "interrupts") == [[0] * 8]
+    assert repurpose.throughput > 5 * remap.throughput
+
+
+def test_a_passive_vnode_keeps_tasks_off_the_lists() -> None:
+    moved, passive = (rate("kernel/vnode_lists", 8, change=c, ops=40) for c in ("moved", "passive"))
+    assert passive > 2 * moved
+
+
+def test_locks_of_a_pool_and_unaligned_pages_share_lines() -> None:
+    def moved(**layout: object) -> float:
+        return lines("kernel/page_locks", 8, pages=16, ops=200, **layout)
+
+    apart = moved(locks="own", page_bytes=128)
+    assert moved(locks="pool", pool=64) > 1.3 * apart
+    assert moved(locks="own", page_bytes=96) > 1.3 * apart
+
+
+def test_where_no_page_shares_a_lock_or_a_line_nothing_moves() -> None:
+    def moved(ops: int) -> float:
+        return 8 * ops * lines("kernel/page_locks", 8, locks="own", pages=16, ops=ops)
+
+    assert moved(200) < moved(100) + 20

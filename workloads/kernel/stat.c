@@ -1,0 +1,100 @@
+// stat and link: a call that asks for more than its caller wants.
+//
+// Clements (2014): stat returns every attribute of a file, so it commutes with no call that changes
+// one of them: not with link and unlink, whose count most callers do not look at. sv6's fstatx says
+// which attributes are wanted. That matters where the count of links scales, as sv6's does, which
+// keeps it in parts (Refcache): without the count a reader of other attributes meets nobody; with
+// it, all parts have to be visited.
+//
+// The first `linkers` tasks make a link to the file and remove it, again and again; the others ask.
+// `links=one` is a word beside the other attributes, under the inode's lock, as in any Unix;
+// `links=parts` a part for each hart. `asked=some` leaves the count out.
+//
+// Expect, with links=one, a line that all fetch at each change, whatever is asked: the attributes
+// lie beside it. With links=parts and asked=all an asker fetches the line of each linker; with
+// asked=some, none: only then the curve of askers is that of getuid. `uncore conflicts` says of
+// stat and link that they share lines in the first three cases, and none in the fourth.
+//
+// Check: the number of links seen is never less than the file's name, nor more than one for each
+// linker; at the end it is 1; size and times are those of the file.
+#include "calls.h"
+#include "percpu_counter.h"
+#include "uncore.h"
+
+UC_WORKLOAD("Kernel paths stat and link: a count that an asker wants, or leaves out");
+enum kind { STAT, LINK };
+UC_KINDS("stat|link");
+enum links { LINKS_ONE, LINKS_PARTS };
+UC_PARAM(choice, links, LINKS_ONE, "one|parts", "how a file's links are counted");
+enum asked { ASKED_ALL, ASKED_SOME };
+UC_PARAM(choice, asked, ASKED_ALL, "all|some", "attributes: with the number of links, or without");
+UC_PARAM(u64, linkers, 1, "tasks", "that link and unlink; the others ask");
+UC_PARAM(u64, work, 500, "instructions", "entry, exit and private work of a call");
+
+#define SIZE 4711
+
+static struct inode {
+  UC_ALIGNED struct spinlock lock;
+  _Atomic uint64_t size, changed_ns;  // as the number of links, beside the lock
+  int64_t links;
+  UC_ALIGNED uint64_t owner, mode;
+}* inode;
+static struct percpu_counter* parts;
+static uint64_t most_links;
+
+static int64_t links_read(void) {
+  if (links == LINKS_PARTS) return percpu_counter_sum(parts);
+  spin_lock(&inode->lock);
+  int64_t seen = inode->links;
+  spin_unlock(&inode->lock);
+  return seen;
+}
+
+static void links_change(unsigned id, int64_t by) {
+  if (links == LINKS_PARTS) {
+    percpu_counter_add(parts, id, by, 0);
+    return;
+  }
+  if (!UC_SABOTAGE) spin_lock(&inode->lock);
+  inode->links += by;
+  if (!UC_SABOTAGE) spin_unlock(&inode->lock);
+}
+
+static void ask(void) {
+  uc_kind(STAT);
+  uc_work((int64_t)work);
+  uc_check(atomic_load_explicit(&inode->size, memory_order_relaxed) == SIZE && !inode->owner,
+           "an attribute changed that nobody writes");
+  if (asked == ASKED_SOME) return;
+  int64_t seen = links_read();
+  uc_check(seen >= 1 && (uint64_t)seen <= most_links, "a number of links that never was");
+}
+
+static void link_and_unlink(unsigned id) {
+  uc_kind(LINK);
+  uc_work((int64_t)work / 2);
+  links_change(id, 1);
+  uc_work((int64_t)work / 2);
+  links_change(id, -1);
+}
+
+static void call(unsigned id) {
+  if (id < linkers)
+    link_and_unlink(id);
+  else
+    ask();
+}
+
+void uc_setup(unsigned n) {
+  most_links = 1 + (linkers < n ? linkers : n);
+  inode = uc_alloc(sizeof *inode, 0);
+  inode->size = SIZE;
+  inode->links = 1;
+  parts = percpu_counter_make(n, UC_BLOCK, 0);
+  parts->total = 1;
+}
+
+void uc_finish(unsigned n) {
+  (void)n;
+  uc_check(links_read() == 1, "links were counted wrongly");
+}
