@@ -279,6 +279,8 @@ def interrupts() -> Iterator[tuple[str, Case]]:
     for machine, harts in (("bus:4", 4), ("mesh:3x2", 5), ("ccx:2x2", 4)):
         multicast = ("interrupt.multicast=yes",)
         yield f"multicast-{machine}", Case(machine, "ipi/broadcast", harts, multicast, rounds)
+    groups = ("interrupt.multicast=yes", "interrupt.harts_per_message=2")
+    yield "multicast-groups", Case("ccx:2x4", "ipi/broadcast", 7, groups, rounds)
 
 
 def kinds() -> Iterator[tuple[str, Case]]:

@@ -80,7 +80,24 @@ def test_a_broadcast_takes_linear_time_only_by_unicast() -> None:
     assert at_once[3] < 2 * at_once[0]
 
 
-def test_a_multicast_reaches_harts_beyond_the_64th() -> None:
-    """A set has 64 harts a word."""
-    overrides = {"interrupt.multicast": "yes"}
+def test_a_broadcast_is_a_message_for_each_group() -> None:
+    """I5.3: the last of 16 harts waits for the groups before its own; a group of one is a hart."""
+
+    def last(multicast: str, group: int) -> int:
+        overrides = {"interrupt.multicast": multicast, "interrupt.harts_per_message": str(group)}
+        outcome = point("bus:16", "ipi/broadcast", 16, overrides=overrides, rounds=4)
+        assert not outcome["failures"]
+        return int(outcome["tables"]["reached"][0][1])
+
+    send = load("bus:16").interrupt.send
+    two, four, fifteen = (last("yes", group) for group in (8, 4, 1))
+    assert four - two == pytest.approx(2 * send, rel=0.1)
+    assert fifteen - four == pytest.approx(11 * send, rel=0.1)
+    assert fifteen == pytest.approx(last("no", 0), rel=0.1)
+
+
+@pytest.mark.parametrize("group", ["0", "16", "24"])
+def test_a_multicast_reaches_harts_beyond_the_64th(group: str) -> None:
+    """A set has 64 harts a word, and a group may lie in two of them."""
+    overrides = {"interrupt.multicast": "yes", "interrupt.harts_per_message": group}
     assert not point("ccx:9x8", "ipi/broadcast", 72, overrides=overrides, rounds=2)["failures"]

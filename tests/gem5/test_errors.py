@@ -240,7 +240,6 @@ def test_progress_of_gem5_is_reported(played: Path) -> None:
         ("bus:2", 2, {"slices": "0"}, "write hash"),
         ("bus:2", 2, {"overrides": {"core.atomics": "far"}}, "core.atomics=near"),
         ("ring:4", 4, {"overrides": SMALL_CORE_KIND}, r"kinds \(core and small\).* --place"),
-        ("bus:2", 2, {"overrides": {"interrupt.multicast": "yes"}}, "interrupt.multicast=no"),
     ],
 )
 def test_job_that_gem5_cannot_run_is_refused(

@@ -98,7 +98,7 @@ def test_a_message_that_forks_makes_a_shootdown_cheaper() -> None:
             parameters={"ops": "5"},
         )
         .points[0]
-        .elapsed_ps
+        .latency
         for multicast in ("yes", "no")
     )
-    assert yes < 0.8 * no
+    assert yes and no and yes.p50 < 0.5 * no.p50

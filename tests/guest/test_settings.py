@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from uncore.engine import initial_memory
 from uncore.errors import UserError
+from uncore.execution.request import make_job
 from uncore.program import Parameter, Program, abi, find
+from uncore.program.program import Image
 
 
 @pytest.fixture
@@ -87,20 +90,35 @@ def test_defaults_are_the_initial_values_of_the_source() -> None:
     assert (params["b"].default, params["b"].type) == (1, "u64")
 
 
+def words(image: Image, address: int, count: int) -> list[int]:
+    """Words of initial memory."""
+    start, data = next((a, d) for a, d in image if a <= address < a + len(d))
+    at = address - start
+    return memoryview(data[at : at + 8 * count]).cast("Q").tolist()
+
+
+def boot_block(program: Program, image: Image) -> dict[str, int]:
+    fields = abi.FIELDS["uc_boot"][1:]
+    values = words(image, program.symbol("uc_boot").address + 8, len(fields))
+    return dict(zip(fields, values, strict=True))
+
+
 def test_image_holds_boot_block_and_values(ticket: Program) -> None:
     boot = {"harts": 8, "nodes": 2, "node_size": 1 << 30, "timebase_hz": 10**9}
-    image = dict(ticket.patched(**boot, values={"hold": "7ns"}))
+    image = ticket.patched(**boot, values={"hold": "7ns"})
+    assert boot_block(ticket, image) == boot | {"clock": 0, "multicast": 0, "report": 0}
+    assert words(image, ticket.parameter("hold").address, 1) == [7]
+    assert words(image, ticket.parameter("ops").address, 1) == [100]
 
-    def words(address: int, count: int) -> list[int]:
-        start, data = next((a, d) for a, d in image.items() if a <= address < a + len(d))
-        at = address - start
-        return memoryview(data[at : at + 8 * count]).cast("Q").tolist()
 
-    fields = abi.FIELDS["uc_boot"][1:]
-    block = words(ticket.symbol("uc_boot").address + 8, len(fields))
-    assert dict(zip(fields, block, strict=True)) == boot | {"clock": 0, "multicast": 0, "report": 0}
-    assert words(ticket.parameter("hold").address, 1) == [7]
-    assert words(ticket.parameter("ops").address, 1) == [100]
+@pytest.mark.parametrize(("group", "harts"), [("0", 4), ("2", 2)])
+def test_only_an_engine_with_multicast_tells_the_program_of_it(group: str, harts: int) -> None:
+    """I5.3; elsewhere the program sends one interrupt after the other."""
+    overrides = {"interrupt.multicast": "yes", "interrupt.harts_per_message": group}
+    job = make_job("bus:4", "ipi/broadcast", (4,), overrides=overrides)
+    for can, told in (({"multicast"}, harts), ((), 0)):
+        image = initial_memory.memory(job, can)
+        assert boot_block(job.program, image)["multicast"] == told
 
 
 def test_a_program_is_a_value(ticket: Program) -> None:

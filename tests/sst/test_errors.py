@@ -234,7 +234,6 @@ L2 = dict(text.split("=", 1) for text in SHARED_L2)
             "module8 .* write --with socket.resolver.slices=1",
         ),
         ("bus:2", {"overrides": {"core.atomics": "far"}}, "core.atomics=near"),
-        ("bus:2", {"overrides": {"interrupt.multicast": "yes"}}, "interrupt.multicast=no"),
     ],
 )
 def test_job_that_sst_cannot_run_is_refused(

@@ -120,8 +120,9 @@ void uc_barrier(void);
 // Sends an interprocessor interrupt; stores made before it are visible to its handler.
 void uc_ipi(unsigned hart);
 
-// The same to every hart below n whose bit (hart % 64 of set[hart / 64]) is set: by one message
-// where the machine has multicast interrupts, one after the other elsewhere.
+// The same to every hart below n whose bit (hart % 64 of set[hart / 64]) is set: by a message for
+// each group that one can reach where the machine has multicast interrupts, one after the other
+// elsewhere.
 void uc_ipi_many(const uint64_t set[], unsigned n);
 
 // Sets what this hart runs when an IPI arrives, with interrupts off. Null: it only wakes up.

@@ -93,7 +93,7 @@ struct uc_boot {
   uint64_t node_size;    // bytes; 0 = all memory is one node
   uint64_t timebase_hz;  // frequency of the counter that `clock` selects
   uint64_t clock;        // UC_CLOCK_...
-  uint64_t multicast;    // 1 = the registers at UC_MULTICAST_BASE are there
+  uint64_t multicast;    // harts that a message reaches; 0 = no registers at UC_MULTICAST_BASE
   uint64_t report;       // 1 = print records and tables at the end, for engines that cannot read
 };
 

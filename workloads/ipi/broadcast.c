@@ -2,9 +2,10 @@
 //
 // With one IPI after the other the sender is busy for each, so the last hart hears of it after a
 // time that grows with the number of harts. With multicast interrupts (x86: cluster mode of the
-// x2APIC; Arm: target lists of the GIC's SGIs) it is one message, and that time is the way to the
-// farthest hart and what the receivers do. Which of the two a machine has is one of its numbers:
-// `--with interrupt.multicast=yes`.
+// x2APIC; Arm: target lists of the GIC's SGIs) it is one message for each group of harts that a
+// message can reach, and that time is the way to the farthest hart and what the receivers do. What
+// a machine has are two of its numbers: `--with interrupt.multicast=yes` and
+// `interrupt.harts_per_message=16`, or 0: all.
 //
 // Measured: from just before the send to the first instruction of a receiver's handler. All times
 // are kept where they are taken, and compared after the round is over.

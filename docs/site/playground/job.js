@@ -85,7 +85,7 @@ function memoryOf(K, job, threads) {
     timebase_hz: K.timebase,
     clock: K.constants.UC_CLOCK_TIME,
     report: 0,
-    multicast: Number(resolved.interrupt.multicast),
+    multicast: resolved.interrupt.multicast ? resolved.interrupt.harts_per_message || threads : 0,
   };
   const record = symbol(program, 'uc_record');
   const node = K.fields.uc_record.indexOf('node') * 8;

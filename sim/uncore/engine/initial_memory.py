@@ -57,9 +57,15 @@ def _boot(job: Job, can: Collection[str]) -> dict[str, Any]:
         "nodes": len(job.machine.memories),
         "node_size": job.machine.node_span,
         "timebase_hz": TIMEBASE,
-        "multicast": job.machine.interrupt.multicast,
+        "multicast": _harts_per_message(job) if "multicast" in can else 0,
         "values": _values(job),
     }
+
+
+def _harts_per_message(job: Job) -> int:
+    """I5.3: a program's interrupt to many is one message for so many harts; 0: for each."""
+    interrupt = job.machine.interrupt
+    return (interrupt.harts_per_message or job.threads[0]) if interrupt.multicast else 0
 
 
 def text(job: Job) -> Segment:
@@ -90,11 +96,6 @@ def refuse_what_is_missing(job: Job, can: Collection[str]) -> None:
         raise UserError(
             f"{job.machine.id}: core.order = weak: {job.engine} orders memory as its own cores do;"
             " write --order tso, or --engine native"
-        )
-    if job.machine.interrupt.multicast and "multicast" not in can:
-        raise UserError(
-            f"{job.machine.id}: interrupt.multicast = yes: {job.engine} sends one interrupt at a"
-            " time; write interrupt.multicast=no"
         )
 
 

@@ -184,7 +184,7 @@ class Program:
         node_size: int = 0,
         timebase_hz: int = 1_000_000_000,
         clock: int = abi.CONSTANTS["UC_CLOCK_TIME"],
-        multicast: bool = False,
+        multicast: int = 0,
         report: bool = False,
         near: Sequence[int] = (),
         late: Sequence[int] = (),
@@ -194,8 +194,7 @@ class Program:
         ticks of the clock, and the parameters.
         """
         boot = {"harts": harts, "nodes": nodes, "node_size": node_size, "clock": clock}
-        boot |= {"timebase_hz": timebase_hz, "report": int(report)}
-        boot |= {"multicast": int(multicast)}
+        boot |= {"timebase_hz": timebase_hz, "report": int(report), "multicast": multicast}
         start, _ = self._elf.sections[".uc.boot"]
         words = [abi.MAGIC, *(abi.pack(boot[name]) for name in abi.FIELDS["uc_boot"][1:])]
         image = [(start, b"".join(words))]

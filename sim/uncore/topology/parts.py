@@ -351,3 +351,9 @@ class Interrupt:
     entry: Ps = field("time to enter the trap", "interrupt.entry")
     exit: Ps = field("time to leave the trap", "interrupt.exit")
     multicast: bool = field("whether one message reaches a set of harts", "interrupt.multicast")
+    harts_per_message: Count = field(
+        "harts that one message can reach: a group of so many consecutive numbers; 0: all",
+        "interrupt.harts_per_message",
+        default=0,
+        native=False,  # the program is told, which sends one message for each group
+    )

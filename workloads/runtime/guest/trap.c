@@ -87,7 +87,25 @@ void uc_ipi(unsigned hart) {
   *msip(hart) = 1;
 }
 
-// The set register is this hart's own, so only the last store is a message.
+// Bits of a word whose numbers are below `count`.
+static uint64_t below(int64_t count) {
+  return count <= 0 ? 0 : count < 64 ? (1ul << count) - 1 : ~0ul;
+}
+
+// Interrupts those of a set from `begin` on and below `end`. The set register is this hart's own,
+// so only the last store is a message.
+static void ipi_group(const uint64_t set[], unsigned begin, unsigned end) {
+  volatile uint64_t* words = (volatile uint64_t*)UC_MULTICAST_BASE;
+  uint64_t any = 0;
+  for (unsigned word = begin / 64; 64 * word < end; word++) {
+    int64_t first = 64l * word;
+    uint64_t harts = set[word] & below(end - first) & ~below(begin - first);
+    words[word] = harts;
+    any |= harts;
+  }
+  if (any) *(volatile uint64_t*)(UC_MULTICAST_BASE + UC_MULTICAST_SEND) = 1;
+}
+
 void uc_ipi_many(const uint64_t set[], unsigned n) {
   __asm__ volatile("fence w, o" ::: "memory");
   if (!uc_boot.multicast) {
@@ -95,10 +113,7 @@ void uc_ipi_many(const uint64_t set[], unsigned n) {
       if (set[hart / 64] >> hart % 64 & 1) *msip(hart) = 1;
     return;
   }
-  volatile uint64_t* words = (volatile uint64_t*)UC_MULTICAST_BASE;
-  for (unsigned word = 0; word < (n + 63) / 64; word++) {
-    unsigned harts = n - 64 * word;  // in this word and the next ones
-    words[word] = harts < 64 ? set[word] & ((1ul << harts) - 1) : set[word];
-  }
-  *(volatile uint64_t*)(UC_MULTICAST_BASE + UC_MULTICAST_SEND) = 1;
+  unsigned group = (unsigned)uc_boot.multicast;
+  for (unsigned begin = 0; begin < n; begin += group)
+    ipi_group(set, begin, begin + group < n ? begin + group : n);
 }
