@@ -1,4 +1,4 @@
-// A RISC-V hart: RV64GC, Zba, Zbb, Zbs, Zicntr, Zihintpause, Zacas, Zabha; machine and user mode,
+// A RISC-V hart: RV64GC, Zba, Zbb, Zbs, Zicntr, Zihintpause, Zawrs, Zacas, Zabha; machine and user mode,
 // and supervisor mode where the environment asks for it (supervise()).
 //
 // A library of its own: no event queue, no cache. It decodes, executes and counts; whatever orders
