@@ -215,8 +215,8 @@ def test_a_hart_pauses_from_its_second_pause_until_an_instruction_begins_late(
     assert HALVED - done == 2 * pause + longer
 
 
-@pytest.mark.parametrize("pause", [BETWEEN - 2, BETWEEN - 1, BETWEEN, BETWEEN + 1, 20])
-@pytest.mark.parametrize("at", range(1200, 1206))
+@pytest.mark.parametrize("pause", [BETWEEN - 1, BETWEEN + 1])
+@pytest.mark.parametrize("at", [1200, 1203])
 def test_a_pausing_sleeper_changes_speed_when_a_running_hart_would(at: int, pause: int) -> None:
     """H6.5, S1: as below, in loops that pause for more or less of their time once hart 1 sleeps."""
     waker = [Step(2000, Do.IPI, 0), Step(3000, Do.IPI, 1), Step(4000, Do.SET, 7)]

@@ -7,7 +7,8 @@
 // part of them: parts are independent, each begins on a machine at rest.
 //
 // With rest=spin they wait in a loop without a pause, as busy as the siblings of busy cores: they
-// take issue slots from a sibling that plays (rule H6), and on a real machine they heat the package, too.
+// take issue slots from a sibling that plays (rule H6), and on a real machine they heat the
+// package, too.
 //
 // A pair begins when both its harts are awake: no call is under way while they play, so a workload
 // may count interrupts. Its handler asks pairs_playing() whether one belongs to the play.

@@ -26,7 +26,8 @@ class Core;
 
 class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
  public:
-  // waiting: for memory (H5); spinning: asleep in a loop (S1); idle: in wfi or wrs.nto; stopped: for good.
+  // waiting: for memory (H5); spinning: asleep in a loop (S1); idle: in wfi or wrs.nto; stopped:
+  // for good.
   enum class Mode : uint8_t { running, waiting, spinning, idle, stopped };
   // Reasons why the hart's next load takes the slow path.
   struct Heeds {
