@@ -17,7 +17,8 @@ FOLDERS = {
     for path in (p.relative_to(touched.TESTS) for p in tracked() if touched.TESTS in p.parents)
     if len(path.parts) > 1
 }
-OF_TESTS_ALONE = {"corpus", "doubles", "foreign", "support", "tools"}  # they test nothing outside of tests
+# They test nothing outside of tests.
+OF_TESTS_ALONE = {"corpus", "doubles", "foreign", "support", "tools"}
 
 
 def test_every_folder_of_tests_has_its_line_in_the_index() -> None:
