@@ -188,7 +188,7 @@ C2C = """\
            Shared Data Cache Line Table
 =================================================
 #
-#        ----------- Cacheline ----------      Tot  ------- Load Hitm -------    Total    Total
+#        ------------- Line -------------      Tot  ------- Load Hitm -------    Total    Total
 # Index             Address  Node  PA cnt     Hitm    Total  LclHitm  RmtHitm  records    Loads
 # .....  ..................  ....  ......  .......  .......  .......  .......  .......  .......
 #

@@ -49,6 +49,7 @@ lesson
 engines
 show epyc7601x2
 show epyc7601x2 --keys
+show epyc7601x2 --links
 show lock/ticket
 run ccx:4x8 lock/ticket --threads 1,2..32 --set ops=10 --cores 1
 run ccx:2x4 bus:8 lock/ticket lock/qspinlock {SMALL_RUN} --set hold=0,1us --place compact,scatter

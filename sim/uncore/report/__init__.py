@@ -4,6 +4,7 @@
     lines.py      which cache lines moved, by the names the program gives them
     costs.py      the time that threads waited for the lines of a run
     objects.py    what an operation's time is made of, by variables and their fields
+    beside.py     the lines of a run beside those that perf has measured
     proofs.py     proofs of a protocol, and mutants that they notice
     document/     one page that needs nothing else
 
