@@ -177,6 +177,7 @@ static int echoes(void) {
     if (file == server) {
       const long end = call(N_accept4, server, 0, 0, NONBLOCK);
       if (end < 0 || end >= 32 || ++accepted > 3 || event.events != IN) return 2;
+      letters[end] = 0;  // its number may be that of a file that is closed by now
       event.events = IN | RDHUP | 1u << 31, event.data = (u64)end;
       call(N_epoll_ctl, poller, 1, end, &event);
       continue;

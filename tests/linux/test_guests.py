@@ -21,7 +21,7 @@ WORDS = {
 EACH = [(guest, word) for guest, words in WORDS.items() for word in words.split()]
 # Elsewhere these depend on the user, and on the computer's other work.
 HERE_ALONE = [
-    *(("asks", word) for word in ("priorities", "real_time")),
+    *(("asks", word) for word in ("priorities", "real_time", "times_on_harts_only")),
     *(("shares", "parts_that_wrap"), ("shares", "as_long_for_many"), ("files", "told")),
 ]
 ALONE_ON_A_HART = "the_most_urgent_first an_urgent_one_runs_at_once the_most_urgent_is_woken_first"

@@ -155,7 +155,7 @@ def _of_lines(kind: str, text: str) -> Iterator[Change]:
 
 
 def _begins(kind: str, before: str) -> bool:
-    """Whether a statement may begin behind this line."""
+    """True where a statement may begin behind this line."""
     return not before.endswith((",", "(", "[", "=")) if kind == ".py" else before[-1:] in ";{}"
 
 

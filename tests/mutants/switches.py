@@ -70,7 +70,7 @@ def bodies(text: str) -> Iterator[Body]:
 
 
 def _begins_function(before: str) -> bool:
-    """Whether a brace behind this text is one: a container's or an initializer's is not."""
+    """True where a brace behind this text does, and not a container or an initializer."""
     return not CONTAINER.match(before) and "(" in before and before.rstrip()[-1:] not in "=,("
 
 
