@@ -99,11 +99,11 @@ def test_sections_and_records_share_nothing(measured: str) -> None:
 
 def test_packets_under_refcache_wait_for_two_to_three_epochs() -> None:
     epoch_ns = 20000
-    point = run("refcount/packets", 4, scheme="refcache", epoch=f"{epoch_ns}ns", ops=200)
+    point = run("kernel/packets", 4, scheme="refcache", epoch=f"{epoch_ns}ns", ops=200)
     [held] = table(point, "backlog")
     per_epoch = epoch_ns * point.throughput / 4 / 1e9
     assert all(2 * per_epoch < packets < 4 * per_epoch for packets in held)
-    [few] = table(run("refcount/packets", 4, scheme="atomic", ops=200), "backlog")
+    [few] = table(run("kernel/packets", 4, scheme="atomic", ops=200), "backlog")
     assert max(few) <= 4
 
 

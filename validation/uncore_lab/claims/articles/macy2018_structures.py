@@ -181,7 +181,7 @@ BACKLOG_SETTINGS: dict[str, str | int] = {"epoch": "10ms", "gap": "20us", "ops":
     unit="ms",
     runs={
         "packets": Run(
-            machine="epyc7601x2", workload="refcount/packets", threads="2", set=BACKLOG_SETTINGS
+            machine="epyc7601x2", workload="kernel/packets", threads="2", set=BACKLOG_SETTINGS
         )
     },
 )
