@@ -182,3 +182,18 @@ def test_g14_hides_that_no_order_is_asked_for() -> None:
 
     assert not old("tso")
     assert any("old" in failure for failure in old("weak"))
+
+
+def test_g15_leaves_siblings_all_issue_slots_or_none() -> None:
+    """Pauses of ever more time in a loop: hart 0 runs as alone or at half speed, never between."""
+    plans = [
+        [Step(1000, Do.COMPUTE)],
+        [Step(500, Do.AWAIT_PAUSING, 9)],
+        [Step(3000, Do.SET, 9)],
+    ]
+    took = []
+    for pause in (1, 4, 16, 64):
+        machine = line(core={"smt_share": 500, "pause": pause * NS}, threads_per_core=2)
+        took.append(steps(machine, plans, placement="siblings")[0][0].cost)
+    assert took[0] == took[1] > 1.8 * took[2]
+    assert took[2] == took[3]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import polars
 import pytest
 from tests.support.line import NS, A, B, H, line, way
-from tests.support.plans import LEAD, START, Do, Step, steps, words
+from tests.support.plans import LEAD, START, Do, Step, results, steps, words
 from tests.support.rule_costs import ATOMIC, L2, LOAD, MISPREDICT, RESTART, SERVICE, fetch, taken
 from tests.support.runs import guest, logged, point
 
@@ -167,9 +167,9 @@ ALONE = 200 + 15  # Do.COMPUTE: 200 instructions beyond the first, and the mispr
 HALVED = 2 * 202 + 15 - 2  # each instruction takes two, the one that reads the clock too
 
 
-def beside(sibling: list[Step], *others: list[Step]) -> int:
+def beside(sibling: list[Step], *others: list[Step], pause: int = 7) -> int:
     """Cost of COMPUTE at 1000 on hart 0, at half speed while hart 1 executes."""
-    machine = line(core={"smt_share": 500}, threads_per_core=2)
+    machine = line(core={"smt_share": 500, "pause": pause * NS}, threads_per_core=2)
     plans = [[Step(1000, Do.COMPUTE)], sibling, *others]
     return steps(machine, plans, placement="siblings")[0][0].cost
 
@@ -194,17 +194,106 @@ def test_a_sibling_that_waits_for_memory_gives_its_share_back(at: int, under_way
     assert beside([Step(at, Do.LOAD, 5)]) == HALVED - (fetch(A) - under_way)
 
 
+# Do.AWAIT_PAUSING beside a hart that executes: between two pauses a branch and a load that hits.
+BETWEEN = 2 + 2 + LOAD
+
+
+@pytest.mark.parametrize(("pause", "cost"), [(BETWEEN + 1, ALONE), (BETWEEN, HALVED)])
+def test_a_sibling_that_pauses_most_of_its_time_gives_its_share_back(pause: int, cost: int) -> None:
+    """H6.5: a loop whose pause is longer than the rest of it, and one whose pause is not."""
+    awaits, sets = [Step(500, Do.AWAIT_PAUSING, 9)], [Step(3000, Do.SET, 9)]
+    assert beside(awaits, sets, pause=pause) == cost
+
+
+@pytest.mark.parametrize(("pause", "longer"), [(20, 3), (41, 12)])
+def test_a_hart_pauses_from_its_second_pause_until_an_instruction_begins_late(
+    pause: int, longer: int
+) -> None:
+    """H6.5: hart 0 does two instructions in the time of one from when hart 1 begins its second
+    pause until a pause's time after its end, and until the instruction has ended that it is at."""
+    done = beside([Step(1040, Do.PAUSE_TWICE), Step(1400, Do.NOTHING)], pause=pause)
+    assert HALVED - done == 2 * pause + longer
+
+
+@pytest.mark.parametrize("pause", [BETWEEN - 1, BETWEEN + 1])
+@pytest.mark.parametrize("at", [1200, 1203])
+def test_a_pausing_sleeper_changes_speed_when_a_running_hart_would(at: int, pause: int) -> None:
+    """H6.5, S1: as below, in loops that pause for more or less of their time once hart 1 sleeps."""
+    waker = [Step(2000, Do.IPI, 0), Step(3000, Do.IPI, 1), Step(4000, Do.SET, 7)]
+    plans = [[Step(1000, Do.AWAIT_PAUSING, 7)], [Step(at, Do.SLEEP)], waker]
+    awake_and_asleep_alike(plans, pause)
+    both = [[Step(1000, Do.AWAIT_PAUSING, 7)], [Step(at, Do.AWAIT_PAUSING, 5)], waker]
+    awake_and_asleep_alike([*both[:2], [*waker, Step(5000, Do.SET, 5)]], pause)
+
+
 @pytest.mark.parametrize("at", range(1200, 1206))
 def test_a_sleeper_changes_speed_when_a_running_hart_would(at: int) -> None:
     """H6, S1: hart 0 waits in a loop, hart 1 falls asleep; an IPI shows where in a turn it is."""
-    machine = line(core={"smt_share": 500}, threads_per_core=2)
     waker = [Step(2000, Do.IPI, 0), Step(3000, Do.IPI, 1), Step(4000, Do.SET, 7)]
-    plans = [[Step(1000, Do.AWAIT, 7)], [Step(at, Do.SLEEP)], waker]
+    awake_and_asleep_alike([[Step(1000, Do.AWAIT, 7)], [Step(at, Do.SLEEP)], waker])
+
+
+def awake_and_asleep_alike(plans: list[list[Step]], pause: int = 7) -> None:
+    machine = line(core={"smt_share": 500, "pause": pause * NS}, threads_per_core=2)
     asleep, awake = (
         point(machine, guest("plan"), 3, {"sleep": sleep}, placement="siblings", **words(plans))
         for sleep in (True, False)
     )
     assert asleep == awake
+
+
+# ---- Waiting for a reservation's loss ------------------------------------------------------------
+
+AWAITS = [Step(1000, Do.AWAIT_WRITE, 5)]
+
+
+@pytest.mark.parametrize("at", [1150, 3000])
+def test_a_wrs_ends_when_another_core_takes_the_line(at: int) -> None:
+    """C7.1: when the probe comes; at 1150 the lock of the LR would still keep it off (C6.2)."""
+    waits, taker = steps(line(), [AWAITS, [Step(at, Do.STORE, 5)]])
+    lost = taker[0].begin + 1 + L2 + way("control", B, H) + SERVICE + way("snoop", H, A)
+    assert waits[0].begin + 2 + waits[0].cost == lost
+
+
+def test_a_wrs_ends_when_a_sibling_writes_the_line() -> None:
+    """C7.1: the sibling's store is seen when it begins, 1 ns after it has looked at the clock."""
+    machine = line(threads_per_core=2)
+    waits, writer = steps(machine, [AWAITS, [Step(3000, Do.STORE, 5)]], placement="siblings")
+    assert waits[0].begin + 2 + waits[0].cost == writer[0].begin + 1
+
+
+def test_a_wrs_that_has_nothing_to_wait_for_is_one_instruction() -> None:
+    """C7.1: an SC has used the reservation; an interrupt is pending, though it is not taken."""
+    assert costs(Step(1000, Do.AWAIT_NOTHING))[0] == ATOMIC + 2 + fetch(A)
+    expired = [Step(1000, Do.EXPIRE), Step(2000, Do.AWAIT_WRITE_DOZING, 5)]
+    assert costs(*expired)[1] == ATOMIC + 1 + fetch(A)
+
+
+def test_an_interrupt_ends_a_wrs() -> None:
+    """C7.1, I3: its handler begins when it would have in a wfi."""
+    ends = []
+    for do in (Do.SLEEP, Do.AWAIT_WRITE):
+        spans, taken_at = results(line(), [[Step(1000, do, 5)], [Step(3000, Do.IPI, 0)]])
+        ends.append((spans[0][0].begin + spans[0][0].cost, taken_at[0]))
+    assert ends[0] == ends[1]
+
+
+def test_a_short_wrs_lasts_as_long_as_a_pause() -> None:
+    """C7.1: nobody writes; or somebody does before that time is over."""
+    assert costs(Step(1000, Do.AWAIT_WRITE_SHORTLY))[0] == fetch(A) + ATOMIC + 7
+    written = [Step(3000, Do.STORE, 5)]
+    shortly, longer = (
+        steps(line(core={"pause": 3000 * NS}), [[Step(1000, do, 5)], written])[0]
+        for do in (Do.AWAIT_WRITE_SHORTLY, Do.AWAIT_WRITE)
+    )
+    assert shortly == longer
+
+
+def test_a_hart_in_wrs_gives_its_share_back() -> None:
+    """H6.2, H6.5: until hart 2 of another core writes the line; a short one for as long."""
+    sets = [Step(3000, Do.SET, 9)]
+    assert beside([Step(500, Do.AWAIT_WRITE, 9)], sets) == ALONE
+    assert beside([Step(500, Do.AWAIT_WRITE_SHORTLY, 9)], sets, pause=3000) == ALONE
 
 
 def test_the_store_buffer_is_divided_among_the_harts() -> None:

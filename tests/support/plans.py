@@ -72,6 +72,12 @@ class Do(IntEnum):
     LOOK_RESERVE_LOOK = 41  # an LR there
     LOOK_ELSEWHERE = 39  # a load in the next place there
     LOOK_STORE_LOOK = 40  # a store of the word there
+    AWAIT_PAUSING = 54  # as AWAIT, with a pause in each turn
+    PAUSE_TWICE = 55
+    AWAIT_WRITE = 56  # an LR, and wrs.nto
+    AWAIT_WRITE_SHORTLY = 57  # and wrs.sto
+    AWAIT_NOTHING = 58  # an LR, its SC, and wrs.nto
+    AWAIT_WRITE_DOZING = 59  # as AWAIT_WRITE, until an interrupt pends, without taking it
     END = 34  # ends the run by a trap without a handler; at another place than 0 a mere store
 
 

@@ -6,8 +6,9 @@
 // (0,2) ... (1,2) ...: seen from one hart, its partners come in ascending order. A run may play a
 // part of them: parts are independent, each begins on a machine at rest.
 //
-// With rest=spin they wait in a loop, as the siblings of busy cores do: they take issue slots from
-// a sibling that plays (rule C10), and on a real machine they heat the package, too.
+// With rest=spin they wait in a loop without a pause, as busy as the siblings of busy cores: they
+// take issue slots from a sibling that plays (rule H6), and on a real machine they heat the
+// package, too.
 //
 // A pair begins when both its harts are awake: no call is under way while they play, so a workload
 // may count interrupts. Its handler asks pairs_playing() whether one belongs to the play.
@@ -57,10 +58,7 @@ static inline void pairs_call(unsigned first, unsigned second) {
 static inline void pairs_await_call(unsigned id, unsigned partner) {
   _Atomic unsigned* mine = &mailboxes[id].partner;
   do {
-    if (rest == REST_SLEEP)
-      uc_wait();
-    else
-      uc_pause();
+    if (rest == REST_SLEEP) uc_wait();
   } while (atomic_load_explicit(mine, memory_order_acquire) != partner + 1);
 }
 

@@ -74,6 +74,9 @@ bool AsyncHart::stopped(Stop why) {
     case Stop::fatal:
       trap_without_handler();
       return true;
+    case Stop::awaits:
+    case Stop::awaits_shortly:
+    case Stop::pause:
     case Stop::spin:
     case Stop::retry:
       break;

@@ -39,8 +39,9 @@ const char* name(Amo op) {
 }
 
 const char* name(Stop stop) {
-  constexpr const char* names[] = {"horizon",  "later", "retry", "wfi",
-                                   "semihost", "spin",  "fatal", "overflow"};
+  constexpr const char* names[] = {"horizon", "later",          "retry",    "wfi",
+                                   "awaits",  "awaits shortly", "semihost", "spin",
+                                   "pause",   "fatal",          "overflow"};
   return names[static_cast<std::size_t>(stop)];
 }
 
@@ -98,6 +99,7 @@ class PythonPort {
   uint64_t time() { return nb::cast<uint64_t>(to.attr("time")()); }
   uint64_t cycle() { return nb::cast<uint64_t>(to.attr("cycle")()); }
   void marker(unsigned code, uint64_t value) { to.attr("marker")(code, value); }
+  bool reserves_line() const { return nb::cast<bool>(to.attr("reserves_line")()); }
   void gave_up() { to.attr("gave_up")(); }
   void trapped(uint64_t, bool interrupt) { to.attr("trapped")(interrupt); }
   void returned() { to.attr("returned")(); }
@@ -205,6 +207,7 @@ void bind_state(nb::class_<PythonHart>& hart) {
           [](PythonHart& h, uint64_t horizon) { h.hart.horizon = horizon; })
       .def_prop_ro("pc", [](const PythonHart& h) { return h.hart.pc; })
       .def_prop_ro("instructions", [](const PythonHart& h) { return h.hart.instructions; })
+      .def_prop_ro("pauses", [](const PythonHart& h) { return h.hart.pauses; })
       .def_prop_ro("interruptible", [](const PythonHart& h) { return h.hart.interruptible(); })
       .def_prop_ro("wakes", [](const PythonHart& h) { return h.hart.wakes(); })
       .def_prop_ro("fatal_cause", [](const PythonHart& h) { return h.hart.fatal.cause; });

@@ -136,7 +136,7 @@ void Caches::evict(Line& victim, Time now) {
   AtLine at(core_, victim.number, &victim, now, looked_up(victim.number, now));
   const Evicted evicted = CoreClient::evict(at, victim.copy);
   core_.turns.disturb();
-  core_.lose(victim.number);
+  core_.lose(victim.number, now);
   if (core_.observed) core_.observed->copies.evicted(core_.agent, victim.number);
   if (evicted == Evicted::dropped)
     core_.lines.erase(victim);

@@ -38,6 +38,7 @@ void Core::add_thread(Code& code, uint32_t id) {
   threads.push_back(
       std::make_unique<Thread>(*this, code, id, static_cast<uint32_t>(threads.size())));
   Thread& thread = *threads.back();
+  for (const auto& t : threads) t->hart.reports_pauses = threads.size() > 1;
   thread.next = threads.front().get();
   if (threads.size() > 1) threads[threads.size() - 2]->next = &thread;
   thread.hart.spin_enabled = job.sleep;
@@ -121,9 +122,13 @@ bool Core::run_confined(Time horizon) {
   for (Turns::Turn turn = turns.next(); turn.thread && stays; turn = turns.next()) {
     stays = turn.thread->goes_on();
     if (!stays) break;
+    if (turn.thread->hart.ceases_to_pause()) {
+      cease_to_pause(*turn.thread);
+      continue;
+    }
     const auto [thread, why] = turns.execute(turn);
-    stays = why == Stop::horizon || why == Stop::spin;
-    if (why == Stop::spin) stopped(*thread, why);
+    stays = why == Stop::horizon || why == Stop::spin || why == Stop::pause;
+    if (stays && why != Stop::horizon) stopped(*thread, why);
   }
   confined = false;
   return stays;
@@ -153,11 +158,21 @@ void Core::run_thread(const Turns::Turn& turn) {
     const Turns::As executing(turns, thread);
     return waiting.attempt(thread, thread.hart.clock);
   }
+  if (turn.thread->hart.ceases_to_pause()) [[unlikely]]
+    return cease_to_pause(*turn.thread);
   if (turn.thread->in_kernel) [[unlikely]]
     return serve(*turn.thread);
   const auto [thread, why] = turns.execute(turn);
   if (why != Stop::horizon) [[unlikely]]
     stopped(*thread, why);
+}
+
+// H6.5: the hart has done something else for too long.
+void Core::cease_to_pause(Thread& thread) {
+  const Turns::As executing(turns, thread);
+  thread.hart.pausing = false;
+  thread.reservation.stalls_from = 0;
+  turns.share_issue(thread.hart.clock, thread.index);
 }
 
 // Gives a hart in the kernel its turn, at an event (core/supervisor.hh).
@@ -197,6 +212,13 @@ void Core::stopped(Thread& thread, Stop stop) {
     case Stop::spin:
       if (!sleep.records(thread)) sleep.sleep(thread);
       break;
+    case Stop::awaits:
+    case Stop::awaits_shortly:
+      return waiting.stalls(thread, stop == Stop::awaits_shortly);
+    case Stop::pause: {
+      const Turns::As executing(turns, thread);
+      return turns.share_issue(hart.clock - hart.cost.pause, thread.index);
+    }
     case Stop::semihost:
       if (const auto code = around.services.call(thread.id, thread.hart.x))
         end_run(thread, End::Cause::exited, *code);
@@ -236,6 +258,7 @@ void Core::interrupt(const Interrupts::Pending& pending, Time now) {
       thread.hart.clock == thread.delayed_until && thread.hart.clock > now &&
       thread.hart.interruptible())
     thread.hart.clock = now;
+  if (thread.hart.wakes()) waiting.rouse(thread, now);
   if (thread.mode == Thread::Mode::idle && thread.hart.wakes()) {
     thread.hart.clock = std::max(thread.hart.clock, now);
     thread.mode = Thread::Mode::running;

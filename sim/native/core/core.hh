@@ -74,7 +74,7 @@ class Core {
     if (line.watchers) sleep.wake_watchers(line, now);
     writes_plain(line, by);
     if (line.is(Special::reserved)) [[unlikely]]
-      locks.lose_reservations(line, by);
+      locks.lose_reservations(line, now, by);
   }
   // The same for a line that is plain(): nobody watches or reserves it.
   void writes_plain(const Line& line, const Thread& by) {
@@ -82,14 +82,15 @@ class Core {
     LoadsAhead::overtake(by, line.number);
   }
   // Applies the effects of the loss of a line's copy on the core's harts.
-  void lose(uint64_t number) {
-    locks.lose_reservations(number);
+  void lose(uint64_t number, Time now) {
+    locks.lose_reservations(number, now);
     LoadsAhead::lost(threads, number);
   }
 
  private:
   void run_thread(const Turns::Turn& turn);
   void serve(Thread& thread);
+  void cease_to_pause(Thread& thread);
   void stopped(Thread& thread, Stop stop);
 };
 

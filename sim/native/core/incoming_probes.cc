@@ -33,7 +33,7 @@ inline void IncomingProbes::answered(Line& line, Time now) {
   const uint64_t number = line.number;
   const std::optional<uint32_t> holder = ContendedLines::ends(line);
   core_.turns.disturb();
-  if (!states.holds_copy(s)) core_.lose(number);
+  if (!states.holds_copy(s)) core_.lose(number, now);
   if (s == State::I && line.stalled == 0)
     core_.lines.erase(line);
   else if (states.waits_for_grant(s) && !states.holds_copy(s))

@@ -93,7 +93,7 @@ bool LoadStoreUnit::reach_register(Thread& thread, const Access& a, Time now, Ou
   const Register target = *interrupts.register_of(a.address);
   core_.turns.shorten(thread.hart.clock);  // the message, or its answer, may be for this core
   if (a.kind == Access::Kind::write) {
-    out.cost = core_.turns.shared(core_.around.machine.interrupt.send);
+    out.cost = core_.turns.shared(thread, core_.around.machine.interrupt.send);
     interrupts.send_write(target, a.value, thread.id, now + out.cost);
     return true;
   }

@@ -105,15 +105,21 @@ void Locks::end_lock(Thread& thread, Time now) {
   core_.probes.lock_ended(*line, now);
 }
 
-void Locks::lose_reservations(uint64_t number) const {
+void Locks::lose_reservations(uint64_t number, Time now) const {
   for (const auto& t : core_.threads)
-    if (t->reservation.line == number) t->reservation.line = kNoLine;
+    if (t->reservation.line == number) {
+      t->reservation.line = kNoLine;
+      core_.waiting.rouse(*t, now);
+    }
 }
 
-void Locks::lose_reservations(Line& line, const Thread& by) const {
+void Locks::lose_reservations(Line& line, Time now, const Thread& by) const {
   line.mark(Special::reserved, by.reservation.line == line.number);
   for (const auto& t : core_.threads)
-    if (t->reservation.line == line.number && t.get() != &by) t->reservation.line = kNoLine;
+    if (t->reservation.line == line.number && t.get() != &by) {
+      t->reservation.line = kNoLine;
+      core_.waiting.rouse(*t, now);
+    }
 }
 
 }  // namespace uncore

@@ -50,8 +50,8 @@ class Locks {
 
   // C7: drop the reservations of a line: all of them if the core gives it up, those of the other
   // harts if the hart `by` writes it.
-  void lose_reservations(uint64_t number) const;
-  void lose_reservations(Line& line, const Thread& by) const;
+  void lose_reservations(uint64_t number, Time now) const;
+  void lose_reservations(Line& line, Time now, const Thread& by) const;
 
  private:
   bool is_open(const Thread& thread, const Line& line, Time now) const;

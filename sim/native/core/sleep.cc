@@ -6,6 +6,18 @@
 #include "core/core.hh"
 
 namespace uncore {
+namespace {
+
+// H6.5: does a hart that repeats its turn go on to pause for most of its time, or not to, as now?
+bool pauses_alike(const Hart<Thread>& hart) {
+  if (!hart.reports_pauses) return true;
+  if (hart.spin_pauses == 0) return !hart.pausing;
+  const Time between = hart.spin_period - hart.spin_pauses * hart.cost.pause;
+  if (hart.pausing) return between < hart.cost.pause;
+  return hart.spin_pauses == 1 && between >= hart.cost.pause;
+}
+
+}  // namespace
 
 // Returns the last time at which `sleeper` does not yet see what thread `by` does at `at`: on ties
 // the lower thread goes first (H6.4).
@@ -30,6 +42,7 @@ bool Sleep::records(Thread& thread) {
 void Sleep::sleep(Thread& thread) {
   thread.heeds.recording = false;
   if (thread.weak && !thread.buffer.empty()) return;
+  if (!pauses_alike(thread.hart)) return;
   const std::vector<uint64_t>& watched = thread.turn.watched;
   for (uint64_t number : watched) {
     const Line* line = core_.lines.find(number);
@@ -72,10 +85,12 @@ void Sleep::advance(Thread& thread, Time horizon) {
 }
 
 void Sleep::change_period(Thread& sleeper, Time at, uint32_t by, Time instruction) {
-  advance(sleeper, before(at, by, sleeper));
+  const Time horizon = before(at, by, sleeper);
+  advance(sleeper, horizon);
   Hart<Thread>& hart = sleeper.hart;
   const uint64_t shared = hart.spin_instructions - hart.spin_pauses;
   hart.spin_period += shared * instruction - shared * hart.cost.instruction;
+  if (!pauses_alike(hart)) wake_until(sleeper, horizon);
 }
 
 void Sleep::wake_until(Thread& thread, Time horizon) {

@@ -38,7 +38,7 @@ class Sleep {
   // a set with this line.
   void advance_readers(uint64_t number, Time at);
   // Adapts the sleeper's period: an instruction takes `instruction` from `at` on, because of what
-  // thread `by` does (H6.1).
+  // thread `by` does (H6.1). Wakes it if it now pauses less, or more, of its time.
   void change_period(Thread& sleeper, Time at, uint32_t by, Time instruction);
 
  private:

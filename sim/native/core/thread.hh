@@ -26,7 +26,8 @@ class Core;
 
 class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
  public:
-  // waiting: for memory (H5); spinning: asleep in a loop (S1); idle: in wfi; stopped: for good.
+  // waiting: for memory (H5); spinning: asleep in a loop (S1); idle: in wfi or wrs.nto; stopped:
+  // for good.
   enum class Mode : uint8_t { running, waiting, spinning, idle, stopped };
   // Reasons why the hart's next load takes the slow path.
   struct Heeds {
@@ -68,6 +69,8 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   uint64_t kernel_read = 0;  // value that its last access in the kernel read
   Taken taken;
 
+  // Does it execute, awake or asleep in a loop, or wait for a lock (H6)?
+  bool executes() const { return mode == Mode::running || mode == Mode::spinning; }
   // Does it execute instructions next?
   bool goes_on() const { return mode == Mode::running && !reservation.tries && !in_kernel; }
 
@@ -102,6 +105,7 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   void told(uint64_t cause);
   void marker(unsigned code, uint64_t value);
   void arrived();
+  bool reserves_line() const { return reservation.line != kNoLine; }
   void gave_up();
   void trapped(uint64_t cause, bool interrupt);
   void returned();

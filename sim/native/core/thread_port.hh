@@ -183,7 +183,7 @@ inline void Thread::trapped(uint64_t cause, bool interrupt) {
   core.locks.end_attempt(*this, hart.clock);
   if (!interrupt) return;
   if (weak) weak->interrupted(hart.clock);
-  hart.clock += core.turns.shared(core.around.machine.interrupt.entry);
+  hart.clock += core.turns.shared(*this, core.around.machine.interrupt.entry);
 }
 
 inline void Thread::took(uint64_t cause) {
@@ -196,7 +196,7 @@ inline void Thread::took(uint64_t cause) {
 inline void Thread::returned() {
   if (!std::exchange(taken.now, false)) return;
   if (core.observed) core.observed.is(*this, Trace::What::returns, hart.clock);
-  hart.clock += core.turns.shared(core.around.machine.interrupt.exit);
+  hart.clock += core.turns.shared(*this, core.around.machine.interrupt.exit);
 }
 
 }  // namespace uncore

@@ -115,6 +115,12 @@ Turns::Turn Turns::next() const {
   return turn;
 }
 
+// Returns how far the hart may run in a turn with this end: not beyond where it may cease to pause.
+[[gnu::always_inline]] inline Time Turns::horizon_in_turn(const Thread& thread, Time end) const {
+  const Time horizon = std::min(horizon_, end);
+  return thread.hart.pausing ? std::min(horizon, thread.hart.pauses_until - 1) : horizon;
+}
+
 Stop Turns::run_aside(Thread& thread) {
   Thread* const other = std::exchange(executing_, &thread);
   const Stop stop = run(thread);
@@ -125,7 +131,7 @@ Stop Turns::run_aside(Thread& thread) {
 Turns::Stopped Turns::execute(const Turn& turn) {
   const As executing(*this, *turn.thread);
   if (core_.threads.size() == 2 && !turn.thread->weak) return alternate(turn);
-  turn.thread->hart.horizon = std::min(horizon_, turn.end);
+  turn.thread->hart.horizon = horizon_in_turn(*turn.thread, turn.end);
   turn.thread->hart.undisturbed = turn.thread->ran_at == disturbances_;
   const Stop stop = run(*turn.thread);
   turn.thread->ran_at = disturbances_;
@@ -139,7 +145,7 @@ Turns::Stopped Turns::alternate(const Turn& turn) {
   Instruction *at = nullptr, *other_at = nullptr;
   for (Time end = turn.end;;) {
     Hart<Thread>& hart = thread->hart;
-    hart.horizon = std::min(horizon_, end);
+    hart.horizon = horizon_in_turn(*thread, end);
     Stop stop;
     do {
       stop = hart.run_from(at, thread->ran_at == disturbances_);
@@ -148,6 +154,7 @@ Turns::Stopped Turns::alternate(const Turn& turn) {
     } while (stop == Stop::spin && core_.sleep.records(*thread));
     if (stop != Stop::horizon || !other->goes_on() || other->hart.clock > horizon_)
       return {thread, stop};
+    if (other->hart.ceases_to_pause()) return {thread, stop};
     end = hart.clock - (thread->index < other->index);
     std::swap(thread, other);
     std::swap(at, other_at);
@@ -167,22 +174,22 @@ void Turns::may_run(const Thread& thread) {
   executing_->hart.horizon = std::min(executing_->hart.horizon, turn);
 }
 
-Time Turns::shared(Time alone) const {
-  return active_ > 1 ? alone * 1000 / core_.spec.smt_share : alone;
+Time Turns::shared(const Thread& thread, Time alone) const {
+  const bool beside = thread.executes() && thread.hart.pausing;
+  return active_ + beside > 1 ? alone * 1000 / core_.spec.smt_share : alone;
 }
 
-// Divides the issue width among the harts that execute, spinning ones included; a waiting hart
-// gives its share back (H6.2).
+// Divides the issue width among the harts that execute, spinning ones included; a hart that waits
+// (H6.2) or pauses (H6.5) gives its share back.
 void Turns::share_issue(Time at, uint32_t by) {
-  int active = 0;
-  for (const auto& t : core_.threads)
-    active += t->mode == Thread::Mode::running || t->mode == Thread::Mode::spinning;
-  if (active == active_) return;
-  active_ = active;
-  disturb();  // an iteration of a loop takes a different time now
+  const bool first = active_ < 0;
+  active_ = 0;
+  for (const auto& t : core_.threads) active_ += t->executes() && !t->hart.pausing;
   const CoreSpec& spec = core_.spec;
-  const Time instruction = shared(spec.instruction);
   for (const auto& t : core_.threads) {
+    const Time instruction = shared(*t, spec.instruction);
+    if (instruction == t->hart.cost.instruction && !first) continue;
+    disturb();  // an iteration of a loop takes a different time now
     if (t->mode == Thread::Mode::spinning) core_.sleep.change_period(*t, at, by, instruction);
     t->hart.cost = {instruction, spec.mispredict, spec.pause};
   }

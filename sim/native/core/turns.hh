@@ -72,15 +72,16 @@ class Turns {
   // Lets the hart execute from its clock on; the turn of the hart that executes now ends there.
   void may_run(const Thread& thread);
   // Returns how long something that takes `alone` on an otherwise idle core takes at the present
-  // share of the issue width (rules H6.1, I2).
-  Time shared(Time alone) const;
-  // Counts the harts that execute: their number may have changed at `at`, through thread `by`.
+  // share of the issue width of this hart (rules H6.1, I2).
+  Time shared(const Thread& thread, Time alone) const;
+  // Counts the harts that need issue slots: they may have changed at `at`, through thread `by`.
   void share_issue(Time at, uint32_t by);
 
  private:
   Stopped alternate(const Turn& turn);
   Time horizon(Time now) const;
   Time horizon_of_harts(Time now) const;
+  Time horizon_in_turn(const Thread& thread, Time end) const;
   Time next_to_come() const;
   Time next_message() const;
   Time apart(const Event& event) const;
@@ -91,7 +92,7 @@ class Turns {
   bool held_up_ = false;         // the horizon ended the last run: it pays to compute it exactly
   Thread* executing_ = nullptr;  // null: the core acts for a message
   uint64_t disturbances_ = 1;    // number of calls of disturb(), plus 1
-  int active_ = -1;              // harts that share the issue width; -1: not yet counted
+  int active_ = -1;              // harts that need issue slots; -1: not yet counted
 };
 
 }  // namespace uncore

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "core/core.hh"
 
@@ -67,6 +68,33 @@ void Waiting::resume(Thread& thread, Pair value, Time now) {
     thread.hart.resume(value.low, value.high);
   thread.mode = Thread::Mode::running;
   core_.turns.share_issue(now, 0);
+}
+
+void Waiting::stalls(Thread& thread, bool shortly) {
+  Hart<Thread>& hart = thread.hart;
+  const Time began = hart.clock - hart.cost.instruction;
+  thread.reservation.stalls_from = hart.clock;
+  if (shortly) {
+    hart.clock = std::max(hart.clock, began + hart.cost.pause);
+    hart.pausing = true;
+    hart.pauses_until = hart.clock;
+  } else {
+    thread.mode = Thread::Mode::idle;
+    if (core_.observed) core_.observed.is(thread, Trace::What::idles, hart.clock);
+  }
+  const Turns::As executing(core_.turns, thread);
+  core_.turns.share_issue(began, thread.index);
+}
+
+void Waiting::rouse(Thread& thread, Time now) {
+  const Time from = std::exchange(thread.reservation.stalls_from, 0);
+  if (from == 0) return;
+  Hart<Thread>& hart = thread.hart;
+  hart.clock = std::max(from, now);
+  hart.pausing = true;
+  hart.pauses_until = hart.clock;
+  thread.mode = Thread::Mode::running;
+  core_.turns.may_run(thread);
 }
 
 void Waiting::answered(Thread& thread, Pair value, Time now) {

@@ -23,6 +23,10 @@ class Waiting {
   void stands(Thread& thread, Time now, uint32_t by);
   void attempt(Thread& thread, Time now);
   void progress(uint64_t number, Time now);
+  // Lets the hart stall, in the wrs that it has just executed (C7.1); `shortly`: in a wrs.sto.
+  void stalls(Thread& thread, bool shortly);
+  // Ends that stall, if there is one: the hart counts as executing from its next instruction on.
+  void rouse(Thread& thread, Time now);
   // Completes the hart's access by its value: that of a register, or what a far atomic has read.
   void answered(Thread& thread, Pair value, Time now);
 

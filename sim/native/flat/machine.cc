@@ -209,6 +209,9 @@ bool FlatMachine::serve(FlatPort& port, Stop why, End& end) {
     case Stop::horizon:
     case Stop::retry:
     case Stop::wfi:
+    case Stop::awaits:
+    case Stop::awaits_shortly:
+    case Stop::pause:
       break;
   }
   end = End::exit;

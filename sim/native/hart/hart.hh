@@ -1,5 +1,5 @@
-// A RISC-V hart: RV64GC, Zba, Zbb, Zbs, Zicntr, Zihintpause, Zacas, Zabha; machine and user mode,
-// and supervisor mode where the environment asks for it (supervise()).
+// A RISC-V hart: RV64GC, Zba, Zbb, Zbs, Zicntr, Zihintpause, Zawrs, Zacas, Zabha; machine and user
+// mode, and supervisor mode where the environment asks for it (supervise()).
 //
 // A library of its own: no event queue, no cache. It decodes, executes and counts; whatever orders
 // memory is its port (port.hh). An environment drives it:

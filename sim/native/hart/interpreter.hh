@@ -81,10 +81,14 @@ bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
     if (lr_hits<translated>(h, in, now)) break; \
     h.account(between(first, at), now, done);   \
     return load_reserved(h, in);
-#define PAUSE(name, match, mask) \
-  case Op::name:                 \
-    ++h.pauses;                  \
-    now += h.cost.pause - each;  \
+#define PAUSE(name, match, mask)                             \
+  case Op::name:                                             \
+    ++h.pauses;                                              \
+    now += h.cost.pause - each;                              \
+    if (h.reports_pauses && h.paused(now + each)) {          \
+      h.account(between(first, next), now + each, done + 1); \
+      return h.stop(Stop::pause);                            \
+    }                                                        \
     break;
 #define FENCE(name, match, mask)              \
   case Op::name:                              \
@@ -265,6 +269,7 @@ void Hart<Port>::skip(uint64_t n) {
   branches += n * spin_branches;
   mispredicts += n * spin_mispredicts;
   pauses += n * spin_pauses;
+  if (spin_pauses > 0) pauses_until += n * spin_period;
 }
 
 }  // namespace uncore

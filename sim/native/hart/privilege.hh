@@ -52,9 +52,8 @@ class Privilege {
   }
   bool may_sret() const { return supervises(Mstatus::TSR); }
   bool may_sfence() const { return supervises(Mstatus::TVM); }
-  bool may_wfi() const {
-    return mode == Mode::machine || !(mstatus.has(Mstatus::TW) || (supervised && in_user_mode()));
-  }
+  bool may_stall() const { return mode == Mode::machine || !mstatus.has(Mstatus::TW); }
+  bool may_wfi() const { return may_stall() && !(supervised && in_user_mode()); }
   // May an instruction of the present mode name this CSR, if there is one?
   bool permits(unsigned number) const {
     if (CsrNumber::lowest_mode(number) > static_cast<unsigned>(mode)) return false;

@@ -16,13 +16,16 @@ struct Cost {
 
 // Reasons why run() returned.
 enum class Stop : uint8_t {
-  horizon,   // the next instruction would start after the horizon
-  later,     // the port answered `later`: call resume(), then run()
-  retry,     // the port answered `retry`: the next run() executes the same instruction again
-  wfi,       // asleep (pc is behind the wfi) until wakes(); run() before that returns wfi again
-  semihost,  // pc at the srai of a semihosting call: read x[10], x[11], set x[10], run()
-  spin,      // the guest repeats itself: spin_period and its companions are set
-  fatal,     // a trap that has no handler: see HartState::fatal
+  horizon,  // the next instruction would start after the horizon
+  later,    // the port answered `later`: call resume(), then run()
+  retry,    // the port answered `retry`: the next run() executes the same instruction again
+  wfi,      // asleep (pc is behind the wfi) until wakes(); run() before that returns wfi again
+  awaits,   // in a wrs.nto (pc is behind it): run() when the reservation is lost, or wakes()
+  awaits_shortly,  // the same in a wrs.sto: or when a short time is over
+  semihost,        // pc at the srai of a semihosting call: read x[10], x[11], set x[10], run()
+  spin,            // the guest repeats itself: spin_period and its companions are set
+  pause,           // the last instruction was a pause with which the hart began to be `pausing`
+  fatal,           // a trap that has no handler: see HartState::fatal
   overflow,  // pc at the instruction that would move the stack pointer past the end of the stack
 };
 
@@ -57,6 +60,12 @@ struct HartState {
   // the last run, so that a turn of a waiting loop may span the two (harts that share a core).
   bool undisturbed = false;
 
+  // Does it pause for most of its time? It does from a pause that begins within cost.pause of the
+  // last one's end, until an instruction begins at `pauses_until` or later: the environment then
+  // clears the flag. Neither is kept unless the environment sets `reports_pauses`.
+  bool pausing = false, reports_pauses = false;
+  uint64_t pauses_until = 0;
+
   // A period of the loop, valid after Stop::spin.
   uint64_t spin_period = 0, spin_instructions = 0, spin_branches = 0, spin_mispredicts = 0,
            spin_pauses = 0;
@@ -70,6 +79,15 @@ struct HartState {
     clock += duration;
     ++instructions;
   }
+  // Accounts for a pause that ends at `end`. Returns true if the hart pauses from its start on.
+  bool paused(uint64_t end) {
+    const bool again = end - cost.pause < pauses_until;
+    pauses_until = end + cost.pause;
+    const bool begins = again && !pausing;
+    pausing |= again;
+    return begins;
+  }
+  bool ceases_to_pause() const { return pausing && clock >= pauses_until; }
   // Accounts for a straight line of instructions that have retired by `now`.
   void account(uint64_t bytes, uint64_t now, uint64_t retired) {
     pc += bytes;

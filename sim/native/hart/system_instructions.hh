@@ -2,6 +2,8 @@
 // code and translations, calls of the environment, markers (isa/system.def, isa/hints.def).
 #pragma once
 
+#include <utility>
+
 #include "hart/csr_access.hh"
 #include "hart/traps.hh"
 
@@ -77,6 +79,20 @@ bool wfi(Hart<Port>& h) {
   h.retire(4, h.cost.instruction);
   h.asleep = !h.wakes();
   return h.asleep ? h.stop(Stop::wfi) : true;
+}
+
+// Executes a wrs.nto or wrs.sto (Zawrs). It retires before the hart stalls, and what its LR has
+// locked is free from then on. Where the port keeps no reservations, the hart does not stall.
+template <class Port>
+bool wait_on_reservation(Hart<Port>& h, Stop stall) {
+  if (is_confined(h.port)) return h.stop(Stop::retry);
+  h.spin.effect();
+  if (std::exchange(h.attempting, false)) h.port.gave_up();
+  bool stalls = false;
+  if constexpr (requires { h.port.reserves_line(); }) stalls = h.port.reserves_line() && !h.wakes();
+  if (stalls && stall == Stop::awaits && !h.privilege.may_stall()) return illegal(h);
+  h.retire(4, h.cost.instruction);
+  return stalls ? h.stop(stall) : true;
 }
 
 // Executes sfence.vma, for an address or all, for an address space or all (privileged manual

@@ -11,7 +11,7 @@ from hashlib import sha512
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uncore.boot.flattened_tree import Tree, flat, long
-from uncore.engine.initial_memory import TIMEBASE
+from uncore.engine.initial_memory import TIMEBASE, UNPRIVILEGED, isa
 from uncore.program.abi import CONSTANTS
 from uncore.topology.route import Routes, nearest_memories
 
@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 RAM = 0x80000000
 UART = CONSTANTS["UC_UART_BASE"]
 FILES, APLIC = 0x28000000, 0x0D000000  # interrupt files, and their sender, as on QEMU's `virt`
-EXTENSIONS = (
-    "i", "m", "a", "f", "d", "c", "zba", "zbb", "zbs", "zicntr", "zicsr", "zifencei",
-    "zihintpause", "ssaia", "sstc", "svadu",
-)  # fmt: skip
+EXTENSIONS = (*UNPRIVILEGED, "ssaia", "sstc", "svadu")
 # Without it Linux's random numbers are not ready, and each system call draws one under one lock.
 SEED = sha512(b"uncore").digest()
 _NEAR, _FARTHEST = 10, 254  # distances of memory nodes, by convention (ACPI 6.5, 5.2.17)
@@ -195,7 +192,7 @@ def _cpu(machine: Machine, core: int, number: int, node: int, beside: int | None
         "phandle": _CPUS + number,
         "status": "okay",
         "compatible": "riscv",
-        "riscv,isa": "rv64" + "".join(EXTENSIONS[:6]) + "_" + "_".join(EXTENSIONS[6:]),
+        "riscv,isa": isa(EXTENSIONS),
         "riscv,isa-base": "rv64i",
         "riscv,isa-extensions": list(EXTENSIONS),
         "mmu-type": "riscv,sv48",

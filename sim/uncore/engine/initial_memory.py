@@ -22,6 +22,17 @@ if TYPE_CHECKING:
 
 PS = 10**12
 TIMEBASE = 1_000_000_000  # Hz: our engines' CSR time counts nanoseconds
+# Extensions of our engines' harts that programs may ask for, as device trees name them.
+UNPRIVILEGED = (
+    "i", "m", "a", "f", "d", "c", "zicntr", "zicsr", "zifencei", "zihintpause", "zawrs", "zba",
+    "zbb", "zbs",
+)  # fmt: skip
+
+
+def isa(extensions: tuple[str, ...]) -> str:
+    """The string that names these extensions, those of one letter first."""
+    letters = "".join(name for name in extensions if len(name) == 1)
+    return "_".join([f"rv64{letters}", *(name for name in extensions if len(name) > 1)])
 
 
 def memory(job: Job, can: Collection[str] = ()) -> Image:

@@ -171,6 +171,26 @@ __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t
     case 53:  // behind another fence
       STEP("sd zero, 0(%3)\n\tfence rw, rw\n\tfence rw, rw");
       break;
+    case 54:  // wait for a word to become other than zero, with a pause in each turn
+      STEP("1:\tld t0, 0(%3)\n\t.word 0x0100000f\n\tbeqz t0, 1b");
+      break;
+    case 55:  // two pauses
+      STEP(".word 0x0100000f\n\t.word 0x0100000f");
+      break;
+    case 56:  // wrs.nto: wait for somebody's write to the word
+      STEP("lr.d t0, (%3)\n\t.word 0x00d00073");
+      break;
+    case 57:  // wrs.sto: no longer than a short time
+      STEP("lr.d t0, (%3)\n\t.word 0x01d00073");
+      break;
+    case 58:  // without a reservation
+      STEP("lr.d t0, (%3)\n\tsc.d t0, zero, (%3)\n\t.word 0x00d00073");
+      break;
+    case 59:  // without interrupts, but the timer's is enabled
+      __asm__ volatile("csrci mstatus, 8\n\tcsrs mie, %0" ::"r"(128));
+      STEP("lr.d t0, (%3)\n\t.word 0x00d00073");
+      __asm__ volatile("csrc mie, %0\n\tcsrsi mstatus, 8" ::"r"(128));
+      break;
     case 34:  // end the run by a trap without a handler; at any place but the first a mere store
       at = (char*)((uintptr_t)at * (at != places));
       STEP("csrw mtvec, zero\n\tsd zero, 0(%3)");

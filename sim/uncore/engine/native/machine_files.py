@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from uncore.engine.initial_memory import UNPRIVILEGED, isa
 from uncore.topology.route import nearest_memories
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def machine_files(job: Job) -> dict[str, bytes]:
 
 
 def _cpuinfo(k: int) -> str:
-    return f"processor\t: {k}\nhart\t\t: {k}\nisa\t\t: rv64imafdc\nmmu\t\t: sv39\n\n"
+    names = isa(UNPRIVILEGED)
+    return f"processor\t: {k}\nhart\t\t: {k}\nisa\t\t: {names}\nmmu\t\t: sv39\n\n"
 
 
 def _ranges(numbers: list[int]) -> str:

@@ -214,17 +214,19 @@ class Core:
 
     # ---- the issue width -------------------------------------------------------------------------
 
-    def shared(self, alone: int) -> int:
+    def shared(self, hart: Hart, alone: int) -> int:
         """H6.1: how long takes what a hart alone would execute in this time."""
-        return alone * 1000 // self.costs.smt_share if self._executing > 1 else alone
+        beside = hart.executes and hart.pausing
+        shares = self._executing + beside > 1
+        return alone * 1000 // self.costs.smt_share if shares else alone
 
     def share(self) -> None:
-        """H6.1: what an instruction takes; how many harts execute may have changed."""
-        executing = sum(hart.executes for hart in self.harts)
-        if executing != self._executing:
-            self._executing = executing
-            instruction = self.shared(self.costs.instruction)
-            for hart in self.harts:
+        """H6.1, H6.5: what an instruction takes; who needs issue slots may have changed."""
+        self._executing = sum(hart.executes and not hart.pausing for hart in self.harts)
+        for hart in self.harts:
+            instruction = self.shared(hart, self.costs.instruction)
+            if instruction != hart.instruction:
+                hart.instruction = instruction
                 hart.isa.set_cost(instruction, self.costs.mispredict, self.costs.pause)
 
     def counts(self, at: int) -> bool:

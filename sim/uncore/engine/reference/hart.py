@@ -43,7 +43,7 @@ class Hart:
         self.core, self.system, self.clock = core, core.system, core.clock
         self.id, self.index, self.isa = id, len(core.harts), isa
         self.port = Port(self)
-        self.mode = "running"  # waiting: for memory; barred: for a lock; idle: in wfi; stopped
+        self.mode = "running"  # waiting: for memory; barred: for a lock; idle; stopped
         self.buffer: deque[Access] = deque()  # stores not yet visible, oldest first
         # number of an atomic under way, the oldest in the buffer -> True if it is done
         self.posted: dict[int, bool] = {}
@@ -61,6 +61,9 @@ class Hart:
         self.msip, self.mtimecmp = False, NEVER
         self.in_interrupt = False
         self.delaying = False
+        self.instruction = 0  # what one takes at its share of the issue width
+        self.pausing, self.pauses_until = False, 0  # for most of its time (H6.5)
+        self.stalls_from: int | None = None  # in a wrs that ended then (C7.1)
         self.wake = Bell(self.clock)
         isa.set_stack(core.system.stacks + id * STACK + GUARD, STACK - GUARD)
         self.began: int | None = None  # start of the operation that is measured
@@ -80,19 +83,28 @@ class Hart:
                 yield self.wake.wait()
                 continue
             turn = self.clock.at(self.isa.clock, execution(self.core.agent, self.index))
-            yield turn | self.wake.wait() if self.delaying else turn
+            cut = self.delaying or self.stalls_from is not None
+            yield turn | self.wake.wait() if cut else turn
             if self.clock.now == self.isa.clock and turn.processed:
                 self.execute()
 
     def execute(self) -> None:
         """H1.3, H2: one instruction; the library adds what it takes, a misprediction too."""
         self.delaying = False
+        if self.pausing and self.clock.now >= self.pauses_until:
+            self.pausing, self.stalls_from = False, None
+            self.core.share()
         self.isa.horizon = self.clock.now
+        pauses = self.isa.pauses
         match self.isa.run(self.port):
             case "later" if self.mode == "running":
                 self.mode = "waiting"
             case "wfi":
                 self.mode = "idle"
+            case "awaits":
+                self.stalls_from, self.mode = self.isa.clock, "idle"
+            case "awaits shortly":
+                self.stall_shortly()
             case "semihost":
                 devices.semihost(self)
             case "fatal":
@@ -101,6 +113,8 @@ class Hart:
             case "overflow":
                 what = f"hart {self.id}: stack overflow, of {STACK - GUARD} bytes"
                 self.system.ending.by(self, "fatal", what)
+        if self.isa.pauses > pauses:
+            self.paused()
         self.core.share()
 
     def time(self) -> int:
@@ -136,6 +150,25 @@ class Hart:
     def executes(self) -> bool:
         """H6.2: not while it waits for memory or sleeps in wfi, but while it waits for a lock."""
         return self.mode in ("running", "barred")
+
+    def paused(self) -> None:
+        """H6.5: a pause that begins soon after the last one: the hart pauses most of its time."""
+        self.pausing |= self.clock.now < self.pauses_until
+        self.pauses_until = self.isa.clock + self.core.costs.pause
+
+    def stall_shortly(self) -> None:
+        """C7.1: a wrs.sto lasts as long as a pause does."""
+        self.stalls_from = self.isa.clock
+        self.isa.clock = max(self.isa.clock, self.clock.now + self.core.costs.pause)
+        self.pausing, self.pauses_until = True, self.isa.clock
+
+    def end_stall(self) -> None:
+        """C7.1: a wrs ends; H6.5: its hart takes its share with its next instruction."""
+        if self.stalls_from is not None:
+            self.isa.clock = max(self.stalls_from, self.clock.now)
+            self.stalls_from = None
+            self.pausing, self.pauses_until, self.mode = True, self.isa.clock, "running"
+            self.wake.ring()
 
     def answered(self, value: Value, cost: int) -> None:
         """H6.3: what it waited for has been done; the instruction retires at the present share."""
@@ -191,6 +224,8 @@ class Hart:
         """I2: a bit of mip changes; if it is enabled, the trap is the next thing it does."""
         self.isa.interrupt(bit, level)
         self.end_delay()
+        if self.isa.wakes:
+            self.end_stall()
         self.leave_wfi()
 
     def enter_trap(self, interrupt: bool) -> None:
@@ -198,14 +233,14 @@ class Hart:
         if interrupt:
             if self.weak:
                 self.weak.interrupted()
-            self.isa.clock += self.core.shared(self.system.machine.interrupt.entry)
+            self.isa.clock += self.core.shared(self, self.system.machine.interrupt.entry)
         self.in_interrupt = interrupt
         locks.end_attempt(self)
 
     def leave_trap(self) -> None:
         """I2: and so does leaving it."""
         if self.in_interrupt:
-            self.isa.clock += self.core.shared(self.system.machine.interrupt.exit)
+            self.isa.clock += self.core.shared(self, self.system.machine.interrupt.exit)
         self.in_interrupt = False
 
     def leave_wfi(self) -> None:

@@ -60,7 +60,7 @@ class Register(ABC):
         if access.kind == "read":
             self.read_far(user)
             return None
-        send = user.core.shared(user.system.machine.interrupt.send)
+        send = user.core.shared(user, user.system.machine.interrupt.send)
         there = lambda: self.write(number(access.value))  # noqa: E731
         self.deliver(user.core, user.clock.now + send, there)
         return 0, send

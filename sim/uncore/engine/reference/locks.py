@@ -113,3 +113,4 @@ def lose_reservations(core: Core, line: int, by: Hart | None = None) -> None:
     for hart in core.harts:
         if hart is not by and hart.reservation == line:
             hart.reservation = None
+            hart.end_stall()

@@ -65,7 +65,7 @@ class Send:
     def reach(self, user: Hart, access: Access) -> Done | None:
         """I5: an IPI to all of the set, as I1 says, and the set is empty then."""
         system = user.system
-        send = user.core.shared(system.machine.interrupt.send)
+        send = user.core.shared(user, system.machine.interrupt.send)
         chosen = [
             h
             for h in system.harts

@@ -94,6 +94,10 @@ class Port:
     def marker(self, code: int, value: int) -> None:
         self.hart.marker(code, value)
 
+    def reserves_line(self) -> bool:
+        """C7.1: True if a wrs has something to wait for."""
+        return self.hart.reservation is not None
+
     def gave_up(self) -> None:
         """A branch left the SC behind (C6.2)."""
         locks.unlock(self.hart)
