@@ -154,6 +154,8 @@ Turns::Stopped Turns::alternate(const Turn& turn) {
     } while (stop == Stop::spin && core_.sleep.records(*thread));
     if (stop != Stop::horizon || !other->goes_on() || other->hart.clock > horizon_)
       return {thread, stop};
+    // A hart that pauses may have stopped before its turn's end.
+    if (hart.clock < other->hart.clock + (thread->index < other->index)) return {thread, stop};
     if (other->hart.ceases_to_pause()) return {thread, stop};
     end = hart.clock - (thread->index < other->index);
     std::swap(thread, other);

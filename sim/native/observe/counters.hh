@@ -21,19 +21,19 @@ class Counters {
   std::vector<uint64_t> transfers_between;  // fills from another core, by depth of the common level
   std::vector<uint64_t> transfers_stored;   // fills from a resolver's data, by resolver
   uint64_t transfers_memory = 0;
-  uint64_t cold_misses = 0;             // transfers of lines that no core had had before
+  uint64_t cold_misses = 0;             // first transfers of lines from memory
   LineMap<uint64_t> transfers_by_line;  // fills, by line
   FailedScs scs;
 
   // A core was given a line's data, which `from` held last. Without `counts` it is part of no
-  // measured operation, and is only remembered as a line that cores have had.
+  // measured operation, and is only remembered as a line that memory has sent.
   void transferred(Agent to, Agent from, uint64_t line, bool counts);
 
  private:
   bool is_first_fetch(uint64_t line);  // and remembers the line
 
   static constexpr unsigned kBlockShift = 6;  // log2 of the lines of a block
-  LineMap<uint64_t> fetched_;                 // a bit for each line of a block that cores have had
+  LineMap<uint64_t> fetched_;                 // a bit for each line of a block that memory has sent
   const std::vector<std::vector<int32_t>>& shape_;
   const Agents& agents_;
 };

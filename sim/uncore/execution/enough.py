@@ -18,7 +18,7 @@ its part of the operations: a look takes as long as a short one.  Where little o
 steady state, or that still becomes faster or slower, it is made twice as long.  While the interval
 of the median of the rates is wider than asked, more runs follow if it would do without the
 outermost ones, as many as the next number of RUNS; otherwise longer ones.
-While operations still fetch lines that no core has had, caches are cold, and runs are made longer,
+While operations still fetch lines that memory has not sent before, caches are cold, and runs are made longer,
 too.  So they are where few lines are fetched, until one twice as long has the same rate.
 No interval is narrower than FLOOR says, however well its runs agree: they share what warm-up is
 left.
@@ -250,7 +250,7 @@ class _Count:
 
     @property
     def _cold(self) -> bool:
-        """Whether operations still fetch lines that no core has had."""
+        """Whether operations still fetch lines that memory has not sent before."""
         points = self._points.values()
         cold_misses = sum(pace.cold_misses for pace in self._paces.values())
         lines, ops = sum(map(_fetched, points)), sum(point.ops for point in points)

@@ -33,7 +33,7 @@ class Pace(Struct, frozen=True):
     span: int  # length of each
     first: int  # number of the first: it begins at first * span
     spans: list[tuple[int, int]]  # operations, and when the last of them was done
-    cold_misses: int = 0  # lines fetched in what is measured that no core had had before
+    cold_misses: int = 0  # lines that memory sent for the first time, in what is measured
 
 
 def steady(pace: Pace) -> tuple[int, int] | None:

@@ -29,8 +29,8 @@ class Counts:
         self.between = [0] * (1 + len(machine.shape[0]))  # index: depth of the common level
         self.stored = [0] * len(machine.resolvers)
         self.memory = 0
-        self.cold_misses = 0  # fetches of lines that no core had had before
-        self.fetched_lines: set[int] = set()
+        self.cold_misses = 0  # fetches from memory of lines that no core had had from there before
+        self.lines_from_memory: set[int] = set()
         self.failed_scs = 0
         self.failed_lately: Counter[int] = Counter()  # key: line; cleared when an operation is done
 
@@ -58,18 +58,20 @@ class Counts:
 
     def fetched(self, core: int, data: Message, measured: bool) -> None:
         """A line came to a core, from wherever its bytes were."""
-        cold = data.line not in self.fetched_lines
-        self.fetched_lines.add(data.line)
+        cores = len(self.machine.core_stops)
+        from_memory = data.origin >= cores + len(self.stored)
+        cold = from_memory and data.line not in self.lines_from_memory
+        if from_memory:
+            self.lines_from_memory.add(data.line)
         if not measured:
             return
         self.by_line[data.line] += 1
         self.cold_misses += cold
-        cores = len(self.machine.core_stops)
-        if data.origin < cores:
+        if from_memory:
+            self.memory += 1
+        elif data.origin >= cores:
+            self.stored[data.origin - cores] += 1
+        else:
             mine, theirs = self.machine.shape[core], self.machine.shape[data.origin]
             common = [a == b for a, b in zip(mine, theirs, strict=True)]
             self.between[[*common, False].index(False)] += 1
-        elif data.origin < cores + len(self.stored):
-            self.stored[data.origin - cores] += 1
-        else:
-            self.memory += 1
