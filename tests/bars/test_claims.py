@@ -90,6 +90,16 @@ def test_answers_on_file_are_of_these_claims_and_give_these_verdicts():
     assert table.moved(filed.table(filed.rows(ALL)), whole=True) == []
 
 
+def test_renewing_some_claims_keeps_the_answers_of_others():
+    (row,) = filed.rows(collection.load(["brk-peak"]))
+    other = msgspec.structs.replace(row, got=row.got + 1)
+    before = files.load(filed.NAME)
+    renewed = filed.table([other], keep_others=True).lines
+    assert [key for (key,) in renewed] == [line["claim"] for line in before]
+    differ = [line["claim"] for line in before if line != renewed[line["claim"],]]
+    assert differ == ["brk-peak"]
+
+
 @pytest.mark.parametrize("ids", [QUICK_CLAIMS, pytest.param((), marks=pytest.mark.long)])
 def test_claims_get_the_answers_on_file(ids):
     rows = asking.ask(load(ids), 1)

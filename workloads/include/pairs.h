@@ -6,9 +6,8 @@
 // (0,2) ... (1,2) ...: seen from one hart, its partners come in ascending order. A run may play a
 // part of them: parts are independent, each begins on a machine at rest.
 //
-// With rest=spin they wait in a loop without a pause, as busy as the siblings of busy cores: they
-// take issue slots from a sibling that plays (rule H6), and on a real machine they heat the
-// package, too.
+// With rest=spin they wait in a loop with a pause: where pauses are short they take issue slots
+// from a sibling that plays (rules H6.1 and H6.5), and on a real machine they heat the package.
 //
 // A pair begins when both its harts are awake: no call is under way while they play, so a workload
 // may count interrupts. Its handler asks pairs_playing() whether one belongs to the play.
@@ -58,7 +57,10 @@ static inline void pairs_call(unsigned first, unsigned second) {
 static inline void pairs_await_call(unsigned id, unsigned partner) {
   _Atomic unsigned* mine = &mailboxes[id].partner;
   do {
-    if (rest == REST_SLEEP) uc_wait();
+    if (rest == REST_SLEEP)
+      uc_wait();
+    else
+      uc_pause();
   } while (atomic_load_explicit(mine, memory_order_acquire) != partner + 1);
 }
 

@@ -18,8 +18,9 @@ its part of the operations: a look takes as long as a short one.  Where little o
 steady state, or that still becomes faster or slower, it is made twice as long.  While the interval
 of the median of the rates is wider than asked, more runs follow if it would do without the
 outermost ones, as many as the next number of RUNS; otherwise longer ones.
-While operations still fetch lines that memory has not sent before, caches are cold, and runs are made longer,
-too.  So they are where few lines are fetched, until one twice as long has the same rate.
+While operations still fetch lines that memory has not sent before, caches are cold, and runs are
+made longer, too.  So they are where few lines are fetched, until one twice as long has the same
+rate.
 No interval is narrower than FLOOR says, however well its runs agree: they share what warm-up is
 left.
 Invariant: all follows from the job, so its result does, too.
@@ -206,9 +207,7 @@ class _Count:
         elif self._chosen < CHOICES and self._longer_wanted:
             self._chosen += 1
             self._begin(self._choice)
-        elif self._times < UNSTEADY and self._short and not self._dear:
-            self._longer(2)
-        elif self._times < LONGEST and (self._cold or self._moves) and not self._dear:
+        elif self._unready and not self._dear:
             self._longer(2)
         elif self.runs < self._first_runs:
             self._more()
@@ -249,6 +248,13 @@ class _Count:
         return fetched < FEW_FETCHED * sum(point.ops for point in self._points.values())
 
     @property
+    def _unready(self) -> bool:
+        """Whether the first run of a length shows that what is steady comes later."""
+        if self._times < UNSTEADY and self._short:
+            return True
+        return self._times < LONGEST and (self._cold or self._moves)
+
+    @property
     def _cold(self) -> bool:
         """Whether operations still fetch lines that memory has not sent before."""
         points = self._points.values()
@@ -260,7 +266,8 @@ class _Count:
     def _moves(self) -> bool:
         """Whether a run half as long had another rate; or there was none, though what is rare (a
         grace period, a scan) may begin only behind so short a warm-up."""
-        if self.runs > 1 or not self._hits or sum(map(_fetched, self._points.values())) < self.threads:
+        fetched = sum(map(_fetched, self._points.values()))
+        if self.runs > 1 or not self._hits or fetched < self.threads:
             return False
         if self._shorter_rate is None:
             return True

@@ -25,7 +25,7 @@ import msgspec
 from uncore.drawing import formats as units
 from uncore.drawing.progress import progress
 from uncore.drawing.table import Column, emit
-from uncore.errors import GuestError, UserError
+from uncore.errors import GuestError
 from uncore.execution.execute import execute
 from uncore.job import Job
 from uncore.job.job import LASTS, OPS
@@ -42,12 +42,10 @@ _Key = tuple[Any, ...]
 
 
 def main(ids: Sequence[str], cores: int, *, json: bool, renew: bool) -> int:
-    if renew and ids:
-        raise UserError("--renew: the file of results holds every claim; leave the names out")
     rows = ask(load(ids), cores)
     emit([msgspec.to_builtins(row) for row in rows], json, COLUMNS, summary(rows))
     if renew and all(row.verdict != NOT_RUN for row in rows):
-        save(filed.table(rows))
+        save(filed.table(rows, keep_others=bool(ids)))
     return _status(rows)
 
 

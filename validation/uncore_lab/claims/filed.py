@@ -1,8 +1,8 @@
 """The answers on file, validation/results/claims.csv.
 
-table(rows)      what `uncore claims --renew` writes
-rows(claims)     what it has written
-subject_rows()   whatever the articles name, with the verdicts of its claims
+table(rows, keep_others)    what `uncore claims --renew` writes
+rows(claims)                what it has written
+subject_rows()              whatever the articles name, with the verdicts of its claims
 """
 
 from __future__ import annotations
@@ -19,26 +19,27 @@ NOT_ASKED = "not asked"  # a figure that is no experiment
 WORST_FIRST = (NOT_RUN, NOT_REPRODUCED, SAME, ILLUSTRATION, REPRODUCED)
 
 
-def table(rows: Sequence[Row]) -> files.Table:
-    return files.Table(
-        NAME,
-        ("claim",),
-        [
-            {
-                "claim": row.id,
-                "from": row.expected[0],
-                "to": row.expected[1],
-                "unit": row.unit,
-                "got": row.got,
-                "got_min": row.got_min,
-                "got_max": row.got_max,
-                "verdict": row.verdict,
-                "seeds": row.seeds,
-                "agree": row.agree,
-            }
-            for row in rows
-        ],
-    )
+def table(rows: Sequence[Row], *, keep_others: bool = False) -> files.Table:
+    """The rows as a table; with `keep_others` those on file of all other claims, too."""
+    new = {row.id: _line(row) for row in rows}
+    kept = {line["claim"]: line for line in files.load(NAME)} if keep_others else {}
+    lines: dict[str, Mapping[str, object]] = {**kept, **new}
+    return files.Table(NAME, ("claim",), [dict(lines[name]) for name in sorted(lines)])
+
+
+def _line(row: Row) -> dict[str, object]:
+    return {
+        "claim": row.id,
+        "from": row.expected[0],
+        "to": row.expected[1],
+        "unit": row.unit,
+        "got": row.got,
+        "got_min": row.got_min,
+        "got_max": row.got_max,
+        "verdict": row.verdict,
+        "seeds": row.seeds,
+        "agree": row.agree,
+    }
 
 
 def rows(claims: Sequence[Claim]) -> list[Row]:
