@@ -91,9 +91,9 @@ def test_answers_on_file_are_of_these_claims_and_give_these_verdicts():
 
 
 def test_renewing_some_claims_keeps_the_answers_of_others():
-    (row,) = filed.rows(collection.load(["brk-peak"]))
+    (row,) = filed.rows(load(["brk-peak"]))
     other = msgspec.structs.replace(row, got=row.got + 1)
-    before = files.load(filed.NAME)
+    before = table.load(filed.NAME)
     renewed = filed.table([other], keep_others=True).lines
     assert [key for (key,) in renewed] == [line["claim"] for line in before]
     differ = [line["claim"] for line in before if line != renewed[line["claim"],]]

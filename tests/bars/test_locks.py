@@ -19,6 +19,7 @@ from uncore_lab.validate.lock_curves import LockPoint
 from uncore_lab.validate.lockhammer import Ns, Spot
 
 MACHINES = lockhammer.carried()
+SIZES = ("data.size", "data.ways", "resolver.entries", "resolver.ways")
 
 
 def curve(spots: list[Spot], simulated: list[float]) -> list[LockPoint]:
@@ -50,10 +51,11 @@ def test_threads_are_placed_as_they_were_pinned(machine: str) -> None:
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_hosts_of_locks_have_no_number_of_their_own(machine: str) -> None:
-    """Only a clock, and where cores sit: times and counts are their family's."""
+    """Only a clock, where cores sit, and sizes: times and counts are their family's."""
     numbers = topology.load(machine).numbers
     own = {number.key for number in numbers if Path(number.file).stem == machine}
-    assert own - {"socket.data.size", "socket.data.ways"} == {"core.clock"}
+    sizes = {f"socket.{part}" for part in SIZES}
+    assert own - sizes == {"core.clock"}
 
 
 def test_the_quick_set_doubles_up_to_all_threads() -> None:
