@@ -62,8 +62,3 @@ def test_results_are_equal_on_one_process_and_on_several() -> None:
     jobs = [job("locked", "4", harts=n, seeds=(seed,)) for n in (2, 4) for seed in (1, 2)]
     alone, together = (execute(jobs, cores) for cores in (1, 2))
     assert [r.result_hash for r in alone] == [r.result_hash for r in together]
-
-
-def test_fences_says_that_a_program_has_no_weak_machine(uncore: Command, elf: str) -> None:  # noqa: F811
-    done = uncore("fences", elf)
-    assert done.status == 2 and "a program with main()" in done.err and "--host" not in done.err
