@@ -62,6 +62,7 @@ BRIEF_NS, GROWS = 10_000, 4  # the first run of all; times as long as one is the
 TURNS = 8  # of each hart in a run whose halves can be compared
 DRIFT = 3  # standard errors by which the halves of runs must not differ in the mean
 APART = 2  # operations' times between two harts' starts
+LESS_COLD = 0.95  # of the cold misses of a run half as long: otherwise they do not end
 COLD = 0.1  # cold misses an operation, and of all lines fetched: what is less is as if warm
 DEAR_OPS, DEAR_LINES = 600, 1200  # done and fetched by each thread in all runs: no others follow
 PACE = "pace"  # the probe
@@ -162,6 +163,7 @@ class _Count:
     _asked: int = 0  # runs of this length
     _times: int = 1  # as long as the first
     _shorter_rate: float | None = None  # of a run half as long
+    _shorter_cold: float | None = None  # its share of cold misses
     _chosen: int = 0  # times that a length was chosen
     _points: dict[int, Point] = field(default_factory=dict)  # those that have ended, by seed
     _paces: dict[int, Pace] = field(default_factory=dict)
@@ -256,11 +258,18 @@ class _Count:
 
     @property
     def _cold(self) -> bool:
-        """Whether operations still fetch lines that memory has not sent before."""
+        """Whether operations still fetch lines that memory has not sent before; fewer than in a run
+        half as long, for some always do."""
+        if self._cold_share <= COLD:
+            return False
+        return self._shorter_cold is None or self._cold_share < LESS_COLD * self._shorter_cold
+
+    @property
+    def _cold_share(self) -> float:
+        """Cold misses for an operation, or for a fetched line where those are more."""
         points = self._points.values()
-        cold_misses = sum(pace.cold_misses for pace in self._paces.values())
         lines, ops = sum(map(_fetched, points)), sum(point.ops for point in points)
-        return cold_misses > COLD * max(lines, ops)
+        return sum(pace.cold_misses for pace in self._paces.values()) / max(lines, ops, 1)
 
     @property
     def _moves(self) -> bool:
@@ -306,7 +315,7 @@ class _Count:
 
     def _longer(self, times: int) -> None:
         self._times *= times
-        self._shorter_rate = self._ordered()[0]
+        self._shorter_rate, self._shorter_cold = self._ordered()[0], self._cold_share
         length = self.length
         longer = {"ops": times * length.ops, "duration": times * length.duration}
         self._begin(length._replace(**longer, warmup=times * length.warmup, runs=1))

@@ -48,7 +48,7 @@ def brk_linux(linux: Curve, freebsd12: Curve) -> float:
     unit="tasks",
     runs=BRK,
     reason=(
-        "with some seeds 8 tasks are faster than 4: cores of one complex pass a counter on"
+        "from 4 to 32 tasks rates are within a twentieth: cores of one complex pass a counter on"
         " among themselves before it leaves"
     ),
 )
