@@ -20,6 +20,7 @@ function documentOf(K, job) {
     cores: [machine.core, ...machine.kinds.map(kind => kind.core)],
     resolvers: machine.resolvers,
     memories: machine.memories,
+    interrupt: [machine.interrupt],
   };
   for (const [part, name, usual, others] of K.usual_numbers)
     if (parts[part].every(one => canonical(one[name]) === canonical(usual)))

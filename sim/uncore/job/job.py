@@ -67,6 +67,7 @@ USUAL_NUMBERS: tuple[tuple[str, str, Any, tuple[tuple[str, str], ...]], ...] = (
     ("chance", "slice", 0, ()),
     ("cores", "order", "tso", (("chance", "load"), ("chance", "store"))),
     ("cores", "far_owned", False, ()),
+    ("interrupt", "harts_per_message", 0, ()),
     ("resolvers", "pointers", 0, ()),
     ("resolvers", "overflow", "broadcast", ()),
     ("memories", "cache_sets", 0, tuple(("memories", number) for number in CACHE_NUMBERS)),
@@ -391,6 +392,7 @@ def _drop_usual(machine: dict[str, Any]) -> None:
         "cores": [machine["core"], *(kind["core"] for kind in machine["kinds"])],
         "resolvers": machine["resolvers"],
         "memories": machine["memories"],
+        "interrupt": [machine["interrupt"]],
     }
     for part, name, usual, others in USUAL_NUMBERS:
         if all(one[name] == usual for one in parts[part]):
