@@ -62,7 +62,8 @@ BRIEF_NS, GROWS = 10_000, 4  # the first run of all; times as long as one is the
 TURNS = 8  # of each hart in a run whose halves can be compared
 DRIFT = 3  # standard errors by which the halves of runs must not differ in the mean
 APART = 2  # operations' times between two harts' starts
-LESS_COLD = 0.95  # of the cold misses of a run half as long: otherwise they do not end
+# Cold misses do not end where a run has more than this part of those of a run half as long.
+MAX_COLD_LEFT = 0.95
 COLD = 0.1  # cold misses an operation, and of all lines fetched: what is less is as if warm
 DEAR_OPS, DEAR_LINES = 600, 1200  # done and fetched by each thread in all runs: no others follow
 PACE = "pace"  # the probe
@@ -162,7 +163,7 @@ class _Count:
     fetched: int = 0  # lines
     _asked: int = 0  # runs of this length
     _times: int = 1  # as long as the first
-    _shorter_rate: float | None = None  # of a run half as long
+    _shorter_rate: float | None = None  # the rate of a run half as long
     _shorter_cold: float | None = None  # its share of cold misses
     _chosen: int = 0  # times that a length was chosen
     _points: dict[int, Point] = field(default_factory=dict)  # those that have ended, by seed
@@ -251,18 +252,18 @@ class _Count:
 
     @property
     def _unready(self) -> bool:
-        """Whether the first run of a length shows that what is steady comes later."""
+        """True if the first run of a length shows that what is steady comes later."""
         if self._times < UNSTEADY and self._short:
             return True
         return self._times < LONGEST and (self._cold or self._moves)
 
     @property
     def _cold(self) -> bool:
-        """Whether operations still fetch lines that memory has not sent before; fewer than in a run
-        half as long, for some always do."""
+        """True if operations still fetch lines that memory has not sent before, and fewer than in a
+        run half as long: some programs always fetch such lines."""
         if self._cold_share <= COLD:
             return False
-        return self._shorter_cold is None or self._cold_share < LESS_COLD * self._shorter_cold
+        return self._shorter_cold is None or self._cold_share < MAX_COLD_LEFT * self._shorter_cold
 
     @property
     def _cold_share(self) -> float:
@@ -273,8 +274,8 @@ class _Count:
 
     @property
     def _moves(self) -> bool:
-        """Whether a run half as long had another rate; or there was none, though what is rare (a
-        grace period, a scan) may begin only behind so short a warm-up."""
+        """True if a run half as long had another rate, or if there was none though operations fetch
+        few lines: what is rare (a grace period, a scan) may begin behind so short a warm-up."""
         fetched = sum(map(_fetched, self._points.values()))
         if self.runs > 1 or not self._hits or fetched < self.threads:
             return False
