@@ -182,7 +182,7 @@ def test_shared_lines_have_the_columns_of_perf(uncore):
     assert "RmtHitm" in shown
 
 
-# What `perf c2c report --stdio` prints, by its manual page: two lines, and the code that met there.
+# Output of `perf c2c report --stdio`, by its manual page: two lines, and the code that met there.
 C2C = """\
 =================================================
            Shared Data Cache Line Table

@@ -25,7 +25,7 @@ UC_PARAM(u64, slots, 64, "slots", "size of a hart's cache");
 struct counted {
   UC_ALIGNED struct spinlock lock;
   bool queued, dirty;  // on a review queue; changed since
-  int64_t references;  // as far as flushed
+  int64_t references;  // those flushed so far
   struct counted* next;
   uint64_t review_epoch;  // when to look again
 };

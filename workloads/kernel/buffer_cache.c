@@ -39,7 +39,7 @@ enum state { FREE, IN_BUFFER };
 struct page {
   UC_ALIGNED struct page* next;
   _Atomic uint64_t state;
-  uint64_t object, offset;  // what it holds
+  uint64_t object, offset;  // contents: a page of this object
 };
 
 struct buffer {
@@ -50,7 +50,7 @@ struct buffer {
 static struct task {
   UC_ALIGNED struct buffer* buffers;
   uint64_t turn;          // buffers used
-  uint64_t object_pages;  // of the object that its pages belong to now
+  uint64_t object_pages;  // pages of the object that they belong to now
   struct page** seen;     // its TLB: the neighbour's pages, null: not there
   uint64_t interrupts;
 }* all_tasks;

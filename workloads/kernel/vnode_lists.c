@@ -45,7 +45,7 @@ struct vnode {
 
 static struct lists {
   UC_ALIGNED struct spinlock lock;  // vfs_spin
-  struct link ends[2];              // of the circular lists of either state
+  struct link ends[2];              // heads of the circular lists of either state
   uint64_t length[2];
 }* lists;
 

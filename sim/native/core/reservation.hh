@@ -15,7 +15,7 @@ inline constexpr uint64_t kNoLine = ~uint64_t{0};
 struct Reservation {
   uint64_t line = kNoLine;    // reserved by its last LR
   uint64_t locked = kNoLine;  // locked by its last LR
-  Time stalls_from = 0;       // its hart waits in a wrs that ended then (C7.1); 0: it does not
+  Time stalls_from = 0;       // end of the wrs behind which its hart stalls (C7.1); 0: none
   Time tries = 0;             // when it tries again for a lock that kept it off; 0: no lock did
   bool restarts = false;      // it has met the lock of another hart of the core (C6.5)
 };

@@ -19,7 +19,7 @@ Matrix = Sequence[Sequence[float]]
 
 # ends the label of a series drawn in the colour of the simulated one
 MEASURED_SUFFIX = ", measured"
-MAX_SERIES = 10  # of one panel; of more, each has its own
+MAX_SERIES = 10  # in one panel; of more, each has its own
 MARGIN = 1.12  # above and below what is drawn
 LOG_AXIS_RATIO = 20  # a larger ratio of values is drawn on a logarithmic axis
 

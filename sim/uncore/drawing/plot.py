@@ -40,10 +40,10 @@ MARKERS = {
 }
 MAX_LABELS_INSIDE = 4  # more labels stand at the ends of their lines
 BESIDE = 2.8  # inches for them
-LABEL_LETTERS = 34  # of a line of such a label
+LABEL_LETTERS = 34  # letters in a line of such a label
 LABEL_LINE_SHARE = 0.045  # height of that line over the panel's
 SIZE = (6.8, 5.2)  # inches of a panel
-SMALL_SIZE = (3.6, 2.8)  # of many that show a series each
+SMALL_SIZE = (3.6, 2.8)  # inches of a panel, where many show a series each
 TITLE_LETTERS_PER_INCH = 8
 ROW = 3  # panels side by side; more stand in rows
 READ = 150  # cells of a grid: in no more their values can be read

@@ -25,8 +25,8 @@ from uncore.topology.schema import LINE
 from uncore.topology.units import size
 
 NS = 1000
-DIGITS = 6  # of a width
-MAX_CAPACITY = 1 << 20  # of all links, in the units of the flow
+DIGITS = 6  # digits that a width is printed with
+MAX_CAPACITY = 1 << 20  # sum of all links, in the units of the flow
 FREE = 2 * MAX_CAPACITY  # more than all bounded links together
 
 
@@ -56,7 +56,7 @@ class _Channel:
 
 
 def wires(machine: Machine) -> list[Wires]:
-    """By level, outermost first, the widest first, those without a width last."""
+    """Sorts by level, outermost first, the widest first, those without a width last."""
     points = _points(machine)
     alike: dict[tuple[str, float | None], list[float]] = defaultdict(list)
     for channel in _channels(machine):

@@ -43,9 +43,9 @@ class Subject(NamedTuple):
     article: str
     what: str
     claims: str  # their names, by spaces
-    command: str  # of uncore, without the word; empty: that of the claims
+    command: str  # arguments of uncore; empty: those of the claims
     unasked: str  # one of the group of figures
-    verdict: str  # of subjects without claims: runs, nominal, missing
+    verdict: str  # without claims: runs, nominal, missing
     note: str
 
 

@@ -61,7 +61,7 @@ class Hart:
         self.msip, self.mtimecmp = False, NEVER
         self.in_interrupt = False
         self.delaying = False
-        self.instruction = 0  # what one takes at its share of the issue width
+        self.instruction = 0  # ps that one takes at its share of the issue width
         self.pausing, self.pauses_until = False, 0  # for most of its time (H6.5)
         self.stalls_from: int | None = None  # in a wrs that ended then (C7.1)
         self.wake = Bell(self.clock)

@@ -65,7 +65,7 @@ class ProgramCode:
     """A program, of which single instructions are replaced."""
 
     program: Program
-    orders: list[InstructionOrder]  # by address
+    orders: list[InstructionOrder]  # in the order of addresses
 
     def compiled(self, weakened: Iterable[tuple[InstructionOrder, WeakInstruction]]) -> Program:
         data = bytearray(self.program.data)
