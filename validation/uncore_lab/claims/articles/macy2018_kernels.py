@@ -31,10 +31,6 @@ BRK = {
     unit="x",
     neutral=1,
     runs=BRK,
-    reason=(
-        "100 calls of a task end before the last task has started, and Linux's tasks meet"
-        " nowhere: in lockstep, where all start together, it is 27"
-    ),
 )
 def brk_linux(linux: Curve, freebsd12: Curve) -> float:
     return linux.at(128).throughput / freebsd12.at(128).throughput

@@ -178,6 +178,7 @@ BACKLOG_SETTINGS: dict[str, str | int] = {"epoch": "10ms", "gap": "20us", "ops":
     expected=because(
         10, 30, "10 ms is one epoch; the algorithm waits for two and the rest of a third"
     ),
+    fitted=["epoch"],
     unit="ms",
     runs={
         "packets": Run(
