@@ -14,6 +14,7 @@ NO_FUNCTION = {
     "C6.8": "follows from the others",
     "H1.5": "the hart library, which both engines have, does it",
     "H9.5": "neither translates addresses, nor runs programs of Linux, here",
+    "I5.3": "memory's first words tell the program (uncore.engine.initial_memory)",
     "S1": "harts never sleep here",
     "S2": "cores never run ahead here",
     "W2.1": "the steady state is found in the spans that an engine gives (uncore.result.steady)",
@@ -35,7 +36,9 @@ TWO_SIDES = {
     "T2.3": {"time", "interrupts"},  # a line; a register
     "C1": {"client", "caches"},  # the rules of every client, and those of a core
     "C3.1": {"client", "caches"},
+    "C7.1": {"port", "hart"},  # is there a reservation to wait for; the wait
     "C9.2": {"contended", "entry"},  # hearing of contention; telling it
+    "H6.5": {"hart", "core"},  # a hart that pauses most of its time; the siblings' shares
     "R3": {"children", "writeback"},  # children to ask; account to charge
     "R4": {"client", "grants"},  # the owner, the resolver
     "R5.1": {"children", "transaction"},  # requests to complete; moment of closing

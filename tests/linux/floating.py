@@ -13,9 +13,9 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path
 
+from tests.isa.floating_variants import Variant, variants
 from tests.isa.ieee import DOUBLE, SINGLE
 from tests.isa.operands import rows
-from tests.isa.test_floating import Variant, variants
 from tests.linux.programs import BARE, HERE
 
 from uncore.program import Program, compile_for_linux

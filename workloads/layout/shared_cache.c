@@ -17,7 +17,7 @@
 #include "loop.h"
 #include "uncore.h"
 
-UC_WORKLOAD("Two threads that talk share a cache, or have one each: small and large working sets");
+UC_WORKLOAD("Two threads that talk share a cache or have one each; small or large sets");
 UC_PARAM(u64, lines, 64, "lines", "of a thread's own working set, 64 bytes each");
 UC_PARAM(u64, message, 4, "lines", "that a thread passes to its partner in each round");
 

@@ -19,7 +19,7 @@
 #include "scheduler.h"
 #include "uncore.h"
 
-UC_WORKLOAD("Frames for a protocol thread that preempts the driver, or waits for the burst's end");
+UC_WORKLOAD("Frames for a protocol thread that preempts the driver or waits for its burst");
 enum policy { POLICY_AGGREGATE, POLICY_PREEMPT };
 UC_PARAM(choice, policy, POLICY_AGGREGATE, "aggregate|preempt", "when the protocol's thread runs");
 UC_PARAM(u64, burst, 6, "frames", "that the driver finds at a time");

@@ -151,25 +151,6 @@ class Hart:
         """H6.2: not while it waits for memory or sleeps in wfi, but while it waits for a lock."""
         return self.mode in ("running", "barred")
 
-    def paused(self) -> None:
-        """H6.5: a pause that begins soon after the last one: the hart pauses most of its time."""
-        self.pausing |= self.clock.now < self.pauses_until
-        self.pauses_until = self.isa.clock + self.core.costs.pause
-
-    def stall_shortly(self) -> None:
-        """C7.1: a wrs.sto lasts as long as a pause does."""
-        self.stalls_from = self.isa.clock
-        self.isa.clock = max(self.isa.clock, self.clock.now + self.core.costs.pause)
-        self.pausing, self.pauses_until = True, self.isa.clock
-
-    def end_stall(self) -> None:
-        """C7.1: a wrs ends; H6.5: its hart takes its share with its next instruction."""
-        if self.stalls_from is not None:
-            self.isa.clock = max(self.stalls_from, self.clock.now)
-            self.stalls_from = None
-            self.pausing, self.pauses_until, self.mode = True, self.isa.clock, "running"
-            self.wake.ring()
-
     def answered(self, value: Value, cost: int) -> None:
         """H6.3: what it waited for has been done; the instruction retires at the present share."""
         if self.weak and self.pending and self.asked and self.pending.is_amo:
@@ -179,6 +160,11 @@ class Hart:
         self.isa.resume(*(value if isinstance(value, tuple) else (value,)))
         self.core.share()
         self.wake.ring()
+
+    def paused(self) -> None:
+        """H6.5: a pause that begins soon after the last one: the hart pauses most of its time."""
+        self.pausing |= self.clock.now < self.pauses_until
+        self.pauses_until = self.isa.clock + self.core.costs.pause
 
     # ---- markers ---------------------------------------------------------------------------------
 
@@ -216,6 +202,22 @@ class Hart:
         """H7: an interrupt that is to be taken ends it."""
         if self.delaying and self.isa.interruptible:
             self.isa.clock = min(self.isa.clock, self.clock.now)
+            self.wake.ring()
+
+    # ---- waiting for a reservation's loss --------------------------------------------------------
+
+    def stall_shortly(self) -> None:
+        """C7.1: a wrs.sto lasts as long as a pause does."""
+        self.stalls_from = self.isa.clock
+        self.isa.clock = max(self.isa.clock, self.clock.now + self.core.costs.pause)
+        self.pausing, self.pauses_until = True, self.isa.clock
+
+    def end_stall(self) -> None:
+        """C7.1: a wrs ends; H6.5: its hart takes its share with its next instruction."""
+        if self.stalls_from is not None:
+            self.isa.clock = max(self.stalls_from, self.clock.now)
+            self.stalls_from = None
+            self.pausing, self.pauses_until, self.mode = True, self.isa.clock, "running"
             self.wake.ring()
 
     # ---- interrupts ------------------------------------------------------------------------------
