@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.cli.conftest import Command
 
 import uncore as api
@@ -138,19 +139,21 @@ def searched(
     fetched: float = 1.0,
     seeds: tuple[int, ...] = (1, 2, 3),
     cold: Callable[[int], int] = lambda ns: 0,
+    steady: Callable[[int], bool] = lambda ns: True,
 ) -> tuple[Estimate, list[int], Job]:
     """A search; the runs of each round; and its job.
 
     A run with a seed that lasts so long has the rate `rate(seed, ns)`, in operations a us, and
     becomes slower by `apart(seed, ns)`.  An operation fetches so many lines; `cold(ns)` of all are
-    lines that no core has had."""
+    lines that no core has had.  Where it is not `steady(ns)`, it has no steady state."""
     job = make_job("ring:8", "lock/mcs", [threads], within="5%", seeds=seeds)
     plan, rounds = enough.plan(job), []
     while asked := plan.asks():
         rounds.append(len(asked))
         for point in asked:
             ns, seed = int(dict(point.parameters)["duration"].removesuffix("ns")), point.seed or 0
-            plan.take(*run(point, ns, rate(seed, ns), apart(seed, ns), fetched, cold(ns)))
+            made, observed = run(point, ns, rate(seed, ns), apart(seed, ns), fetched, cold(ns))
+            plan.take(made if steady(ns) else replace(made, steady=None), observed)
     found, estimated = plan.ended()
     return estimated[0], rounds, found
 
@@ -269,6 +272,27 @@ def test_one_or_two_seeds_are_as_many_runs_of_a_searched_length_and_no_interval(
 def test_without_a_steady_state_runs_become_longer_and_rates_are_of_whole_runs() -> None:
     estimated, rounds, _ = searched(lambda seed, ns: 0.0)
     assert estimated.throughput == 0 and len(rounds) > 3
+
+
+def test_search_of_few_threads_goes_on_until_runs_have_a_steady_state() -> None:
+    """It may cost what one of MIN_BUDGET_THREADS threads may."""
+    first = 96 * 4 * 10 // 2  # ns
+    for times, has_steady in ((16, True), (64, True), (128, False)):
+        late = times * first
+        estimated, _, job = searched(
+            lambda seed, ns: 100.0,
+            fetched=2.0,
+            steady=lambda ns, late=late: ns >= late or ns == enough.BRIEF_NS,
+        )
+        assert estimated.operations > enough.DEAR_OPS * 4
+        assert (job.lengths[0].duration >= late) == has_steady
+
+
+def test_runs_end_before_the_limits_of_runs_do() -> None:
+    for fetched in (0.001, 1.0):
+        _, _, job = searched(lambda seed, ns: 1e-4, fetched=fetched)  # an operation in 10 ms
+        length = job.lengths[0]
+        assert 128 < length.duration / 1e6 <= 150 and length.warmup < 10**8
 
 
 def test_harts_start_no_further_apart_than_two_operations_and_the_machine_say() -> None:

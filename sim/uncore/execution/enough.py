@@ -50,6 +50,8 @@ RUNS = (3, 6, 9, 17)  # of a length
 FLOOR = 2  # no interval is narrower than a part in so many of what was asked
 BIAS = 4  # a run twice as long must not differ by more than a part in so many of what was asked
 LEAST_OPS, LEAST_OPS_EACH = 128, 2  # of what is measured of a run: in all, and of each thread
+# A run of this length and its warm-up end before --max-time and --watchdog give it up.
+MAX_MEASURED_NS = 150_000_000
 LEAST_FETCHED = 96  # lines, by each thread
 LEAST_HITS_NS = 20_000  # where operations fetch few lines: many of them cost little
 FEW_FETCHED = 0.5  # lines an operation
@@ -66,6 +68,8 @@ APART = 2  # operations' times between two harts' starts
 MAX_COLD_LEFT = 0.95
 COLD = 0.1  # cold misses an operation, and of all lines fetched: what is less is as if warm
 DEAR_OPS, DEAR_LINES = 600, 1200  # done and fetched by each thread in all runs: no others follow
+# A search of fewer threads may cost as much as one of so many until its runs have a steady state.
+MIN_BUDGET_THREADS = 64
 PACE = "pace"  # the probe
 
 
@@ -210,16 +214,16 @@ class _Count:
         elif self._chosen < CHOICES and self._longer_wanted:
             self._chosen += 1
             self._begin(self._choice)
-        elif self._unready and not self._dear:
+        elif self._unready:
             self._longer(2)
         elif self.runs < self._first_runs:
             self._more()
         elif self._few_asked:
             return
-        elif self._drifts and self._times < LONGEST and not self._dear:
+        elif self._drifts and self._times < LONGEST and self._may_double and not self._dear:
             self._longer(2)
         elif not self._narrow() and not self._dear:
-            longer = self._times * self._wanted <= LONGEST
+            longer = self._may_double and self._times * self._wanted <= LONGEST
             if self.runs < RUNS[-1] and (not longer or self._narrow(further=1)):
                 self._more()
             elif longer:
@@ -238,6 +242,7 @@ class _Count:
         else:
             each = LEAST_FETCHED * point.ops / max(1, _fetched(point))
             ops = max(ops, ceil(each * self.threads))
+        ops = min(ops, ceil(1000 * MAX_MEASURED_NS / took))
         late = start * self.threads
         warmup = late + max(WARM_OPS_EACH * self.threads, ops // GROWS) * took
         unclocked = max(1, ops // self.threads)
@@ -252,10 +257,13 @@ class _Count:
 
     @property
     def _unready(self) -> bool:
-        """True if the first run of a length shows that what is steady comes later."""
+        """True if runs of a length show that what is steady comes later, and longer ones can be
+        had."""
+        if not self._may_double:
+            return False
         if self._times < UNSTEADY and self._short:
-            return True
-        return self._times < LONGEST and (self._cold or self._moves)
+            return not self._costs_as(max(self.threads, MIN_BUDGET_THREADS))
+        return self._times < LONGEST and (self._cold or self._moves) and not self._dear
 
     @property
     def _cold(self) -> bool:
@@ -294,8 +302,11 @@ class _Count:
     @property
     def _dear(self) -> bool:
         """Whether the runs so far have cost what a search may cost."""
-        dear_ops, dear_lines = DEAR_OPS * self.threads, DEAR_LINES * self.threads
-        return self.operations >= dear_ops and self.fetched >= dear_lines
+        return self._costs_as(self.threads)
+
+    def _costs_as(self, threads: int) -> bool:
+        """True if the runs so far have cost what a search of so many threads may cost."""
+        return self.operations >= DEAR_OPS * threads and self.fetched >= DEAR_LINES * threads
 
     @property
     def _few_asked(self) -> bool:
@@ -313,6 +324,10 @@ class _Count:
         more = next(runs for runs in RUNS if runs > self.runs or runs == RUNS[-1])
         first = self._first_runs
         self.length = self.length._replace(runs=first if self.runs < first else more)
+
+    @property
+    def _may_double(self) -> bool:
+        return 2 * self.length.duration <= MAX_MEASURED_NS
 
     def _longer(self, times: int) -> None:
         self._times *= times

@@ -102,10 +102,11 @@ def say_contradictions(rows: Sequence[Row]) -> None:
     for row in filter(contradicts, rows):
         threads, share = row["threads"], row["accounted"]
         short = " and no steady state" if row["steady_ps"] is None else ""
+        searched = "" if "level" in row else "leave --set ops= out, or "
         say(
             f"! {threads} threads: ops/s times what an operation takes accounts for"
             f" {share * threads:.3g} of them{short}: too little was measured while all took part"
-            " (W3); leave --set ops= out, or write --set duration=1ms --set warmup=1ms"
+            f" (W3); {searched}write --set duration=1ms --set warmup=1ms"
         )
 
 
