@@ -1,3 +1,3 @@
 """The version: a module without imports, so that every layer may ask for it."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
