@@ -1,5 +1,7 @@
 """Does a start run as it is, and is nobody's file overwritten?"""
 
+import json
+
 import pytest
 
 
@@ -14,6 +16,14 @@ def test_machine_that_is_written_is_one(uncore, tmp_path, monkeypatch):
     assert uncore("new", "machine", "mine.toml").status == 0
     shown = uncore("show", "mine.toml")
     assert shown.status == 0 and "16 cores, 16 harts, 2 memory nodes" in shown.out
+
+
+def test_schema_that_is_written_knows_the_keys(uncore, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written = uncore("new", "schema", "machine.schema.json")
+    assert written.status == 0 and "#:schema ./machine.schema.json" in written.out
+    schema = json.loads((tmp_path / "machine.schema.json").read_text())
+    assert "store_buffer" in schema["properties"]["core"]["properties"]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
-"""A start for something of one's own: a file, with comments, that runs as it is."""
+"""A start for something of one's own: a file, with comments, that runs as it is; and the schema of
+machine files, by which editors complete keys."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,17 +14,30 @@ from uncore.drawing.table import say
 from uncore.job.option_values import check_outputs
 from uncore.support.output_files import write_whole
 from uncore.support.output_kinds import OutputKind
+from uncore.topology.json_schema import json_schema
 
 STARTS = Path(__file__).parents[1] / "starts"
-NEXT = {"lock": "uncore run graviton2 {} --threads 1,2..64", "machine": "uncore show {}"}
+ENDINGS = {"lock": ".c", "machine": ".toml", "schema": ".json"}
+NEXT = {
+    "lock": "a lock that runs as it is; change it. Now: uncore run graviton2 {} --threads 1,2..64",
+    "machine": "a machine that runs as it is; change it. Now: uncore show {}",
+    "schema": "with this first line of a machine file, an editor completes keys:\n#:schema ./{}",
+}
 
 
 def new(
-    what: Annotated[Literal["lock", "machine"], Parameter(help="what it is to be")],
-    file: Annotated[Path, Parameter(help="the file: .c of a lock, .toml of a machine")],
+    what: Annotated[Literal["lock", "machine", "schema"], Parameter(help="what it is to be")],
+    file: Annotated[
+        Path, Parameter(help="the file: .c of a lock, .toml of a machine, .json of the schema")
+    ],
 ) -> int:
-    (start,) = STARTS.glob(f"{what}.*")
-    check_outputs({"FILE": file}, {"FILE": OutputKind(f"a {what}", {start.suffix: None})})
-    write_whole(file, start.read_text().replace("THIS_FILE", str(file)))
-    say(f"{file}: a {what} that runs as it is; change it. Now: {NEXT[what].format(file)}")
+    check_outputs({"FILE": file}, {"FILE": OutputKind(f"a {what}", {ENDINGS[what]: None})})
+    write_whole(file, _text(what).replace("THIS_FILE", str(file)))
+    say(f"{file}: {NEXT[what].format(file)}")
     return OK
+
+
+def _text(what: str) -> str:
+    if what == "schema":
+        return json.dumps(json_schema(), indent=1) + "\n"
+    return (STARTS / what).with_suffix(ENDINGS[what]).read_text()

@@ -1,0 +1,99 @@
+"""The JSON Schema of machine files: editors complete keys by it, and say what a number is.
+
+    json_schema()    the schema (draft 7, which Taplo and VS Code's "Even Better TOML" read)
+
+It says less than `uncore show` checks: names that a file gives itself (levels, kinds, clocks) are
+free, and numbers that depend on each other are not compared.
+Invariant: whatever it refuses, reading the file refuses.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from uncore.topology.keys import ANY, BELOW, KEYS, LEVEL
+from uncore.topology.schema import MAX_COUNT, Form, Key
+
+Schema = dict[str, Any]
+TEXT: Schema = {"type": "string"}
+NUMBER_OR_TEXT: Schema = {"type": ["number", "string"]}  # any form may be written as a text
+EXAMPLES = {
+    Form.DURATION: ["12ns", "9cy", "3cy + 12ns"],
+    Form.FREQUENCY: ["3.2GHz"],
+    Form.RATE: ["32B/cy", "40GB/s"],
+    Form.SIZE: ["512KiB"],
+}
+# Keys whose texts stand for a table (shorthand.py), and how they are written.
+SHORT_FORMS = {
+    f"{LEVEL}.join": "KIND [WxH] [LATENCY] [WIDTH]: crossbar 9cy 32B/cy",
+    f"{LEVEL}.data": "POLICY SIZE WAYS [LATENCY]: victim 8MiB 16-way 10cy",
+    "core.l1": "SIZE WAYS LATENCY: 32KiB 8-way 4cy",
+    "core.l2": "SIZE WAYS LATENCY: 512KiB 8-way 12cy, or none",
+    "memory.cache": "SIZE WAYS LATENCY: 8MiB 16-way 15ns",
+}
+OF_KINDS = {"core", LEVEL, "memory"}  # tables that may have one of a kind's own (kinds.py)
+
+
+def json_schema() -> Schema:
+    about = "Written by `uncore new schema`; topologies/README.md tells how a file is written."
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "A machine of uncore",
+        "description": about,
+        **_table(""),
+    }
+
+
+def _table(name: str) -> Schema:
+    """The schema of a table of keys and tables."""
+    below = {last: f"{name}.{last}".removeprefix(".") for last in sorted(BELOW[name])}
+    properties = {last: _node(path) for last, path in below.items() if last not in ANY}
+    # `source` in any table holds for the numbers below it.
+    properties.setdefault("source", TEXT)
+    free = next((_node(path) for last, path in below.items() if last in ANY), False)
+    if name in OF_KINDS:
+        free = {"type": "object", "description": "what differs in parts of this kind ([kinds])"}
+    return {"type": "object", "properties": properties, "additionalProperties": free}
+
+
+def _node(name: str) -> Schema:
+    if name not in BELOW:
+        return _value(KEYS[name])
+    if name not in SHORT_FORMS:
+        return _table(name)
+    short = {"type": "string", "description": SHORT_FORMS[name]}
+    return {"anyOf": [short, _valued(short), _table(name)]}
+
+
+def _value(key: Key) -> Schema:
+    described = f"{key.about or key.name} ({_written(key)})"
+    if key.form is Form.TEXT:
+        return {"description": described}  # a text, a list or a map, as the key has it
+    plain = _plain(key)
+    return {"description": described, "anyOf": [plain, _valued(plain)]}
+
+
+def _valued(plain: Schema) -> Schema:
+    """A number with its own source, and the interval in which the real machine's lies."""
+    ends = {"type": "array", "items": NUMBER_OR_TEXT, "minItems": 2, "maxItems": 2}
+    return {
+        "type": "object",
+        "properties": {"value": plain, "source": TEXT, "interval": ends},
+        "required": ["value"],
+        "additionalProperties": False,
+    }
+
+
+def _plain(key: Key) -> Schema:
+    if key.words:
+        return {"enum": list(key.words)}
+    examples = {"examples": EXAMPLES[key.form]} if key.form in EXAMPLES else {}
+    return NUMBER_OR_TEXT | examples
+
+
+def _written(key: Key) -> str:
+    form = " or ".join(key.words) if key.words else key.form.value
+    if key.form is Form.COUNT and key.high < MAX_COUNT:
+        form = f"{key.low} to {key.high}"
+    absent = f"default {key.default}" if key.default is not None else key.absent
+    return f"{form}; {absent or 'must be given'}"

@@ -1,0 +1,63 @@
+"""Does the schema of machine files allow what may be written, and nothing that is a slip?"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft7Validator
+
+from uncore.cli.commands.new import STARTS
+from uncore.support.paths import TOPOLOGIES
+from uncore.topology.json_schema import json_schema
+from uncore.topology.keys import KEYS
+
+SCHEMA = json_schema()
+FILES = [*sorted(TOPOLOGIES.rglob("*.toml")), STARTS / "machine.toml"]
+
+
+def is_allowed(text: str) -> bool:
+    return bool(Draft7Validator(SCHEMA).is_valid(tomllib.loads(text)))
+
+
+def test_schema_is_one() -> None:
+    Draft7Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_shipped_machine_file_is_allowed(file: Path) -> None:
+    assert is_allowed(file.read_text())
+
+
+@pytest.mark.parametrize(
+    "slip",
+    [
+        'protocl = "mesi"',
+        'protocol = "mesy"',
+        '[core]\nhodl = "5cy"',
+        '[core.l1]\nsise = "32KiB"',
+        '[memory]\nlatncy = "80ns"',
+        '[socket.resolver]\nknows = "nothing"',
+        '[socket.join]\nkind = "rings"',
+        '[core]\nhold = { value = "5cy", sorce = "a guess" }',
+        "[interrupt]\nmulticast = true",
+    ],
+)
+def test_a_slip_is_refused(slip: str) -> None:
+    assert not is_allowed(slip)
+
+
+def test_every_key_is_described_where_it_stands() -> None:
+    for name, key in KEYS.items():
+        at: Any = SCHEMA
+        for part in name.split("."):
+            tables = [at, *at.get("anyOf", ())]
+            at = next(
+                table
+                for table in tables
+                if "properties" in table and "value" not in table["properties"]
+            )
+            at = at["properties"].get(part) or at["additionalProperties"]
+        assert key.about in at.get("description", key.about), name
