@@ -17,6 +17,7 @@ from uncore.execution import enough
 from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.result import load
+from uncore.result.repeats import rate as rate_of
 from uncore.result.schema import Estimate, Point
 from uncore.result.steady import Pace
 
@@ -64,6 +65,13 @@ def test_private_counters_of_64_threads_are_two_hundred_times_as_fast_as_a_share
     longer = ("--set", "duration=200us", "--set", "warmup=20us", "--set", "unclocked=1000")
     (long,) = json.loads(uncore(*COUNTERS, *longer, "--json").out)["rows"]
     assert row["ratio"] == pytest.approx(long["ratio"], rel=0.05) and row["ratio"] > 150
+
+
+def test_search_goes_on_until_random_structures_have_come_from_memory() -> None:
+    """Each of 512 lines comes once, and operations fetch nothing else."""
+    (found,) = api.run("graviton2", "lock/granularity", [1], within="5%").estimated
+    long = api.run("graviton2", "lock/granularity", [1], seeds=[1], ops=20000, warmup="200us")
+    assert found.throughput == pytest.approx(rate_of(long.points[0]), rel=0.05)
 
 
 def test_a_row_whose_rate_contradicts_its_times_is_marked(uncore: Command) -> None:

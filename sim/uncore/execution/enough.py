@@ -64,11 +64,11 @@ BRIEF_NS, GROWS = 10_000, 4  # the first run of all; times as long as one is the
 TURNS = 8  # of each hart in a run whose halves can be compared
 DRIFT = 3  # standard errors by which the halves of runs must not differ in the mean
 APART = 2  # operations' times between two harts' starts
-# Cold misses do not end where a run has more than this part of those of a run half as long.
+# Cold misses do not end where an operation has more than this part of those in a run half as long.
 MAX_COLD_LEFT = 0.95
-COLD = 0.1  # cold misses an operation, and of all lines fetched: what is less is as if warm
+MAX_WARM_PART = 0.1  # cold misses an operation, and of all lines fetched: fewer are as if warm
 DEAR_OPS, DEAR_LINES = 600, 1200  # done and fetched by each thread in all runs: no others follow
-# A search of fewer threads may cost as much as one of so many until its runs have a steady state.
+# A search of fewer threads may cost as much as one of so many until its runs are steady and warm.
 MIN_BUDGET_THREADS = 64
 PACE = "pace"  # the probe
 
@@ -168,7 +168,7 @@ class _Count:
     _asked: int = 0  # runs of this length
     _times: int = 1  # as long as the first
     _shorter_rate: float | None = None  # the rate of a run half as long
-    _shorter_cold: float | None = None  # its share of cold misses
+    _shorter_cold: float | None = None  # its cold misses for an operation
     _chosen: int = 0  # times that a length was chosen
     _points: dict[int, Point] = field(default_factory=dict)  # those that have ended, by seed
     _paces: dict[int, Pace] = field(default_factory=dict)
@@ -261,24 +261,27 @@ class _Count:
         had."""
         if not self._may_double:
             return False
-        if self._times < UNSTEADY and self._short:
+        if (self._times < UNSTEADY and self._short) or (self._times < LONGEST and self._cold):
             return not self._costs_as(max(self.threads, MIN_BUDGET_THREADS))
-        return self._times < LONGEST and (self._cold or self._moves) and not self._dear
+        return self._times < LONGEST and self._moves and not self._dear
 
     @property
     def _cold(self) -> bool:
         """True if operations still fetch lines that memory has not sent before, and fewer than in a
         run half as long: some programs always fetch such lines."""
-        if self._cold_share <= COLD:
+        lines, misses = sum(map(_fetched, self._points.values())), self._cold_misses
+        if misses <= MAX_WARM_PART * max(1, lines / max(1, self._ops)):
             return False
-        return self._shorter_cold is None or self._cold_share < MAX_COLD_LEFT * self._shorter_cold
+        return self._shorter_cold is None or misses < MAX_COLD_LEFT * self._shorter_cold
 
     @property
-    def _cold_share(self) -> float:
-        """Cold misses for an operation, or for a fetched line where those are more."""
-        points = self._points.values()
-        lines, ops = sum(map(_fetched, points)), sum(point.ops for point in points)
-        return sum(pace.cold_misses for pace in self._paces.values()) / max(lines, ops, 1)
+    def _ops(self) -> int:
+        return sum(point.ops for point in self._points.values())
+
+    @property
+    def _cold_misses(self) -> float:
+        """Cold misses for an operation."""
+        return sum(pace.cold_misses for pace in self._paces.values()) / max(1, self._ops)
 
     @property
     def _moves(self) -> bool:
@@ -331,7 +334,7 @@ class _Count:
 
     def _longer(self, times: int) -> None:
         self._times *= times
-        self._shorter_rate, self._shorter_cold = self._ordered()[0], self._cold_share
+        self._shorter_rate, self._shorter_cold = self._ordered()[0], self._cold_misses
         length = self.length
         longer = {"ops": times * length.ops, "duration": times * length.duration}
         self._begin(length._replace(**longer, warmup=times * length.warmup, runs=1))

@@ -1,12 +1,13 @@
 """Counts how often a stated interval holds, against runs 50 times as long.
 
-    python -m uncore_lab.validate.intervals [--renew] [--only WORD] [--times N]
+    python -m uncore_lab.validate.intervals [--renew] [--only WORD] [--threads 1,16] [--times N]
 
 Each workload whose length can be searched is run on each machine as `uncore run` does it unasked.
 The truth is the median rate of TRUTHS runs, with other seeds, that together are TIMES as long: a
 queue lock's order of threads stays for a whole run.  A row is `inside` where the stated interval
 holds it; 95 of 100 should.  It is `marked` where its rate contradicts its times (W3), or where the
-interval is wider than asked.
+interval is wider than asked.  `--renew` writes each row once it is there; those that are not asked
+for stay.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from uncore.job.job import Length
 from uncore.report.spread import contradicts
 from uncore.result import to_medians
 from uncore.result.repeats import repeats
-from uncore_lab.results.table import Table, save
+from uncore_lab.results.table import Table, load, save
 
 MACHINES = ("x6130x2", "epyc7601x2", "graviton2", "ccx:2x4")
 THREADS = (1, 16, 64)
@@ -53,14 +54,16 @@ def questions(word: str = "") -> Iterator[tuple[str, str]]:
                 yield machine, workload.name
 
 
-def rows(machine: str, workload: str, times: int = TIMES) -> Iterator[Row]:
+def rows(
+    machine: str, workload: str, times: int = TIMES, threads: Sequence[int] = THREADS
+) -> Iterator[Row]:
     """The answers that come unasked, at all thread counts there is room for, beside long runs."""
     job = make_job(machine, workload, [1], seeds=usual_seeds("native"))
-    room = sorted({min(threads, len(job.harts)) for threads in THREADS})
+    room = sorted({min(count, len(job.harts)) for count in threads})
     if refused(job):
         return
-    for threads in room:
-        searched = within_unasked(replace(job, threads=(threads,)))
+    for count in room:
+        searched = within_unasked(replace(job, threads=(count,)))
         result = execute([searched])[0]
         (row,) = to_medians([result])
         length = Length(*result.job["lengths"][0])
@@ -75,7 +78,7 @@ def rows(machine: str, workload: str, times: int = TIMES) -> Iterator[Row]:
         yield {
             "machine": machine,
             "workload": workload,
-            "threads": threads,
+            "threads": count,
             "throughput": row["throughput"],
             "low_pct": round(100 * (low / row["throughput"] - 1), 2),
             "high_pct": round(100 * (high / row["throughput"] - 1), 2),
@@ -86,6 +89,17 @@ def rows(machine: str, workload: str, times: int = TIMES) -> Iterator[Row]:
         }
 
 
+def save_with_others(found: Sequence[Row]) -> None:
+    """Writes the rows, beside those on file that are not among them."""
+    new, kept = table(found).lines, table(load("intervals")).lines
+    save(table([line for _, line in sorted({**kept, **new}.items(), key=_place)]))
+
+
+def _place(of: tuple[tuple[str, ...], Row]) -> tuple[int, str, int]:
+    machine, workload, threads = of[0]
+    return MACHINES.index(machine), workload, int(threads)
+
+
 def table(found: Sequence[Row]) -> Table:
     return Table("intervals", ("machine", "workload", "threads"), found)
 
@@ -94,17 +108,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", default="", help="pairs whose names have this word")
     parser.add_argument("--times", type=int, default=TIMES, help="times as long is the truth")
+    parser.add_argument("--threads", default="1,16,64", help="thread counts, where there is room")
     parser.add_argument("--renew", action="store_true", help="write validation/results")
     chosen = parser.parse_args()
+    threads = [int(count) for count in chosen.threads.split(",")]
     found: list[Row] = []
     for machine, workload in questions(chosen.only):
-        for row in rows(machine, workload, chosen.times):
+        for row in rows(machine, workload, chosen.times, threads):
             found.append(row)
             print(*row.values(), file=sys.stderr, flush=True)
+            if chosen.renew:
+                save_with_others([row])
     inside = sum(row["inside"] for row in found)
     emit(found, False, COLUMNS, f"{inside} of {len(found)} intervals hold")
-    if chosen.renew:
-        save(table(found))
     return 0
 
 

@@ -21,7 +21,7 @@ ENDINGS = {"lock": ".c", "machine": ".toml", "schema": ".json"}
 NEXT = {
     "lock": "a lock that runs as it is; change it. Now: uncore run graviton2 {} --threads 1,2..64",
     "machine": "a machine that runs as it is; change it. Now: uncore show {}",
-    "schema": "with this first line of a machine file, an editor completes keys:\n#:schema ./{}",
+    "schema": "with this first line of a machine file, an editor completes keys:\n#:schema {}",
 }
 
 
@@ -33,7 +33,7 @@ def new(
 ) -> int:
     check_outputs({"FILE": file}, {"FILE": OutputKind(f"a {what}", {ENDINGS[what]: None})})
     write_whole(file, _text(what).replace("THIS_FILE", str(file)))
-    say(f"{file}: {NEXT[what].format(file)}")
+    say(f"{file}: {NEXT[what].format(_named(what, file))}")
     return OK
 
 
@@ -41,3 +41,8 @@ def _text(what: str) -> str:
     if what == "schema":
         return json.dumps(json_schema(), indent=1) + "\n"
     return (STARTS / what).with_suffix(ENDINGS[what]).read_text()
+
+
+def _named(what: str, file: Path) -> str:
+    """The file as commands name it; as a schema's directive does, beside the machine file."""
+    return f"./{file}" if what == "schema" and not file.is_absolute() else str(file)
