@@ -228,18 +228,25 @@ def identity(name: str, engine_options: EngineOptions = NO_OPTIONS) -> list[str]
 
 def usable(
     name: str, probes: Probes = frozenset(), engine_options: EngineOptions = NO_OPTIONS
-) -> None:
-    """A UserError that says what to install or which probe it has not, where it is not usable."""
+) -> str:
+    """The engine, in one line; a UserError that says what to install or which probe it has not,
+    where it is not usable.
+    """
     if what := missing(name, engine_options):
         raise UserError(f"engine '{name}' cannot run here: {what}")
     for probe in sorted(probes - load(name).PROBES):
         has = [other for other in names() if probe in load(other).PROBES]
         raise UserError(f"engine '{name}' has no probe '{probe}'; write {' or '.join(has)}")
+    return about(name, engine_options)
 
 
 def draws(name: str) -> bool:
     """True if the engine leaves anything to chance (section V of docs/model.md)."""
     return "chance" in load(name).CAN
+
+
+def has_probe(name: str, probe: str) -> bool:
+    return probe in load(name).PROBES
 
 
 def refuse_slow(job: Job) -> None:
