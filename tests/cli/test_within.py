@@ -17,7 +17,7 @@ from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.result import load
 from uncore.result.schema import Estimate, Point
-from uncore.result.steady import Pace
+from uncore.support.steady import Pace
 
 JOB = ("run", "ring:8", "lock/mcs", "--threads", "1,8")
 COUNTERS = ("compare", "x6130x2", "counter/atomic", "counter/percpu", "--threads", "64")

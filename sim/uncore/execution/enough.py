@@ -38,7 +38,7 @@ from uncore.job import Job
 from uncore.job.job import Length
 from uncore.result.repeats import rate
 from uncore.result.schema import Estimate, Point
-from uncore.result.steady import Pace, halves_apart, interval
+from uncore.support.steady import Pace, halves_apart, interval
 
 RUNS = (3, 6, 9, 17)  # of a length
 FLOOR = 2  # no interval is narrower than a part in so many of what was asked

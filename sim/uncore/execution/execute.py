@@ -32,7 +32,7 @@ from uncore.execution.pool import Heard, Workers
 from uncore.execution.saved_points import SavedPoint, Store, key
 from uncore.job import Job
 from uncore.result.observed import Observed
-from uncore.result.schema import Host, Outcome, Point, Result
+from uncore.result.schema import Host, Outcome, Point, Result, told
 from uncore.support.version import __version__
 
 # called with a job and the observations of a point, by observer
@@ -236,7 +236,7 @@ def _finished(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Fi
         observed = fields.pop("observed", observed)
         if job.seed is not None:
             fields["seed"] = job.seed
-        point = msgspec.convert(fields, Point)
+        point = told(job.engine, fields)
     except GuestError as error:
         point = error
     except KeyboardInterrupt as stopped:
