@@ -41,15 +41,15 @@ from uncore.job import Job
 from uncore.job.schema import options
 from uncore.program import Program
 from uncore.report import chart, curve, objects, workload
-from uncore.report import explore as fronts
-from uncore.report import whatif as changes
 from uncore.report.objects import Lines
 from uncore.result import Result, Results, files, frame
 from uncore.result.frame import Framed
 from uncore.study import explore as exploration
 from uncore.study import matrix as matrices
 from uncore.study import whatif as counterfactual
+from uncore.study import whatif_report as changes
 from uncore.study.explore import Exploration
+from uncore.study.explore import report as fronts
 from uncore.study.explore.plan import ExplorationPlan
 from uncore.study.matrix import Matrix, Sample
 from uncore.study.whatif import Kind, WhatIf

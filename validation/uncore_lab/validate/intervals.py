@@ -17,11 +17,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from uncore import program
+from uncore.drawing.spread import contradicts
 from uncore.drawing.table import Column, Row, emit
 from uncore.execution.execute import execute
 from uncore.execution.request import make_job
 from uncore.job.job import Length
-from uncore.report.spread import contradicts
 from uncore.result import to_medians
 from uncore.result.repeats import repeats
 from uncore_lab.results.table import Table, save

@@ -44,7 +44,6 @@ from uncore.job.option_values import check_outputs, is_workload
 from uncore.program import Program
 from uncore.report import beside as beside_report
 from uncore.report import c2c, objects
-from uncore.report import compare as compare_report
 from uncore.report import conflicts as conflicts_report
 from uncore.report import costs as costs_report
 from uncore.report import scaling as scaling_report
@@ -54,6 +53,7 @@ from uncore.result.frame import write_csv
 from uncore.result.observed import Shared
 from uncore.result.scaling import analyse
 from uncore.result.sharing import costs as costs_of
+from uncore.study.compare import comparison_report as compare_report
 from uncore.study.compare import results as comparing
 
 
@@ -227,9 +227,9 @@ def _both(results: Sequence[Result], said: Sequence[str]) -> str:
 
 def _report(path: Path | None, comparison: comparing.Comparison) -> None:
     if path:
-        from uncore.report import document  # noqa: PLC0415 (slow to load)
+        from uncore.study import documents  # noqa: PLC0415 (slow to load)
 
-        document.of_comparison(path, comparison, command())
+        documents.of_comparison(path, comparison, command())
         note(f"report: {path}")
 
 

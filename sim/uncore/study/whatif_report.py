@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from uncore.drawing import formats as units
 from uncore.drawing import plot as plots
+from uncore.drawing.spread import throughput
 from uncore.drawing.table import Column, Row, emit, say
-from uncore.report.spread import throughput
 from uncore.study.whatif import WhatIf
 from uncore.support.steady import LEVEL
 
