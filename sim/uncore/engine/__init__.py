@@ -209,9 +209,10 @@ def usable(
     """The engine, in one line; a UserError that says what to install or which probe it has not,
     where it is not usable.
     """
-    if what := missing(name, engine_options):
+    module = load(name)
+    if what := module.missing(**_given(name, engine_options)):
         raise UserError(f"engine '{name}' cannot run here: {what}")
-    for probe in sorted(probes - load(name).PROBES):
+    for probe in sorted(probes - module.PROBES):
         has = [other for other in names() if probe in load(other).PROBES]
         raise UserError(f"engine '{name}' has no probe '{probe}'; write {' or '.join(has)}")
     return about(name, engine_options)
@@ -220,10 +221,6 @@ def usable(
 def draws(name: str) -> bool:
     """True if the engine leaves anything to chance (section V of docs/model.md)."""
     return "chance" in load(name).CAN
-
-
-def has_probe(name: str, probe: str) -> bool:
-    return probe in load(name).PROBES
 
 
 def refuse_slow(job: Job) -> None:

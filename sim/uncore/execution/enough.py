@@ -4,7 +4,7 @@ A plan says which points of its job to run next, until it has enough:
 
     asks()                    the points of a round; none: it has ended
     take(point, observed)     what came of one of them
-    ended()                   the job whose points are kept, and the rates
+    ended()                   the job whose points are kept (`kept`), and the rates
 
 All runs of a search last a time instead of so many operations, behind a warm-up in which all
 threads start, so that all are there from the beginning to the end.  At each thread count first a
@@ -70,10 +70,11 @@ class Plan:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self._asked = [*job.points()]
+        self.kept = [*job.points()]
+        self._asked = False
 
     def asks(self) -> list[Job]:
-        asked, self._asked = self._asked, []
+        asked, self._asked = [] if self._asked else self.kept, True
         return asked
 
     def take(self, point: Point, observed: Mapping[str, Any]) -> None:
@@ -103,7 +104,9 @@ class Search(Plan):
         seeds = _seeds(self.job, max(count.runs for count in counts))
         lengths = tuple(count.length for count in counts)
         estimated = [count.estimated() for count in counts if count.complete]
-        return replace(self.job, within=0, seeds=seeds, lengths=lengths), estimated
+        job = replace(self.job, within=0, seeds=seeds, lengths=lengths)
+        self.kept = [*job.points()]
+        return job, estimated
 
 
 def _seeds(job: Job, runs: int) -> tuple[int, ...]:

@@ -127,7 +127,7 @@ def _planned(
 ) -> Result:
     """The result of what was kept of a plan; of a search only that is told."""
     job, estimated = plan.ended()
-    runs = {_run_of(point): point for point in job.points()}
+    runs = {_run_of(point): point for point in plan.kept}
     kept = {run: finished[run] for run in runs if run in finished}
     for run, point in kept.items() if plan.job.within else ():
         seen(runs[run], point.observed)

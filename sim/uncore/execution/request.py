@@ -104,7 +104,7 @@ def unsearchable(job: Job) -> str:
         return f"finds out how long runs are; leave --set {given[0]}= out"
     if not job.seeds:
         return "in lockstep all runs are the same; leave --seed none out"
-    if not engine.has_probe(job.engine, "pace"):
+    if "pace" not in engine.load(job.engine).PROBES:
         return f"engine '{job.engine}' does not tell when operations are done; leave --within out"
     return ""
 
