@@ -9,5 +9,5 @@ litmus/      outcomes against the memory model
 lessons/     lessons with exercises that are checked
 
 What is shown of an answer stands beside it, in report.py or a module that ends in `_report`;
-documents.py makes pages of answers.
+answer_pages.py makes pages of answers.
 """

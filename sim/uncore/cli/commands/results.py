@@ -227,9 +227,9 @@ def _both(results: Sequence[Result], said: Sequence[str]) -> str:
 
 def _report(path: Path | None, comparison: comparing.Comparison) -> None:
     if path:
-        from uncore.study import documents  # noqa: PLC0415 (slow to load)
+        from uncore.study import answer_pages  # noqa: PLC0415 (slow to load)
 
-        documents.of_comparison(path, comparison, command())
+        answer_pages.of_comparison(path, comparison, command())
         note(f"report: {path}")
 
 

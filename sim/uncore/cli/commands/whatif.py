@@ -68,8 +68,8 @@ def whatif(
     if plot:
         note(f"picture: {picture(plot, shown.panel(effects))}")
     if report:
-        from uncore.study import documents  # noqa: PLC0415 (slow to load)
+        from uncore.study import answer_pages  # noqa: PLC0415 (slow to load)
 
-        documents.of_whatif(report, effects, command())
+        answer_pages.of_whatif(report, effects, command())
         note(f"report: {report}")
     return OK
