@@ -12,10 +12,10 @@ from docs.site.playground import machines
 import uncore
 from uncore import topology
 from uncore.drawing import plot
+from uncore.report.machine_picture import save_picture
 from uncore.study import matrix
 from uncore.support.paths import TOPOLOGIES
 from uncore.topology import Machine
-from uncore.topology.picture import save_picture
 from uncore_lab.figures import hardware
 from uncore_lab.validate import handoff
 from uncore_lab.validate.section import ReportPicture, Request

@@ -22,6 +22,7 @@ from typing import Any
 import msgspec
 
 from uncore import topology
+from uncore.drawing import protocol_diagram as diagram
 from uncore.drawing import standalone
 from uncore.engine import initial_memory as boot
 from uncore.engine import outcome
@@ -33,7 +34,7 @@ from uncore.job.placement import place
 from uncore.job.schema import options
 from uncore.program import abi, locate
 from uncore.program.types import Array, Pointer, Struct, Type
-from uncore.protocol import diagram, tables
+from uncore.protocol import tables
 from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.topology.link import Link
 from uncore.topology.load import shipped

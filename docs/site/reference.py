@@ -15,7 +15,8 @@ from typing import NamedTuple
 from tests.fences import page as fences
 
 from uncore.cli import app
-from uncore.protocol import diagram, render, tables
+from uncore.drawing import protocol_diagram as diagram
+from uncore.protocol import render, tables
 from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.result import describe
 from uncore.topology import page as machine

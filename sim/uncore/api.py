@@ -24,33 +24,32 @@ from rich.text import Text
 from uncore import program, topology
 from uncore.drawing import plot as plots
 from uncore.engine import NO_OPTIONS, EngineOptions
-from uncore.execution.enough import within_unasked
 from uncore.execution.keywords import ONE, SEVERAL, Several, split, takes
 from uncore.execution.pool import Workers
 from uncore.execution.request import (
     NOTHING,
     Counts,
     Value,
-    executed,
     find_program,
     make_job,
     usual_seeds,
 )
 from uncore.execution.rerun import observe
 from uncore.execution.saved_points import Store
+from uncore.execution.uncertainty import executed
 from uncore.job import Job
 from uncore.job.schema import options
 from uncore.program import Program
 from uncore.report import chart, curve, objects, workload
-from uncore.report import explore as fronts
-from uncore.report import whatif as changes
 from uncore.report.objects import Lines
 from uncore.result import Result, Results, files, frame
 from uncore.result.frame import Framed
 from uncore.study import explore as exploration
 from uncore.study import matrix as matrices
 from uncore.study import whatif as counterfactual
+from uncore.study import whatif_report as changes
 from uncore.study.explore import Exploration
+from uncore.study.explore import report as fronts
 from uncore.study.explore.plan import ExplorationPlan
 from uncore.study.matrix import Matrix, Sample
 from uncore.study.whatif import Kind, WhatIf
@@ -76,7 +75,7 @@ def run(
     is finished, partial.
     """
     fields, how = split(given)
-    job = _job(machine, workload, threads, fields, how.pop("slow", False))
+    job = make_job(machine, workload, threads, **fields)
     return executed([job], [machine], **how)[0]
 
 
@@ -89,7 +88,6 @@ def sweep(
 ) -> Results:
     """Runs all combinations of what is given as a list; keywords are those of `run`."""
     fields, how = split(given)
-    slow = how.pop("slow", False)
     numbers = {name: fields.pop(name, {}) for name in ("overrides", "parameters")}
     axes = {
         n: fields.pop(n) for n, option in options(Job).items() if n in fields and option.form.word
@@ -99,20 +97,9 @@ def sweep(
         _several(machines), _several(workloads), _product(axes), *map(_product, numbers.values())
     ):
         values = {**fields, **chosen, "overrides": overrides, "parameters": parameters}
-        jobs.append(_job(machine, guest, threads, values, slow))
+        jobs.append(make_job(machine, guest, threads, **values))
         names.append(machine)
     return Results(executed(jobs, names, **how))
-
-
-def _job(
-    machine: Any, workload: Any, threads: Counts, fields: Mapping[str, Any], slow: bool
-) -> Job:
-    """A job whose seeds, and lengths of runs, are the usual ones where none are given."""
-    seeds, within = fields.get("seeds"), fields.get("within")
-    drawn = usual_seeds(fields.get("engine", "native")) if seeds is None else tuple(seeds)
-    given = {**fields, "seeds": drawn, "within": within or 0}
-    job = make_job(machine, workload, threads, **given, slow=slow)
-    return within_unasked(job) if within is None else job
 
 
 def _several(value: Any) -> list[Any]:
@@ -193,10 +180,19 @@ def whatif(
     **named: Value,
 ) -> WhatIf:
     """Gain by each change of the program or the machine, by rank (docs/whatif.md)."""
-    numbers = {"parameters": {**parameters, **named}, "overrides": overrides}
-    values = {**numbers, "seeds": seeds, "within": within}
-    policies = {"placement": placement, "smt": smt, "home": home, "slices": slices}
-    job = _job(machine, workload, [threads], values | policies, slow=False)
+    job = make_job(
+        machine,
+        workload,
+        [threads],
+        parameters={**parameters, **named},
+        overrides=overrides,
+        seeds=seeds,
+        within=within,
+        placement=placement,
+        smt=smt,
+        home=home,
+        slices=slices,
+    )
     return counterfactual.whatif(machine, str(workload), job, cores, only, engine_options)
 
 

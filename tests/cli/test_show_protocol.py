@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.differential.jobs import SUPPORT
 
-from uncore.protocol import diagram
+from uncore.drawing import protocol_diagram as diagram
 from uncore.protocol.tables import load
 
 OWN = str(SUPPORT / "protocols/vi")

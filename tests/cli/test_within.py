@@ -19,7 +19,7 @@ from uncore.job import Job
 from uncore.result import load
 from uncore.result.repeats import rate as rate_of
 from uncore.result.schema import Estimate, Point
-from uncore.result.steady import Pace
+from uncore.support.steady import Pace
 
 JOB = ("run", "ring:8", "lock/mcs", "--threads", "1,8")
 COUNTERS = ("compare", "x6130x2", "counter/atomic", "counter/percpu", "--threads", "64")

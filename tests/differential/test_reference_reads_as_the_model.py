@@ -17,7 +17,7 @@ NO_FUNCTION = {
     "I5.3": "memory's first words tell the program (uncore.engine.initial_memory)",
     "S1": "harts never sleep here",
     "S2": "cores never run ahead here",
-    "W2.1": "the steady state is found in the spans that an engine gives (uncore.result.steady)",
+    "W2.1": "the steady state is found in the spans that an engine gives (uncore.support.steady)",
     "W2.2": "the same",
     "W2.3": "the same",
     "W3": "a point says it of itself (uncore.result.Point)",

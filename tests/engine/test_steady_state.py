@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from uncore.execution import enough
-from uncore.result.steady import LEVEL, STUDENT, Pace, interval, steady, warm_up
+from uncore.support.steady import LEVEL, STUDENT, Pace, interval, steady, warm_up
 
 SPAN = 1 << 10
 

@@ -17,8 +17,7 @@ from uncore.execution import saved_points as store
 from uncore.execution.execute import execute
 from uncore.execution.request import make_job
 from uncore.execution.saved_points import Store
-from uncore.report import explore as report
-from uncore.study.explore import Exploration, explore
+from uncore.study.explore import Exploration, explore, report
 from uncore.study.explore.figures import of_machine
 from uncore.study.explore.formula import Constraint, Formula, Template
 from uncore.study.explore.plan import ExplorationPlan

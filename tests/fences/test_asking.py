@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from uncore.cli import app as cli
-from uncore.report.fences import advice
+from uncore.study.fences.report import advice
 
 FLAGS = str(Path(__file__).parent / "programs/flags.c")
 QUICK_SEARCH = ("bus:4", "ring:4", "--threads", "2", "--seeds", "10", "--cores", "2")

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 from tests.differential.jobs import SUPPORT
 
-from uncore.protocol import diagram
+from uncore.drawing import protocol_diagram as diagram
 from uncore.protocol.coverage import events, states
 from uncore.protocol.table_shapes import IN_JOINS, PROTOCOLS
 from uncore.protocol.tables import load

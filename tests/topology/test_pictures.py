@@ -8,10 +8,10 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Annotation, Text
 from matplotlib.transforms import Bbox
 
+from uncore.report.machine_picture import CORE_SIDE_STOPS, figure_of
 from uncore.support.paths import TOPOLOGIES
 from uncore.topology import load
 from uncore.topology.load import shipped
-from uncore.topology.picture import CORE_SIDE_STOPS, figure_of
 
 EXAMPLES = [str(path) for path in sorted((TOPOLOGIES / "examples").glob("*.toml"))]
 SHAPES = ("bus:2", "bus:64", "ring:9", "mesh:16x8", "mesh:32x32", "ccx:32x8", "ccx:64x16")

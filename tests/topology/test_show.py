@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from uncore.report.machine_picture import save_picture
 from uncore.topology import draw, load
 from uncore.topology.layout import layout
 from uncore.topology.load import shipped, stated
@@ -45,8 +46,7 @@ def test_the_stops_of_a_mesh_stand_in_rows_and_columns() -> None:
 def test_a_picture_is_written_where_asked(tmp_path: Path) -> None:
     for suffix in ("png", "svg"):
         picture = tmp_path / f"machine.{suffix}"
-        text = draw(load("ccx"), picture)
-        assert text.endswith(f"drawn in {picture}")
+        save_picture(load("ccx"), picture)
         assert picture.stat().st_size > 5000
 
 

@@ -19,12 +19,12 @@ from tests.trace.browser import opened
 from uncore import api
 from uncore.cli import app
 from uncore.drawing import plot, standalone
+from uncore.drawing.sections import ReportSection, table, write
 from uncore.drawing.table import Column
 from uncore.execution.request import make_job
-from uncore.report import document
-from uncore.report.document.page import ReportSection, table, write
 from uncore.result import Result, save
 from uncore.result.files import load
+from uncore.study import answer_pages
 from uncore.study.compare.results import compare as comparing
 from uncore.support.paths import CHECKOUT
 from uncore.trace import MEASURED, Window, record
@@ -156,7 +156,7 @@ def test_pages_of_forged_results_run_nothing(tmp_path, monkeypatch, forged):
             app.main(words)
         assert end.value.code in (0, 1)
         check(Path(f"{name}.html").resolve())
-    document.of_comparison(Path("c.html"), comparing(load(forged[0]), load(forged[1])), HOSTILE)
+    answer_pages.of_comparison(Path("c.html"), comparing(load(forged[0]), load(forged[1])), HOSTILE)
     check(Path("c.html").resolve())
 
 

@@ -8,14 +8,15 @@ from tests.trace.browser import faults, opened
 from tests.trace.test_trace import job
 
 from uncore.drawing.plot import heat_map
+from uncore.drawing.sections import prose
 from uncore.drawing.table import Column
 from uncore.execution.execute import execute
 from uncore.execution.request import make_job
 from uncore.report import document
-from uncore.report import explore as shown
-from uncore.report.document.page import prose
+from uncore.study import answer_pages
 from uncore.study.compare import results as comparing
 from uncore.study.explore import explore
+from uncore.study.explore import report as shown
 from uncore.study.explore.plan import ExplorationPlan
 from uncore_lab.validate import report
 from uncore_lab.validate.section import ReportPicture, Section
@@ -80,7 +81,7 @@ def test_letters_of_curves_are_legible_on_a_phone(page):
 def test_reports_of_comparisons_and_what_ifs_are_pages(tmp_path):
     ticket, mcs = job(workload="lock/ticket", threads=2), job(workload="lock/mcs", threads=2)
     comparison = comparing.compare(*execute([ticket, mcs]))
-    document.of_comparison(tmp_path / "c.html", comparison, "uncore compare")
+    answer_pages.of_comparison(tmp_path / "c.html", comparison, "uncore compare")
     assert "<h2>Both, and their ratio</h2>" in (tmp_path / "c.html").read_text()
 
 
@@ -100,7 +101,7 @@ mcs = { workload = "lock/mcs", set = { ops = "4" } }
 def test_report_of_an_exploration_has_the_front_and_its_runs(tmp_path):
     (tmp_path / "e.toml").write_text(EXPLORED)
     exploration = explore(ExplorationPlan.read(tmp_path / "e.toml"))
-    document.of_exploration(tmp_path / "e.html", exploration, "uncore explore <e.toml>")
+    answer_pages.of_exploration(tmp_path / "e.html", exploration, "uncore explore <e.toml>")
     text = (tmp_path / "e.html").read_text()
     assert all(words in html.unescape(text) for _, words in shown.commands(exploration))
     assert "3 designs tried" in text and "&lt;e.toml&gt;" in text and "<svg" in text

@@ -2,7 +2,7 @@
 //
 // Interface: steady(pace) returns a number of operations and the time they took; 0 of both if they
 // are fewer than kLeastOperations. All is computed in integers, so the result is the same on any
-// host, and the same as in Python (uncore.result.steady).
+// host, and the same as in Python (uncore.support.steady).
 #pragma once
 
 #include <algorithm>

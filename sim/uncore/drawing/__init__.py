@@ -5,5 +5,7 @@ table.py         tables on a terminal, or the same rows as JSON (table_layout.py
 panels.py        what a picture shows, as data: heat map, curves, bars, points
 plot.py          panels as a PNG, SVG or PDF; webpage.py: as a page
 progress.py      the progress of long work, on a terminal only (bar.py)
-standalone.py    pages that are one file and need nothing else
+standalone.py    pages that are one file and need nothing else (sections.py: of tables and figures)
+spread.py        figures of repeated runs, with how far these are apart
+protocol_diagram.py   a protocol's states
 """

@@ -21,9 +21,9 @@ options.py); `missing`, `run` and what else the engine has then take it as `opti
 with the number of operations done so far, the simulated time reached, in ps, and the memory
 touched, in bytes; 0 for what it cannot know yet.  `tick` may raise (limits.py).  A field that the
 engine leaves out is empty in the point, never zero, with the reason of `ABSENT`; the engine's own
-`absent` says why a field is empty in this one run.  It raises GuestError when
-the guest goes wrong, UserError when it is asked for something it cannot do, KeyboardInterrupt when
-the user has had enough.
+`absent` says why a field is empty in this one run (`result.schema.told`).  It raises GuestError
+when the guest goes wrong, UserError when it is asked for something it cannot do, KeyboardInterrupt
+when the user has had enough.
 Invariant: equal jobs give equal dictionaries.
 """
 
@@ -40,8 +40,6 @@ from uncore.engine import copy
 from uncore.engine.limits import Limits, OnProgress, watch
 from uncore.engine.options import take
 from uncore.errors import UserError, nearest
-from uncore.result import Point
-from uncore.result.schema import optional
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,19 +65,12 @@ PROBES = {
     "lines": "what touched which line, and what it cost: the fields of result.Observed",
     "trace": "what happened, event by event: the tables of uncore.engine.native.trace",
     "traffic": "messages over links by level: those without a line, and those with one",
-    "pace": "when operations were done: the fields of result.steady.Pace",
+    "pace": "when operations were done: the fields of support.steady.Pace",
     "files": "the files that a program of Linux has made or changed: path and bytes",
     "calls": "the system calls of a program of Linux, a line each",
     "operations": "which lines operations shared: the fields of result.observed.Shared",
 }
 Probes = frozenset[str]
-QUANTITIES = {*Point.__struct_fields__} - {
-    "seed",
-    "names",
-    "output",
-    "missing_calls",
-    "absent",
-}  # of a point
 Tick = Callable[[int, int], None]
 
 
@@ -173,21 +164,7 @@ def run(
     if module.CORES:
         given["cores"] = cores
     fields = module.run(job, probes, watched(job, engine_options, tick), **given)
-    return explained(job.engine, fields)
-
-
-def explained(name: str, fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a point, with the reason for each that the engine has left out."""
-    reasons = {**load(name).ABSENT, **fields.get("absent", {})}
-    empty = [field for field in optional() if fields.get(field) is None]
-    uncounted = f"engine '{name}' does not count it"
-    absent = {field: reasons.get(field, uncounted) for field in empty}
-    return fields | dict.fromkeys(empty) | {"absent": absent}
-
-
-def gives(name: str) -> list[str]:
-    """The fields of a point that the engine can know."""
-    return sorted(QUANTITIES - load(name).ABSENT.keys())
+    return fields | {"absent": {**module.ABSENT, **fields.get("absent", {})}}
 
 
 def watched(job: Job, engine_options: EngineOptions, tick: Tick = silent) -> OnProgress:
@@ -228,13 +205,17 @@ def identity(name: str, engine_options: EngineOptions = NO_OPTIONS) -> list[str]
 
 def usable(
     name: str, probes: Probes = frozenset(), engine_options: EngineOptions = NO_OPTIONS
-) -> None:
-    """A UserError that says what to install or which probe it has not, where it is not usable."""
-    if what := missing(name, engine_options):
+) -> str:
+    """The engine, in one line; a UserError that says what to install or which probe it has not,
+    where it is not usable.
+    """
+    module = load(name)
+    if what := module.missing(**_given(name, engine_options)):
         raise UserError(f"engine '{name}' cannot run here: {what}")
-    for probe in sorted(probes - load(name).PROBES):
+    for probe in sorted(probes - module.PROBES):
         has = [other for other in names() if probe in load(other).PROBES]
         raise UserError(f"engine '{name}' has no probe '{probe}'; write {' or '.join(has)}")
+    return about(name, engine_options)
 
 
 def draws(name: str) -> bool:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from uncore.engine import seeded
 from uncore.errors import UserError
+from uncore.program import abi
+from uncore.program.late import late_starts
 from uncore.topology.route import nearest_memories
 
 if TYPE_CHECKING:
@@ -50,10 +52,13 @@ def elf(job: Job, can: Collection[str] = (), **counter: int) -> bytes:
     job has a seed, the program waits for its harts' late starts (V3).
     """
     boot = _boot(job, can) | counter
-    late = [
-        round(seeded.start(job, hart) * boot["timebase_hz"] / PS)
-        for hart in range(job.threads[0] if job.seed is not None else 0)
-    ]
+    late: Image = []
+    if job.seed is not None:
+        ticks = [
+            round(seeded.start(job, hart) * boot["timebase_hz"] / PS)
+            for hart in range(job.threads[0])
+        ]
+        late = late_starts(job.program, ticks, boot.get("clock", abi.CONSTANTS["UC_CLOCK_TIME"]))
     return job.program.patched_elf(**boot, near=_near(job), late=late, report=True)
 
 

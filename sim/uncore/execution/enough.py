@@ -4,10 +4,7 @@ A plan says which points of its job to run next, until it has enough:
 
     asks()                    the points of a round; none: it has ended
     take(point, observed)     what came of one of them
-    ended()                   the job whose points are kept, and the rates
-
-    within_unasked(job)       the job as `run` makes it where nobody says how long runs are
-    refused(job)              why its lengths cannot be searched
+    ended()                   the job whose points are kept (`kept`), and the rates
 
 All runs of a search last a time instead of so many operations, behind a warm-up in which all
 threads start, so that all are there from the beginning to the end.  At each thread count first a
@@ -28,7 +25,7 @@ Invariant: all follows from the job, so its result does, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import ceil
 from statistics import fmean, median_low, pvariance, stdev
@@ -36,16 +33,13 @@ from typing import Any
 
 import msgspec
 
-from uncore import engine
 from uncore.engine import Probes
-from uncore.errors import UserError
 from uncore.job import Job
-from uncore.job.job import LASTS, OPS, Length
+from uncore.job.job import Length
 from uncore.result.repeats import rate
 from uncore.result.schema import Estimate, Point
-from uncore.result.steady import Pace, halves_apart, interval
+from uncore.support.steady import Pace, halves_apart, interval
 
-USUAL_WITHIN = 50_000  # millionths, where nobody says how narrow
 RUNS = (3, 6, 9, 17)  # of a length
 FLOOR = 2  # no interval is narrower than a part in so many of what was asked
 BIAS = 4  # a run twice as long must not differ by more than a part in so many of what was asked
@@ -76,12 +70,15 @@ PACE = "pace"  # the probe
 class Plan:
     """A job whose points are known beforehand."""
 
+    probes: Probes = frozenset()  # observers that it needs
+
     def __init__(self, job: Job) -> None:
         self.job = job
-        self._asked = [*job.points()]
+        self.kept = [*job.points()]
+        self._asked = False
 
     def asks(self) -> list[Job]:
-        asked, self._asked = self._asked, []
+        asked, self._asked = [] if self._asked else self.kept, True
         return asked
 
     def take(self, point: Point, observed: Mapping[str, Any]) -> None:
@@ -94,10 +91,10 @@ class Plan:
 class Search(Plan):
     """A job that says how narrow the interval of its rates is to be."""
 
+    probes = frozenset({PACE})
+
     def __init__(self, job: Job) -> None:
         super().__init__(job)
-        if why := refused(job):
-            raise UserError(f"--within {job.within / 10_000:g}%: {why}")
         self._counts = {threads: _Count(job, threads) for threads in job.threads}
 
     def asks(self) -> list[Job]:
@@ -111,7 +108,9 @@ class Search(Plan):
         seeds = _seeds(self.job, max(count.runs for count in counts))
         lengths = tuple(count.length for count in counts)
         estimated = [count.estimated() for count in counts if count.complete]
-        return replace(self.job, within=0, seeds=seeds, lengths=lengths), estimated
+        job = replace(self.job, within=0, seeds=seeds, lengths=lengths)
+        self.kept = [*job.points()]
+        return job, estimated
 
 
 def _seeds(job: Job, runs: int) -> tuple[int, ...]:
@@ -124,37 +123,9 @@ def plan(job: Job) -> Plan:
     return Search(job) if job.within else Plan(job)
 
 
-def probes(jobs: Iterable[Job]) -> Probes:
-    """What their plans look at."""
-    return frozenset({PACE} if any(job.within for job in jobs) else ())
-
-
 def _fetched(point: Point) -> int:
     """Lines, where the engine counts them."""
     return sum((point.transfers or {}).values())
-
-
-def within_unasked(job: Job) -> Job:
-    """The job whose lengths are searched, where they can be."""
-    return job if refused(job) else replace(job, within=USUAL_WITHIN)
-
-
-def refused(job: Job) -> str:
-    """Why the lengths of the job's runs cannot be searched, and what to do; "" where they can."""
-    has = {parameter.name for parameter in job.program.params}
-    given = [name for name, _ in job.parameters if name in (OPS, LASTS)]
-    if not {OPS, LASTS} <= has:
-        return (
-            f"{job.program.name} has no parameter '{OPS}', so it says itself how long it runs;"
-            " leave --within out"
-        )
-    if given:
-        return f"finds out how long runs are; leave --set {given[0]}= out"
-    if not job.seeds:
-        return "in lockstep all runs are the same; leave --seed none out"
-    if PACE not in engine.load(job.engine).PROBES:
-        return f"engine '{job.engine}' does not tell when operations are done; leave --within out"
-    return ""
 
 
 @dataclass

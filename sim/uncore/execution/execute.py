@@ -32,7 +32,7 @@ from uncore.execution.pool import Heard, Workers
 from uncore.execution.saved_points import SavedPoint, Store, key
 from uncore.job import Job
 from uncore.result.observed import Observed
-from uncore.result.schema import Host, Outcome, Point, Result
+from uncore.result.schema import Host, Outcome, Point, Result, told
 from uncore.support.version import __version__
 
 # called with a job and the observations of a point, by observer
@@ -41,7 +41,7 @@ Done = Callable[[Job, Point], None]  # called after each point, in the order of 
 Wrong = Callable[[Job, GuestError], None]  # called for each point whose guest went wrong
 Interrupted = Callable[[Job | None, KeyboardInterrupt], None]  # its cause: what was so far
 _Run = tuple[Any, ...]  # key that distinguishes a job's points
-_Numbered = tuple[int, Job]  # index among all points, and the point
+_Numbered = tuple[int, Job, Probes]  # index among all points, the point, and its observers
 
 SAVED = frozenset({"lines", "traffic", "pace"})  # probes whose observations are saved with a point
 EARLY = 10  # a part in so many of the work goes first, as small points
@@ -79,8 +79,9 @@ def execute(
 ) -> list[Result]:
     """One Result per job; `tick` hears of progress, `ended` of the last point."""
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    how = _How(probes | enough.probes(jobs), engine_options, store)
-    _refuse_unusable(jobs, probes, engine_options)
+    engines = dict.fromkeys(job.engine for job in jobs)
+    about = {name: engine.usable(name, probes, engine_options) for name in engines}
+    how = _How(probes, engine_options, store)
     plans = plans or [enough.plan(job) for job in jobs]
     finished: dict[enough.Plan, dict[_Run, Finished]] = {plan: {} for plan in plans}
     under_way: list[tuple[Job | None, KeyboardInterrupt]] = []
@@ -101,14 +102,15 @@ def execute(
         ended()
         for end in under_way or [(None, stopped)]:
             interrupted(*end)
-    return [_planned(plan, finished[plan], seen, started, engine_options) for plan in plans]
+    return [_planned(plan, finished[plan], seen, started, about[plan.job.engine]) for plan in plans]
 
 
 def _rounds(
     plans: Sequence[enough.Plan], workers: Workers, how: _How, tick: Heard, resume: bool
 ) -> Iterator[tuple[enough.Plan, Job, Finished]]:
     while asked := [(plan, point) for plan in plans for point in plan.asks()]:
-        for finished in _all([point for _, point in asked], workers, how, tick, resume):
+        points = [(n, point, how.probes | plan.probes) for n, (plan, point) in enumerate(asked)]
+        for finished in _all(points, workers, how, tick, resume):
             yield (*asked[finished.number], finished)
 
 
@@ -121,21 +123,16 @@ def _planned(
     finished: Mapping[_Run, Finished],
     seen: Seen,
     started: str,
-    engine_options: EngineOptions,
+    about: str,
 ) -> Result:
     """The result of what was kept of a plan; of a search only that is told."""
     job, estimated = plan.ended()
-    runs = {_run_of(point): point for point in job.points()}
+    runs = {_run_of(point): point for point in plan.kept}
     kept = {run: finished[run] for run in runs if run in finished}
     for run, point in kept.items() if plan.job.within else ():
         seen(runs[run], point.observed)
-    result = _result(job, [*kept.values()], started, engine_options)
+    result = _result(job, [*kept.values()], started, about, partial=len(kept) < len(runs))
     return msgspec.structs.replace(result, estimated=estimated)
-
-
-def _refuse_unusable(jobs: Sequence[Job], probes: Probes, engine_options: EngineOptions) -> None:
-    for name in {job.engine for job in jobs}:
-        engine.usable(name, probes, engine_options)
 
 
 @dataclass(frozen=True)
@@ -146,15 +143,8 @@ class _How:
     engine_options: EngineOptions
     store: Store | None
 
-    def probes_of(self, job: Job) -> Probes:
-        """Observers of the job. Among several jobs some may be searches, which other engines do not
-        have.
-        """
-        return self.probes & engine.load(job.engine).PROBES
-
-    def resumed(self, number: int, job: Job) -> Finished | None:
-        """The saved point, if it holds the observations of all probes of this execution."""
-        probes = self.probes_of(job)
+    def resumed(self, number: int, job: Job, probes: Probes) -> Finished | None:
+        """The saved point, if it holds the observations of all its probes."""
         if not self.store or not probes <= SAVED:
             return None
         saved = self.store.load(key(job, self.engine_options))
@@ -171,14 +161,14 @@ class _How:
 
 
 def _all(
-    points: Sequence[Job], workers: Workers, how: _How, tick: Heard, resume: bool
+    points: Sequence[_Numbered], workers: Workers, how: _How, tick: Heard, resume: bool
 ) -> Iterator[Finished]:
     rest = []
-    for number, job in enumerate(points):
-        if point := how.resumed(number, job) if resume else None:
+    for numbered in points:
+        if point := how.resumed(*numbered) if resume else None:
             yield point
         else:
-            rest.append((number, job))
+            rest.append(numbered)
     cores = 1  # of each run
     if isinstance(workers, int):
         cores = max(1, workers // max(1, len(rest)))
@@ -187,7 +177,7 @@ def _all(
     run = partial(_point, how=replace(how, store=None), cores=cores)
     for point in _run(rest, workers, run, tick):
         try:
-            how.save(points[point.number], point)
+            how.save(points[point.number][1], point)
         finally:  # an interruption here loses no finished point
             yield point
 
@@ -219,7 +209,7 @@ def _ordered(points: list[_Numbered], alone: bool) -> list[_Numbered]:
     points = sorted(points, key=lambda numbered: numbered[1].threads[0])
     if alone:
         return points
-    work = list(accumulate(job.threads[0] for _, job in points))
+    work = list(accumulate(numbered[1].threads[0] for numbered in points))
     early = sum(EARLY * done <= work[-1] for done in work)
     return points[:early] + points[early:][::-1]
 
@@ -230,8 +220,9 @@ def _point(
     cores: int,
     tick: Tick = engine.silent,
 ) -> Finished:
+    number, job, probes = numbered
     return _finished(
-        *numbered, lambda job: engine.run(job, how.probes_of(job), tick, how.engine_options, cores)
+        number, job, lambda job: engine.run(job, probes, tick, how.engine_options, cores)
     )
 
 
@@ -245,7 +236,7 @@ def _finished(number: int, job: Job, run: Callable[[Job], dict[str, Any]]) -> Fi
         observed = fields.pop("observed", observed)
         if job.seed is not None:
             fields["seed"] = job.seed
-        point = msgspec.convert(fields, Point)
+        point = told(job.engine, fields)
     except GuestError as error:
         point = error
     except KeyboardInterrupt as stopped:
@@ -261,19 +252,20 @@ def alone(job: Job, run: Callable[[Job], dict[str, Any]]) -> Result:
         raise finished.point
     if isinstance(finished.point, Unfinished):
         raise finished.point.stopped()
-    return _result(job, [finished], started, NO_OPTIONS)
+    return _result(job, [finished], started, engine.about(job.engine), partial=False)
 
 
 def _result(
-    job: Job, finished: Sequence[Finished], started: str, engine_options: EngineOptions
+    job: Job, finished: Sequence[Finished], started: str, about: str, *, partial: bool
 ) -> Result:
+    """`about`: the engine, in a line."""
     points = [point.point for point in finished if isinstance(point.point, Point)]
     lines = [point.observed["lines"] for point in finished if "lines" in point.observed]
     seconds = [round(point.seconds, 3) for point in finished]
-    host = host_part(engine.about(job.engine, engine_options), started, seconds, job.program.path)
+    host = host_part(about, started, seconds, job.program.path)
     return Result(
         job=job.document(),
-        outcome=Outcome(points=points, partial=len(points) < len(list(job.points()))),
+        outcome=Outcome(points=points, partial=partial),
         host=msgspec.structs.replace(host, resumed=sum(point.resumed for point in finished)),
         observed=msgspec.convert(lines, list[Observed]),
     )

@@ -4,7 +4,7 @@
     @takes(SEVERAL)    lists are axes: `sweep`
     def run(machine, workload, threads, **given) -> Result: ...
 
-    split(given)       the keywords of `make_job`, and the others
+    split(given)       the keywords of `make_job`, and those of `executed`
 
 A keyword's meaning and default are declared with its field, in job.py; the function's signature
 and help are made from there.
@@ -114,9 +114,8 @@ def _help() -> str:
 
 
 def split(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The keywords that are fields of a job, with the workload's parameters; and the others."""
-    fields = options(Job)
+    """The keywords of `make_job`, with the workload's parameters; and those of `executed`."""
     named = {k: v for k, v in given.items() if k not in SIGNATURE.parameters}
-    job = {k: v for k, v in given.items() if k in fields and (k, v) != ("seeds", None)}
-    others = {k: v for k, v in given.items() if k in OTHERS}
-    return job | {"parameters": {**given.get("parameters", {}), **named}}, others
+    ours = {"seeds": None, "within": None, **{k: v for k, v in given.items() if k not in named}}
+    how = {k: ours.pop(k) for k in OTHERS.keys() & ours.keys() - {"slow"}}
+    return ours | {"parameters": {**given.get("parameters", {}), **named}}, how

@@ -1,60 +1,33 @@
 """From the words of a user to a Job, for the Python interface and the command line alike.
 
-Interface:
-
-    make_job(machine, workload, threads, ...) -> Job   in lockstep where no seeds are given
-    usual_seeds(engine)              the seeds of a run that names none
-    executed(jobs, machines, ...)    their results, with the intervals that machines leave open
+make_job(machine, workload, threads, ...)   a job that is complete and checked
+searched(job, within)    the job whose lengths are searched, and why that cannot be
+usual_seeds(engine)      the seeds of a run that names none
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from uncore import engine, program, topology
-from uncore.engine import NO_OPTIONS, EngineOptions
 from uncore.errors import UserError
-from uncore.execution.execute import execute
-from uncore.execution.pool import Workers
-from uncore.execution.uncertainty import DEFAULT_SAMPLES, spread, within
 from uncore.job import Job
 from uncore.job.forms import FIRST_SEED, REPEATS
+from uncore.job.job import LASTS, OPS
 from uncore.job.placement import place, thread_counts
 from uncore.job.schema import options
 from uncore.program import Program
-from uncore.result import Result
 from uncore.topology.machine import Machine
 from uncore.topology.schema import LINE
 
 Value = str | int | float | bool  # "50ns"
 NOTHING: Mapping[str, Any] = {}
 Counts = str | int | Iterable[int]  # "1,2,4..128", 4, [1, 2, 4]
+USUAL_WITHIN = 50_000  # millionths, where nobody says how narrow
 LINE_PARAMETER = "line_bytes"  # parameter of workloads/include/line.h
-
-
-def executed(
-    jobs: Sequence[Job],
-    machines: Sequence[str | Machine],
-    *,
-    cores: Workers = 1,
-    samples: int = DEFAULT_SAMPLES,
-    observed: bool = False,
-    engine_options: EngineOptions = NO_OPTIONS,
-) -> list[Result]:
-    """Executes jobs; returns results with at least a point.
-
-    `machines`: the name or machine of each job, from which samples are drawn.
-    """
-    drawn = spread(machines, jobs, samples)
-    probes = frozenset({"lines"} if observed else ())
-    all_ = [*jobs, *(job for group in drawn for job in group)]
-    results = execute(all_, cores, probes=probes, engine_options=engine_options)
-    uncertain = within(results[: len(jobs)], drawn, results[len(jobs) :])
-    if finished := [result for result in uncertain if result.points]:
-        return finished
-    raise KeyboardInterrupt
 
 
 def usual_seeds(name: str, repeats: int = REPEATS) -> tuple[int, ...]:
@@ -69,11 +42,14 @@ def make_job(
     *,
     parameters: Mapping[str, Any] = NOTHING,
     overrides: Mapping[str, Value] = NOTHING,
+    seeds: Iterable[int] | None = (),
+    within: str | int | None = 0,
     slow: bool = False,
     **policies: Any,
 ) -> Job:
-    """A Job from names; in lockstep where no seeds are given.
+    """A Job from names; in lockstep where nothing is said of seeds.
 
+    None for `seeds` or `within`: as `uncore run` has it where the user does not say.
     `policies`: other fields of Job that have an option, as Python has them (job/forms.py).
     `slow`: allows more harts than the engine runs in reasonable time.
     """
@@ -84,18 +60,53 @@ def make_job(
     else:
         resolved = machine
     fields = {name: _taken(name, value) for name, value in policies.items()}
+    width = within if within is None else _taken("within", within)
+    fields["seeds"] = usual_seeds(fields.get("engine", "native")) if seeds is None else tuple(seeds)
     guest = find_program(workload)
-    room = len(place(resolved, fields.get("placement", "compact"), fields.get("smt", True)))
+    values = guest.canonical(_of_the_line(resolved, guest) | dict(parameters))
+    if isinstance(threads, (str, int)):
+        room = len(place(resolved, fields.get("placement", "compact"), fields.get("smt", True)))
+        threads = thread_counts(str(threads), room)
     job = Job(
         machine=resolved,
         program=guest,
-        threads=_counts(threads, room),
+        threads=tuple(threads),
         overrides=tuple(sorted((key, str(value)) for key, value in overrides.items())),
+        parameters=tuple(sorted(values.items())),
         **fields,
-    ).given(_of_the_line(resolved, guest) | dict(parameters))
+    )
+    job = searched(job, width)
     if not slow:
         engine.refuse_slow(job)
     return job
+
+
+def searched(job: Job, within: int | None) -> Job:
+    """`within`: millionths, 0 for none; None: as usual, where the lengths can be searched."""
+    if within == 0:
+        return job
+    why = unsearchable(job)
+    if within and why:
+        raise UserError(f"--within {within / 10_000:g}%: {why}")
+    return job if why else replace(job, within=within or USUAL_WITHIN)
+
+
+def unsearchable(job: Job) -> str:
+    """Why the lengths of the job's runs cannot be searched, and what to do; "" where they can."""
+    has = {parameter.name for parameter in job.program.params}
+    given = [name for name, _ in job.parameters if name in (OPS, LASTS)]
+    if not {OPS, LASTS} <= has:
+        return (
+            f"{job.program.name} has no parameter '{OPS}', so it says itself how long it runs;"
+            " leave --within out"
+        )
+    if given:
+        return f"finds out how long runs are; leave --set {given[0]}= out"
+    if not job.seeds:
+        return "in lockstep all runs are the same; leave --seed none out"
+    if "pace" not in engine.load(job.engine).PROBES:
+        return f"engine '{job.engine}' does not tell when operations are done; leave --within out"
+    return ""
 
 
 def _of_the_line(machine: Machine, guest: Program) -> dict[str, Any]:
@@ -110,12 +121,6 @@ def _taken(name: str, value: Any) -> Any:
     if name not in options(Job):
         raise TypeError(f"a job has no option '{name}'")
     return options(Job)[name].form.take(name, value)
-
-
-def _counts(threads: Counts, room: int) -> tuple[int, ...]:
-    if isinstance(threads, (str, int)):
-        return thread_counts(str(threads), room)
-    return tuple(threads)
 
 
 def find_program(

@@ -27,10 +27,10 @@ from uncore.errors import UserError
 from uncore.job import Job
 from uncore.result.observed import Observed
 from uncore.result.schema import Point, canonical
-from uncore.result.steady import Pace
 from uncore.support import paths
 from uncore.support.bounded_folder import trim
 from uncore.support.output_files import write_whole
+from uncore.support.steady import Pace
 
 POINTS_FOLDER = paths.CACHE / "points"
 MAX_FOLDER_BYTES = 1 << 20  # in each of 256 folders; a point of a lock on 128 harts takes 5 KB

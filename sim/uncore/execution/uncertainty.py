@@ -1,5 +1,6 @@
 """Machines whose numbers are known within intervals: the same job on machines drawn from these.
 
+    executed(jobs, machines, ...)   results of jobs, with the intervals that machines leave open
     uncertain(machine)              its numbers that have an interval; one that --with sets has none
     samples(name, job, count)       the job on `count` drawn machines; `name`: that of its machine
     spread(names, jobs, count)      samples of each job; none where its machine is known
@@ -24,7 +25,10 @@ from statistics import NormalDist
 import msgspec
 
 from uncore import topology
+from uncore.engine import NO_OPTIONS, EngineOptions
 from uncore.errors import UserError
+from uncore.execution.execute import execute
+from uncore.execution.pool import Workers
 from uncore.job import Job
 from uncore.result.schema import Interval, Result
 from uncore.topology.machine import Machine, Number
@@ -33,6 +37,29 @@ from uncore.topology.units import NUMBER
 DEFAULT_SAMPLES = 10
 TAIL_SHARE = 0.1  # share of the true values, below an interval as above it
 NUMBER_AND_UNIT = re.compile(rf"{NUMBER}\s*(.*)")
+
+
+def executed(
+    jobs: Sequence[Job],
+    machines: Sequence[str | Machine],
+    *,
+    cores: Workers = 1,
+    samples: int = DEFAULT_SAMPLES,
+    observed: bool = False,
+    engine_options: EngineOptions = NO_OPTIONS,
+) -> list[Result]:
+    """Executes jobs and their samples; returns results with at least a point.
+
+    `machines`: the name or machine of each job, from which samples are drawn.
+    """
+    drawn = spread(machines, jobs, samples)
+    probes = frozenset({"lines"} if observed else ())
+    all_ = [*jobs, *(job for group in drawn for job in group)]
+    results = execute(all_, cores, probes=probes, engine_options=engine_options)
+    uncertain = within(results[: len(jobs)], drawn, results[len(jobs) :])
+    if finished := [result for result in uncertain if result.points]:
+        return finished
+    raise KeyboardInterrupt
 
 
 def uncertain(machine: Machine) -> list[Number]:

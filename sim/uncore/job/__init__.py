@@ -3,21 +3,12 @@
 job.py             Job: everything that decides an outcome; each field with its option
 schema.py          declarations of a field's option: flag, help, group, form
 forms.py           how values are written and read: durations, pairs, placements
-placement.py       which harts of the machine run the threads
+placement.py       harts that run the threads, nodes and slices that own the lines
 option_values.py   the values of options that several commands share
 """
 
-from uncore.job.job import (
-    HOMES,
-    NODE,
-    Bytes,
-    Job,
-    Seed,
-    Since,
-    check_home,
-    home_nodes,
-    slice_is_drawn,
-)
+from uncore.job.job import Bytes, Job, Seed, Since
+from uncore.job.placement import HOMES, NODE, check_home, home_nodes, slice_is_drawn
 
 __all__ = [
     "HOMES",

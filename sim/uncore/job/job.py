@@ -12,7 +12,6 @@ path, a clock or a host.  Runs of a job vary by its seeds alone.
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +21,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 import msgspec
 from msgspec import Meta, UnsetType
 
-from uncore.errors import UserError, nearest
+from uncore.errors import UserError
 from uncore.job.forms import (
     CHOICE,
     DURATION,
@@ -37,26 +36,16 @@ from uncore.job.forms import (
     TRUTH,
     WORDS,
 )
-from uncore.job.placement import place
+from uncore.job.placement import check_home, check_slices, place
 from uncore.job.schema import Group, Scope, option, options
 from uncore.program import Program
 from uncore.topology.machine import Chance, Machine
 from uncore.topology.schema import LINE
 
-NODE = "node<K>"
-KIND = "<KIND>"
-HOMES = {
-    "addressed": "where the program allocated it; what it did not allocate, on node 0",
-    NODE: "all memory on node K",
-    "interleave": "pages dealt out over the nodes of the machine's own memory",
-    KIND: "pages dealt out over the nodes of that kind of memory, as the machine's file names it",
-    "first-touch": "a page on the node of the hart that touches it first",
-    "pair": "first-touch, and a pair of harts uses a line that its first hart touched first",
-}
-
 # The parameters that say how long a run is (workloads/include/loop.h).
 OPS, LASTS, WARM_UP, UNCLOCKED = "ops", "duration", "warmup", "unclocked"
 MOST_EXIT = 255
+NO_THREADS = "a job needs thread counts of at least one; write --threads 1,2,4..8"
 # Numbers of a machine that a document leaves out where all parts have the usual value: results that
 # were saved before the number was there keep their hashes.
 CACHE_NUMBERS = ("cache_ways", "cache_hit", "cache_busy")
@@ -262,18 +251,14 @@ class Job:
     )
 
     def __post_init__(self) -> None:
-        if not self.threads or min(self.threads) < 1:
-            raise UserError("a job needs thread counts of at least one; write --threads 1,2,4..8")
+        if not self.threads:
+            raise UserError(NO_THREADS)
         if len(set(self.seeds)) < len(self.seeds):
             raise UserError("a job needs seeds that differ: equal ones repeat the same run")
-        most = len(self.harts)
-        if max(self.threads) > most:
-            without = " without SMT" if not self.smt and self.machine.threads_per_core > 1 else ""
-            raise UserError(
-                f"--threads {max(self.threads)}: {self.machine.id} placed '{self.placement}'"
-                f"{without} has room for {most} threads; write at most {most}"
-            )
+        for threads in self.threads:
+            self._check_room(threads)
         check_home(self.home, self.machine)
+        check_slices(self.slices, self.machine)
         given = (self.arguments, self.files, self.stdin, self.expect_exit, self.strict_calls)
         if (any(given) or any(self.functions.values())) and not self.program.linux:
             raise UserError(
@@ -289,7 +274,16 @@ class Job:
             raise UserError("--to-function ends what --from-function NAME begins; give both")
         for name in filter(None, self.functions.values()):
             self.program.functions(name)
-        _check_slices(self.slices, max(len(resolver.slices) for resolver in self.machine.resolvers))
+
+    def _check_room(self, threads: int) -> None:
+        if threads < 1:
+            raise UserError(NO_THREADS)
+        if threads > (most := len(self.harts)):
+            without = " without SMT" if not self.smt and self.machine.threads_per_core > 1 else ""
+            raise UserError(
+                f"--threads {threads}: {self.machine.id} placed '{self.placement}'"
+                f"{without} has room for {most} threads; write at most {most}"
+            )
 
     @cached_property
     def harts(self) -> tuple[int, ...]:
@@ -324,19 +318,26 @@ class Job:
     def given(self, parameters: Mapping[str, Any]) -> Job:
         """The job with these values of the program's parameters."""
         values = self.program.canonical(parameters)
-        return dataclasses.replace(self, parameters=tuple(sorted(values.items())))
+        return self._derived(parameters=tuple(sorted(values.items())))
+
+    def _derived(self, **fields: Any) -> Job:
+        """A copy with other fields that leave nothing to check again; it keeps the placement."""
+        job = object.__new__(Job)
+        vars(job).update(vars(self) | fields)
+        return job
 
     def at(self, threads: int, seed: int | UnsetType | None = None) -> Job:
         """The job of one point of this curve; in lockstep where there is no seed."""
+        self._check_room(threads)
         seeds = (seed,) if isinstance(seed, int) else ()
-        point = dataclasses.replace(self, threads=(threads,), seeds=seeds, within=0, lengths=())
+        point = self._derived(threads=(threads,), seeds=seeds, within=0, lengths=())
         length = {length.threads: length for length in self.lengths}.get(threads)
         if length is None:
             return point
         chance = dataclasses.replace(self.machine.chance, start=length.start)
         machine = dataclasses.replace(self.machine, chance=chance)
-        point = dataclasses.replace(point, machine=machine)
-        return point.given({**dict(self.parameters), **length.parameters})
+        parameters = {**dict(self.parameters), **length.parameters}
+        return point._derived(machine=machine).given(parameters)
 
     def points(self) -> Iterator[Job]:
         """The job of each point: all repeats of a thread count, then those of the next."""
@@ -399,44 +400,3 @@ def _drop_usual(machine: dict[str, Any]) -> None:
             for part_left_out, number in ((part, name), *others):
                 for one in parts[part_left_out]:
                     del one[number]
-
-
-def _check_slices(slices: str, most: int) -> None:
-    if slices == "hash" or (re.fullmatch("[0-9]{1,9}", slices) and int(slices) < most):
-        return
-    raise UserError(f"--slices {slices}: write 'hash' or the number of a slice, 0 to {most - 1}")
-
-
-def slice_is_drawn(slices: str, machine: Machine) -> bool:
-    """True if a seed draws the slice that owns a line (V10), and there are several."""
-    several = any(len(set(resolver.slices)) > 1 for resolver in machine.resolvers)
-    return slices == "hash" and several and machine.chance.slice > 0
-
-
-def check_home(home: str, machine: Machine) -> None:
-    """Checks that the policy exists, and the node or the kind of memory that it names."""
-    if home in machine.memory_kinds and (home in HOMES or re.fullmatch("node[0-9]+", home)):
-        raise UserError(
-            f"--home {home}: a policy, and a kind of memory of {machine.id}; write [memory.NAME]"
-            " with another name there"
-        )
-    words = [*(word for word in HOMES if word not in (NODE, KIND)), *machine.memory_kinds]
-    if home in words:
-        return
-    match = re.fullmatch(r"node([0-9]{1,9})", home)
-    if not match:
-        known = ", ".join([NODE, *words])
-        raise UserError(
-            f"--home {home}: no such policy; write one of {known}.{nearest(home, words)}"
-        )
-    if int(match[1]) >= (nodes := len(machine.memories)):
-        raise UserError(f"--home {home}: the machine's memory nodes are node0 to node{nodes - 1}")
-
-
-def home_nodes(home: str, machine: Machine) -> list[int]:
-    """The nodes that a policy can place pages on, in order (rule A4)."""
-    if match := re.fullmatch(r"node([0-9]+)", home):
-        return [int(match[1])]
-    if home in machine.memory_kinds or home == "interleave":
-        return machine.nodes_of("" if home == "interleave" else home)
-    return list(range(len(machine.memories)))

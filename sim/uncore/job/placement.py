@@ -1,7 +1,10 @@
-"""Places threads on harts: thread lists as users write them, and placement policies.
+"""Places threads on harts and lines on nodes and slices: lists as users write them, and policies.
 
     thread_counts("1,2,4..128", room=128)  -> (1, 2, 4, 8, ..., 128)
-    place(machine, "compact", smt=True)   -> every hart of the machine in order of use
+    place(machine, "compact", smt=True)    -> every hart of the machine in order of use
+    check_home(home, machine), check_slices(slices, machine)
+    home_nodes(home, machine)              -> nodes that the policy can place pages on
+    slice_is_drawn(slices, machine)        -> whether a seed draws the slice that owns a line
 
 Thread t of a run of n threads runs on the t-th hart of `place`, so a smaller run is always a prefix
 of a larger one.
@@ -22,6 +25,16 @@ POLICIES = {
     "compact": "fill one core complex, die and socket after the other; siblings last",
     "scatter": "deal out over sockets, then dies, then complexes; siblings last",
     "siblings": "both threads of a core, then the next core",
+}
+NODE = "node<K>"
+KIND = "<KIND>"
+HOMES = {
+    "addressed": "where the program allocated it; what it did not allocate, on node 0",
+    NODE: "all memory on node K",
+    "interleave": "pages dealt out over the nodes of the machine's own memory",
+    KIND: "pages dealt out over the nodes of that kind of memory, as the machine's file names it",
+    "first-touch": "a page on the node of the hart that touches it first",
+    "pair": "first-touch, and a pair of harts uses a line that its first hart touched first",
 }
 
 
@@ -104,3 +117,45 @@ def _listed(text: str, machine: Machine) -> tuple[int, ...]:
     if twice:
         raise UserError(f"--place {text}: hart {twice[0]} is listed twice; a hart runs one thread")
     return tuple(harts)
+
+
+def check_slices(slices: str, machine: Machine) -> None:
+    most = max(len(resolver.slices) for resolver in machine.resolvers)
+    if slices == "hash" or (re.fullmatch("[0-9]{1,9}", slices) and int(slices) < most):
+        return
+    raise UserError(f"--slices {slices}: write 'hash' or the number of a slice, 0 to {most - 1}")
+
+
+def slice_is_drawn(slices: str, machine: Machine) -> bool:
+    """True if a seed draws the slice that owns a line (V10), and there are several."""
+    several = any(len(set(resolver.slices)) > 1 for resolver in machine.resolvers)
+    return slices == "hash" and several and machine.chance.slice > 0
+
+
+def check_home(home: str, machine: Machine) -> None:
+    """Checks that the policy exists, and the node or the kind of memory that it names."""
+    if home in machine.memory_kinds and (home in HOMES or re.fullmatch("node[0-9]+", home)):
+        raise UserError(
+            f"--home {home}: a policy, and a kind of memory of {machine.id}; write [memory.NAME]"
+            " with another name there"
+        )
+    words = [*(word for word in HOMES if word not in (NODE, KIND)), *machine.memory_kinds]
+    if home in words:
+        return
+    match = re.fullmatch(r"node([0-9]{1,9})", home)
+    if not match:
+        known = ", ".join([NODE, *words])
+        raise UserError(
+            f"--home {home}: no such policy; write one of {known}.{nearest(home, words)}"
+        )
+    if int(match[1]) >= (nodes := len(machine.memories)):
+        raise UserError(f"--home {home}: the machine's memory nodes are node0 to node{nodes - 1}")
+
+
+def home_nodes(home: str, machine: Machine) -> list[int]:
+    """The nodes that a policy can place pages on, in order (rule A4)."""
+    if match := re.fullmatch(r"node([0-9]+)", home):
+        return [int(match[1])]
+    if home in machine.memory_kinds or home == "interleave":
+        return machine.nodes_of("" if home == "interleave" else home)
+    return list(range(len(machine.memories)))

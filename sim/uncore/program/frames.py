@@ -16,7 +16,7 @@ import re
 from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -26,8 +26,9 @@ from uncore.support.bounded_folder import trim
 from uncore.support.output_files import write_whole
 
 if TYPE_CHECKING:
-    from uncore.program.go_table import GoTable
-    from uncore.program.program import Program
+    from collections.abc import Iterable
+
+    from uncore.program.elf import Segment
 
 SYMBOLS_FOLDER = paths.CACHE / "symbols"
 MAX_SYMBOLS_BYTES = 1 << 28  # a program of 20 MB needs 8 MB
@@ -62,10 +63,33 @@ class Frame(NamedTuple):
         return f"{self.path}:{self.line}" if self.path else ""
 
 
+class Binary(Protocol):
+    """The part of a Program that frames follow from."""
+
+    @property
+    def data(self) -> bytes: ...
+
+    @property
+    def sha256(self) -> str: ...
+
+    @property
+    def segments(self) -> tuple[Segment, ...]: ...
+
+    @property
+    def compiled(self) -> Iterable[str]:
+        """Source files, as debug information names them."""
+
+
+class CallTable(Protocol):
+    """A program's own table, such as Go's."""
+
+    def at(self, pc: int) -> tuple[Frame, ...]: ...
+
+
 class Frames:
     """The frames of a program's instructions."""
 
-    def __init__(self, program: Program, go: GoTable | None) -> None:
+    def __init__(self, program: Binary, go: CallTable | None) -> None:
         self._program, self._go = program, go
         self._lowest = min(segment.address for segment in program.segments)
         self._kept = _kept(program)
@@ -111,7 +135,7 @@ class Frames:
         return _folder(frame.path) in self._folders
 
 
-def _table(program: Program) -> Any:
+def _table(program: Binary) -> Any:
     """Symbolic's table of the debug information, kept until the program changes; None if there is
     no readable debug information.
     """
@@ -130,7 +154,7 @@ def _table(program: Program) -> Any:
     return cache_of.from_bytes(table)
 
 
-def _kept(program: Program) -> dict[int, tuple[Frame, ...]]:
+def _kept(program: Binary) -> dict[int, tuple[Frame, ...]]:
     """Frames of addresses that were resolved in earlier runs."""
     try:
         file = _file(program, _FRAMES).read_bytes()
@@ -139,11 +163,11 @@ def _kept(program: Program) -> dict[int, tuple[Frame, ...]]:
         return {}
 
 
-def _file(program: Program, what: str) -> Path:
+def _file(program: Binary, what: str) -> Path:
     return SYMBOLS_FOLDER / f"{program.sha256}-{what}"
 
 
-def _keep(program: Program, what: str, content: bytes) -> None:
+def _keep(program: Binary, what: str, content: bytes) -> None:
     """A folder that cannot be written does not fail the run."""
     with suppress(OSError, UserError):
         SYMBOLS_FOLDER.mkdir(parents=True, exist_ok=True)

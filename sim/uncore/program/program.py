@@ -24,7 +24,6 @@ from uncore.program import abi, dwarf, elf, go_table, types
 from uncore.program import line_table as lines
 from uncore.program.elf import Segment, Symbol
 from uncore.program.frames import Frames, demangled
-from uncore.program.late import late_starts
 from uncore.program.parameter import TYPES, Parameter
 
 T = TypeVar("T")
@@ -187,11 +186,11 @@ class Program:
         multicast: int = 0,
         report: bool = False,
         near: Sequence[int] = (),
-        late: Sequence[int] = (),
+        late: Sequence[tuple[int, bytes]] = (),
         values: Mapping[str, object] = NOTHING,
     ) -> Image:
-        """Changes to the ELF's memory: the boot block, each hart's nearest node, late starts in
-        ticks of the clock, and the parameters.
+        """Changes to the ELF's memory: the boot block, each hart's nearest node, `late.py`'s, and
+        the parameters.
         """
         boot = {"harts": harts, "nodes": nodes, "node_size": node_size, "clock": clock}
         boot |= {"timebase_hz": timebase_hz, "report": int(report), "multicast": multicast}
@@ -199,7 +198,7 @@ class Program:
         words = [abi.MAGIC, *(abi.pack(boot[name]) for name in abi.FIELDS["uc_boot"][1:])]
         image = [(start, b"".join(words))]
         image += [(self._record(hart, "node"), abi.pack(node)) for hart, node in enumerate(near)]
-        image += late_starts(self, late, clock) if late else []
+        image += late
         for name, value in values.items():
             parameter = self.parameter(name)
             image.append((parameter.address, abi.pack(parameter.parse(value))))

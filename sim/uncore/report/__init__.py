@@ -7,8 +7,8 @@
     beside.py     the lines of a run beside those that perf has measured
     proofs.py     proofs of a protocol, and mutants that they notice
     document/     one page that needs nothing else
+    machine_picture.py   a machine's stops and links
 
-A module that shows a finding has the name of the module that finds it: agreement.py, compare.py,
-crosscheck.py, explore.py, fences.py and whatif.py (`uncore.study`), conflicts.py and scaling.py
-(`uncore.result`).
+A module that shows a finding has the name of the module that finds it: conflicts.py and scaling.py
+(`uncore.result`).  Studies show their answers themselves (`uncore.study`).
 """

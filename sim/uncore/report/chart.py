@@ -17,11 +17,11 @@ from dataclasses import replace
 from typing import Any
 
 from uncore.drawing.panels import Curves, Grid, Panel, curves, grid
+from uncore.drawing.spread import bounds
 from uncore.drawing.table import Row
 from uncore.errors import UserError, nearest
 from uncore.report.curve import given, head
 from uncore.report.selection import Wanted, figure
-from uncore.report.spread import bounds
 from uncore.result import Result, to_medians
 from uncore.result.columns import PointColumn
 from uncore.result.frame import job_columns, names_job

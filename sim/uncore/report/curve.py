@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Sequence
 
 from uncore.drawing import formats as units
+from uncore.drawing.spread import figure, say_contradictions, say_runs, throughput
 from uncore.drawing.table import Column, Row, emit, say
-from uncore.report.spread import figure, say_contradictions, say_runs, throughput
 from uncore.result import Point, Result, to_medians
 from uncore.result.columns import PointColumn, columns
 from uncore.result.frame import AXES, JOB, names_job

@@ -18,9 +18,9 @@ from uncore.drawing import formats as units
 from uncore.drawing import plot as plots
 from uncore.drawing.table import Column, emit, say
 from uncore.program.frames import own
+from uncore.program.objects import alike
 from uncore.result import Observed, Point, Result
 from uncore.result.frame import Framed
-from uncore.result.objects import alike
 from uncore.result.sharing import LineCost, costs
 
 MAX_SUM_OBJECTS = 4

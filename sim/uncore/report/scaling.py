@@ -12,8 +12,8 @@ import msgspec
 
 from uncore.drawing import formats as units
 from uncore.drawing import plot as plots
+from uncore.drawing.spread import height, say_seeds, throughput
 from uncore.drawing.table import Column, Row, emit, say
-from uncore.report.spread import height, say_seeds, throughput
 from uncore.result.scaling import Law, Scaling
 
 SENSES = {"problem": "work", "time": "time"}  # sense -> what a run must hold to measure it

@@ -15,7 +15,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from uncore.errors import UserError
-from uncore.result.objects import whole
+from uncore.program.objects import whole
 
 WORD_BYTES = 8
 Bytes = list[tuple[int, int]]

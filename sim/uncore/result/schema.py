@@ -11,6 +11,7 @@ documentation: `python -m uncore.result.describe` prints them.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from functools import cache
 from types import NoneType
 from typing import Annotated, Any, get_args, get_type_hints
@@ -22,7 +23,7 @@ from uncore.drawing import formats as units
 from uncore.result.columns import PointColumn, derived
 from uncore.result.frame import Framed, to_rows
 from uncore.result.observed import Observed
-from uncore.result.steady import LEVEL
+from uncore.support.steady import LEVEL
 
 SCHEMA = "uncore.result/1"
 ROUNDED = 1.001  # a width that is asked, as it may come out
@@ -342,10 +343,22 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return msgspec.structs.replace(self, **dict.fromkeys(unset, UNSET))
 
 
+QUANTITIES = {*Point.__struct_fields__} - {"seed", "names", "output", "missing_calls", "absent"}
+
+
 @cache
 def optional() -> tuple[str, ...]:
     """The fields of a point that an engine may not know: they are None then, with a reason."""
     return tuple(n for n, hint in get_type_hints(Point).items() if NoneType in get_args(hint))
+
+
+def told(engine: str, fields: Mapping[str, Any]) -> Point:
+    """The point of what an engine tells, with a reason for each field that it leaves out."""
+    reasons = fields.get("absent", {})
+    empty = [name for name in optional() if fields.get(name) is None]
+    uncounted = f"engine '{engine}' does not count it"
+    absent = {name: reasons.get(name, uncounted) for name in empty}
+    return msgspec.convert({**fields, **dict.fromkeys(empty), "absent": absent}, Point)
 
 
 class Outcome(Struct, frozen=True, kw_only=True):

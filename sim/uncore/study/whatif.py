@@ -28,13 +28,13 @@ from uncore.execution.pool import Workers
 from uncore.execution.rerun import observe
 from uncore.job import Job
 from uncore.job.job import Length
+from uncore.program.objects import alike, whole
 from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.result import Observed, Point, Repeats, Result, repeats
 from uncore.result.frame import Framed
-from uncore.result.objects import alike, whole
 from uncore.result.repeats import rate
 from uncore.result.sharing import costs
-from uncore.result.steady import interval
+from uncore.support.steady import interval
 from uncore.topology.load import stated
 from uncore.topology.migration import open_choice
 

@@ -1,7 +1,7 @@
 """A machine as text: what `uncore show` prints.
 
 tree_text(machine)          the tree, alike parts folded, with joins, caches and resolvers
-draw(machine, picture)      the same; with a path, also the picture there, named in the last line
+draw(machine)               the same, and what its words mean
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from functools import partial
 from itertools import groupby
-from pathlib import Path
 
 from uncore.topology import migration
 from uncore.topology.machine import Core, Machine, Resolver
@@ -20,14 +19,8 @@ RESOLVER = (
 )
 
 
-def draw(machine: Machine, picture: Path | None = None) -> str:
-    text = f"{tree_text(machine)}\n\n{RESOLVER}"
-    if picture:
-        from uncore.topology.picture import save_picture  # noqa: PLC0415 (slow to load)
-
-        save_picture(machine, picture)
-        text += f"\n\ndrawn in {picture}"
-    return text
+def draw(machine: Machine) -> str:
+    return f"{tree_text(machine)}\n\n{RESOLVER}"
 
 
 def tree_text(machine: Machine) -> str:

@@ -21,8 +21,7 @@ from typing import Any
 import msgspec
 
 from uncore.errors import UserError, nearest
-from uncore.execution.enough import within_unasked
-from uncore.execution.request import make_job, usual_seeds
+from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore_lab.claims.amounts import Curve
 from uncore_lab.claims.ranges import Range
@@ -43,7 +42,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     smt: bool = True
 
     def job(self) -> Job:
-        job = make_job(
+        return make_job(
             self.machine,
             self.workload,
             self.threads,
@@ -53,9 +52,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             home=self.home,
             smt=self.smt,
             engine=ENGINE,
-            seeds=usual_seeds(ENGINE),
+            seeds=None,
+            within=None,
         )
-        return within_unasked(job)
 
 
 @dataclass(frozen=True, kw_only=True)

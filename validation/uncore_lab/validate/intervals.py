@@ -18,13 +18,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from uncore import program
+from uncore.drawing.spread import contradicts
 from uncore.drawing.table import Column, Row, emit
 from uncore.engine import limits
-from uncore.execution.enough import refused, within_unasked
 from uncore.execution.execute import execute
-from uncore.execution.request import make_job, usual_seeds
+from uncore.execution.request import make_job
 from uncore.job.job import Length
-from uncore.report.spread import contradicts
 from uncore.result import to_medians
 from uncore.result.repeats import repeats
 from uncore_lab.results.table import Table, load, save
@@ -58,12 +57,12 @@ def rows(
     machine: str, workload: str, times: int = TIMES, threads: Sequence[int] = THREADS
 ) -> Iterator[Row]:
     """The answers that come unasked, at all thread counts there is room for, beside long runs."""
-    job = make_job(machine, workload, [1], seeds=usual_seeds("native"))
+    job = make_job(machine, workload, [1], seeds=None, within=None)
     room = sorted({min(count, len(job.harts)) for count in threads})
-    if refused(job):
+    if not job.within:
         return
     for count in room:
-        searched = within_unasked(replace(job, threads=(count,)))
+        searched = replace(job, threads=(count,))
         result = execute([searched])[0]
         (row,) = to_medians([result])
         length = Length(*result.job["lengths"][0])

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from uncore.report.document import page as document
+from uncore.drawing import sections as document
 from uncore_lab.validate.section import Section
 
 

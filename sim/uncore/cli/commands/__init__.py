@@ -104,13 +104,13 @@ COMMANDS: Commands = {
         Task.PROGRAM,
         f"{_HERE}.results:compare",
         "Two workloads or two machines, side by side: their ratio, and what makes the difference.",
-        "uncore.report.compare:COLUMNS",
+        "uncore.study.compare.comparison_report:COLUMNS",
     ),
     "whatif": Command(
         Task.PROGRAM,
         f"{_HERE}.whatif:whatif",
         "What each change of program or machine would be worth: exact runs, best first.",
-        "uncore.report.whatif:COLUMNS",
+        "uncore.study.whatif_report:COLUMNS",
     ),
     "explore": Command(
         Task.MACHINE,
@@ -153,6 +153,6 @@ COMMANDS: Commands = {
         Task.TRUST,
         f"{_HERE}.engines:crosscheck",
         "One job on several engines: what must agree, what should, what differs and why.",
-        "uncore.report.crosscheck:COLUMNS",
+        "uncore.study.compare.crosscheck_report:COLUMNS",
     ),
 }

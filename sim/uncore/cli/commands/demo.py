@@ -17,7 +17,6 @@ from uncore.drawing.panels import Panel
 from uncore.drawing.plot import picture
 from uncore.drawing.progress import progress
 from uncore.drawing.table import say
-from uncore.execution.enough import within_unasked
 from uncore.execution.execute import execute
 from uncore.execution.pool import Workers
 from uncore.execution.request import make_job, usual_seeds
@@ -60,8 +59,7 @@ def _panels(large: matrix.Matrix, results: list[Result], small: matrix.Matrix) -
 def demo(*, plot: Plot = None) -> int:
     path = plot or (CHECKOUT / "build" if CHECKOUT else Path()) / "uncore-demo.png"
     check_outputs({"--plot": path})
-    seeds = usual_seeds("native")
-    jobs = [within_unasked(make_job(MACHINE, lock, THREADS, seeds=seeds)) for lock in LOCKS]
+    jobs = [make_job(MACHINE, lock, THREADS, seeds=None, within=None) for lock in LOCKS]
     asked = {(job.program.name, threads) for job in jobs for threads in job.threads}
     total = 2 + len(asked)
     cores = workers(0)

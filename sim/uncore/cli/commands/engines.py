@@ -32,10 +32,9 @@ from uncore.engine.outside.run import ignored
 from uncore.errors import UserError
 from uncore.job import Job
 from uncore.job.option_values import check_outputs
-from uncore.report import agreement as agreement_report
-from uncore.report import crosscheck as crosscheck_report
 from uncore.report import installation
-from uncore.study.compare import agreement
+from uncore.result.schema import QUANTITIES
+from uncore.study.compare import agreement, agreement_report, crosscheck_report
 from uncore.study.compare import crosscheck as crossing
 from uncore.study.compare import outside as comparison
 from uncore.support import paths
@@ -62,7 +61,7 @@ def engines(
             "engine": name,
             "missing": engine.missing(name),
             "about": engine.about(name),
-            "gives": engine.gives(name),
+            "gives": sorted(QUANTITIES - engine.load(name).ABSENT.keys()),
         }
         for name in engine.names()
     ]

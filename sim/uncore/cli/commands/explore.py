@@ -14,10 +14,10 @@ from uncore.drawing.progress import progress
 from uncore.drawing.table import print_json
 from uncore.execution.saved_points import Store
 from uncore.job.option_values import check_outputs
-from uncore.report import document
-from uncore.report import explore as shown
 from uncore.result import save
+from uncore.study import answer_pages
 from uncore.study.explore import explore as look
+from uncore.study.explore import report as shown
 from uncore.study.explore.plan import ExplorationPlan
 
 
@@ -52,7 +52,7 @@ def explore(
     if plot and exploration.front:
         note(f"picture: {picture(plot, *shown.panels(exploration))}")
     if report and exploration.front:
-        document.of_exploration(report, exploration, command())
+        answer_pages.of_exploration(report, exploration, command())
         note(f"report: {report}")
     if exploration.interrupted:
         note("interrupted: the same command with --resume goes on from here")

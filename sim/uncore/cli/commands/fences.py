@@ -15,8 +15,7 @@ from uncore.drawing.table import print_json
 from uncore.job.option_values import pairs
 from uncore.job.placement import thread_counts
 from uncore.program import Program, abi, source_of
-from uncore.report import fences as report
-from uncore.study.fences import instructions, variants
+from uncore.study.fences import instructions, report, variants
 from uncore.study.fences import questions as asking
 from uncore.study.fences.history import remember
 from uncore.study.fences.questions import Answer, Question, Source

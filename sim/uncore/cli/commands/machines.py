@@ -12,12 +12,12 @@ from cyclopts import Parameter
 from uncore import engine, program, topology
 from uncore.cli.options import Json, Plot, With, note
 from uncore.cli.status import OK
+from uncore.drawing import protocol_diagram as diagram
 from uncore.drawing.formats import EMPTY
 from uncore.drawing.table import Column, emit, say
 from uncore.errors import UserError
 from uncore.execution.request import find_program
 from uncore.job.option_values import check_outputs, is_workload
-from uncore.protocol import diagram
 from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.protocol.tables import Tables
 from uncore.protocol.tables import load as load_tables
@@ -86,9 +86,19 @@ def show(
         write_whole(hwloc, xml(resolved))
         note(f"hwloc: {hwloc}")
     if not (keys or json):
-        say(topology.draw(resolved, plot) + "\n")
+        say(f"{_drawn(resolved, plot)}\n")
     _show_numbers(_keys(what, with_) if keys else [_number(n) for n in resolved.numbers], json)
     return OK
+
+
+def _drawn(machine: Machine, plot: Path | None) -> str:
+    text = topology.draw(machine)
+    if not plot:
+        return text
+    from uncore.report.machine_picture import save_picture  # noqa: PLC0415 (slow to load)
+
+    save_picture(machine, plot)
+    return f"{text}\n\ndrawn in {plot}"
 
 
 def _show_numbers(rows: list[dict[str, Any]], json: bool) -> None:

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 from cyclopts import Parameter, validators
 
-from uncore.api import load_result
 from uncore.cli.options import (
     CREW,
     DRAWN,
@@ -45,16 +44,16 @@ from uncore.job.option_values import check_outputs, is_workload
 from uncore.program import Program
 from uncore.report import beside as beside_report
 from uncore.report import c2c, objects
-from uncore.report import compare as compare_report
 from uncore.report import conflicts as conflicts_report
 from uncore.report import costs as costs_report
 from uncore.report import scaling as scaling_report
-from uncore.result import Observed, Result
+from uncore.result import Observed, Result, load
 from uncore.result.conflicts import pairs as pairs_of
 from uncore.result.frame import write_csv
 from uncore.result.observed import Shared
 from uncore.result.scaling import analyse
 from uncore.result.sharing import costs as costs_of
+from uncore.study.compare import comparison_report as compare_report
 from uncore.study.compare import results as comparing
 
 
@@ -79,7 +78,7 @@ def lines(
     engine_words: EngineWords = ENGINE_WORDS,
     json: Json = False,
 ) -> int:
-    recorded = load_result(result)
+    recorded = load(result)
     observed = observe(recorded, threads, seed, engine_words.engine_options())
     if beside:
         beside_report.show(recorded, observed, beside, top, json)
@@ -133,7 +132,7 @@ def scaling(
     json: Json = False,
 ) -> int:
     check_outputs({"--plot": plot})
-    analysis = analyse(load_result(result))
+    analysis = analyse(load(result))
     if json:
         print_json(analysis)
     else:
@@ -190,7 +189,7 @@ def compare(
 def _saved(words: Sequence[str], alone: bool) -> list[Result]:
     if len(words) != 2 or not alone:
         raise UserError("compare A.json B.json: two results; no option of a run but its limits")
-    return [load_result(Path(word)) for word in words]
+    return [load(Path(word)) for word in words]
 
 
 def _more(
@@ -228,9 +227,9 @@ def _both(results: Sequence[Result], said: Sequence[str]) -> str:
 
 def _report(path: Path | None, comparison: comparing.Comparison) -> None:
     if path:
-        from uncore.report import document  # noqa: PLC0415 (slow to load)
+        from uncore.study import answer_pages  # noqa: PLC0415 (slow to load)
 
-        document.of_comparison(path, comparison, command())
+        answer_pages.of_comparison(path, comparison, command())
         note(f"report: {path}")
 
 

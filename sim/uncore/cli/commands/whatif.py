@@ -29,7 +29,7 @@ from uncore.cli.status import OK
 from uncore.drawing.plot import picture
 from uncore.drawing.table import print_json
 from uncore.job.option_values import check_outputs
-from uncore.report import whatif as shown
+from uncore.study import whatif_report as shown
 from uncore.study.whatif import Kind
 from uncore.study.whatif import whatif as look
 
@@ -68,8 +68,8 @@ def whatif(
     if plot:
         note(f"picture: {picture(plot, shown.panel(effects))}")
     if report:
-        from uncore.report import document  # noqa: PLC0415 (slow to load)
+        from uncore.study import answer_pages  # noqa: PLC0415 (slow to load)
 
-        document.of_whatif(report, effects, command())
+        answer_pages.of_whatif(report, effects, command())
         note(f"report: {report}")
     return OK

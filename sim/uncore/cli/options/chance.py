@@ -16,7 +16,6 @@ from cyclopts import Parameter, validators
 
 from uncore.cli.options.groups import panel
 from uncore.errors import UserError
-from uncore.execution.enough import within_unasked
 from uncore.execution.request import usual_seeds
 from uncore.job import Job
 from uncore.job.forms import REPEATS, SLICES_DRAWN
@@ -45,16 +44,10 @@ class Chance(Protocol):
     def fields(self, engine: str) -> dict[str, Any]:
         """Fields of a job on this engine."""
 
-    def complete(self, job: Job) -> Job:
-        """The job as it is run, once all else of it is known."""
-
 
 class _Seeds:
     def fields(self: Chance, engine: str) -> dict[str, Any]:
         return {"seeds": self.seeds(engine)}
-
-    def complete(self, job: Job) -> Job:
-        return job
 
 
 @Parameter(name="*")
@@ -130,11 +123,8 @@ class Estimate(Repeated):
     ] = None
 
     def fields(self, engine: str) -> dict[str, Any]:
-        within = _WITHIN.form.read(_WITHIN.flag, self.within or _WITHIN.form.shown(0))
+        within = self.within and _WITHIN.form.read(_WITHIN.flag, self.within)
         return {"seeds": self.seeds(engine), "within": within}
-
-    def complete(self, job: Job) -> Job:
-        return within_unasked(job) if self.within is None else job
 
 
 LOCKSTEP, DRAWN, MEASURED, ESTIMATED = Lockstep(), Drawn(), Measured(), Estimate()

@@ -19,7 +19,7 @@ from cyclopts import Parameter
 
 from uncore.cli.options.chance import Chance
 from uncore.cli.options.groups import panel
-from uncore.execution.request import find_program, make_job
+from uncore.execution.request import find_program, make_job, searched
 from uncore.job import Job
 from uncore.job.schema import Group, Option, Scope, options
 from uncore.program import Program
@@ -114,7 +114,7 @@ class JobWords(_JobFields, _Words):  # type: ignore[misc]
     ) -> Job:
         """The job of a command that asks for one."""
         values = self.values() | chance.fields(self.engine)
-        return chance.complete(make_job(machine, workload, threads, **values, slow=self.slow))
+        return make_job(machine, workload, threads, **values, slow=self.slow)
 
     def jobs(
         self,
@@ -133,12 +133,15 @@ class JobWords(_JobFields, _Words):  # type: ignore[misc]
         parameters = axes.pop(PARAMETERS)
         fixed = {name: value for name, value in self.values().items() if name not in axes}
         del fixed[PARAMETERS]
-        bare = []
+        jobs: list[Job] = []
         for machine, program, *values in product(machines, programs, *axes.values()):
             chosen = dict(zip(axes, values, strict=True))
-            words = {**fixed, **chosen, "slow": self.slow, **chance.fields(chosen["engine"])}
-            bare.append(make_job(machine, program, threads, **words))
-        return [chance.complete(job.given(values)) for job, values in product(bare, parameters)]
+            drawn = chance.fields(chosen["engine"])
+            within = drawn.pop("within", 0)
+            words = {**fixed, **chosen, "slow": self.slow, **drawn}
+            job = make_job(machine, program, threads, **words)
+            jobs += (searched(job.given(values), within) for values in parameters)
+        return jobs
 
 
 MACHINE_WORDS, JOB_WORDS = MachineWords(), JobWords()

@@ -26,8 +26,7 @@ from uncore.engine.native.sites import NO_END, Site, Sites
 from uncore.program.abi import WORD
 from uncore.program.fields import Fields
 from uncore.program.names import PAGE
-from uncore.result.objects import alike
-from uncore.result.observed import Object
+from uncore.program.objects import alike
 
 if TYPE_CHECKING:
     from uncore._native import Run
@@ -109,7 +108,7 @@ def _objects(
     sums: Columns,
     line: int,
     dearest_of: Callable[[Any, int], list[Site]],
-) -> list[Object]:
+) -> list[Row]:
     """Objects that were touched in the region of interest."""
     addresses = sums["line"] + first(sums["firsts"]) * (line // BITS)
     order = np.argsort(addresses)
@@ -128,17 +127,17 @@ def _objects(
     lines = _distinct(object_of * (1 << 40) + sums["line"] // line) >> 40  # on each, once
     on = np.bincount(lines, minlength=len(found)).tolist()
     objects = [
-        Object(
-            name=name,
-            at=_parts(same),
-            lines=on[number],
+        {
+            "name": name,
+            "at": _parts(same),
+            "lines": on[number],
             **{counted: of[number] for counted, of in counts.items()},
-            source=dearest[number].source,
-            chain=[*dearest[number].chain],
-        )
+            "source": dearest[number].source,
+            "chain": [*dearest[number].chain],
+        }
         for number, (name, same) in enumerate(found.items())
     ]
-    return sorted(objects, key=lambda o: (-o.critical_ps, -o.waited_ps, o.name))
+    return sorted(objects, key=lambda o: (-o["critical_ps"], -o["waited_ps"], o["name"]))
 
 
 class Stretches(NamedTuple):

@@ -1,4 +1,4 @@
-"""When operations were done, for who looks for a steady state (uncore.result.steady)."""
+"""When operations were done, for who looks for a steady state (uncore.support.steady)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Pace:
         self.ended.append((clock, operations - part * (parts - 1)))
 
     def fields(self) -> dict[str, Any]:
-        """Those of uncore.result.steady.Pace."""
+        """Those of uncore.support.steady.Pace."""
         done = sorted(self.ended) or [(0, 0)]
         begin, end = done[0][0], done[-1][0]
         span = next(1 << n for n in count() if (end >> n) - (begin >> n) < SPANS)

@@ -11,7 +11,7 @@ import msgspec
 
 from uncore.engine.reference import contents
 from uncore.engine.reference.log import ServedRequest
-from uncore.result.steady import Pace, steady
+from uncore.support.steady import Pace, steady
 
 if TYPE_CHECKING:
     from uncore.engine.reference.system import System

@@ -11,13 +11,13 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from uncore.drawing.sections import ReportSection, figure, table, write
 from uncore.drawing.table import Column
 from uncore.engine import NO_OPTIONS, EngineOptions
 from uncore.errors import UserError
 from uncore.execution.rerun import observe
 from uncore.job import Job
 from uncore.report import chart, curve, objects
-from uncore.report.document.page import ReportSection, figure, table, write
 from uncore.report.document.source import annotated
 from uncore.report.document.traffic import takings, traffic
 from uncore.report.selection import Wanted

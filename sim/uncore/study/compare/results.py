@@ -23,7 +23,7 @@ import msgspec
 from uncore.errors import UserError
 from uncore.job import Job
 from uncore.job.schema import options
-from uncore.result.objects import alike, whole
+from uncore.program.objects import alike, whole
 from uncore.result.observed import Observed
 from uncore.result.repeats import Repeats, repeats
 from uncore.result.schema import Point, Result

@@ -28,14 +28,14 @@ class Turns(Plan):
     def __init__(self, job: Job, goes_on: Callable[[], bool]) -> None:
         super().__init__(job)
         self._goes_on = goes_on
-        self._made = 0
+        self._runs, self._made = self.kept, 0
         self.points: list[Point] = []
 
     def asks(self) -> list[Job]:
         """Empty once a run is missing (its program went wrong) or the design is given up."""
         if len(self.points) < self._made or (self._made and not self._goes_on()):
             return []
-        asked = self._asked[self._made : max(self._made, _middle(len(self._asked))) + 1]
+        asked = self._runs[self._made : max(self._made, _middle(len(self._runs))) + 1]
         self._made += len(asked)
         return asked
 
@@ -44,9 +44,10 @@ class Turns(Plan):
 
     def span(self, figure: Callable[[Point], float]) -> Span:
         """Interval of the median run's figure, if runs are ranked by it."""
-        return median([figure(point) for point in self.points], len(self._asked))
+        return median([figure(point) for point in self.points], len(self._runs))
 
     def ended(self) -> tuple[Job, list[Estimate]]:
+        self.kept = self._runs[: self._made]
         return replace(self.job, seeds=self.job.seeds[: self._made]), []
 
 

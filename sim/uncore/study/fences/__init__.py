@@ -5,4 +5,5 @@ variants  a program compiled with weakened orders
 trials    runs over seeds, machines and numbers of harts, until one fails
 asked     about which programs it was asked; a hint to ask
 asking    every order of a program: the questions, and the answers as they come
+report    what is printed of the answers
 """

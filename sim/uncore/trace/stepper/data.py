@@ -13,10 +13,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from uncore.drawing import protocol_diagram as diagram
 from uncore.errors import UserError
 from uncore.program import Program
 from uncore.program.locate import source_of
-from uncore.protocol import diagram
 from uncore.protocol.states import StateProperties
 from uncore.protocol.tables import Tables
 from uncore.protocol.tables import of as tables_of

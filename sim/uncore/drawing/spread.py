@@ -17,7 +17,7 @@ from typing import Any
 
 from uncore.drawing import formats as units
 from uncore.drawing.table import Column, Row, say
-from uncore.result.steady import LEVEL, interval
+from uncore.support.steady import LEVEL, interval
 
 MILLION = 1e6
 # largest difference, as a share of the threads, between a rate and the operations' times (W3)

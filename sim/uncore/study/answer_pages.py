@@ -7,11 +7,13 @@ from html import escape
 from pathlib import Path
 
 from uncore.drawing.panels import Bars
+from uncore.drawing.sections import ReportSection, figure, table, write
 from uncore.drawing.table import Column
-from uncore.report import compare, explore, whatif
-from uncore.report.document.page import ReportSection, figure, table, write
+from uncore.study import whatif_report as whatif
+from uncore.study.compare import comparison_report as compare
 from uncore.study.compare.results import Comparison
 from uncore.study.explore import Exploration
+from uncore.study.explore import report as explore
 from uncore.study.whatif import WhatIf
 
 

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 
 from uncore.drawing import formats as units
 from uncore.drawing import plot as plots
+from uncore.drawing.spread import throughput
 from uncore.drawing.table import Column, Row, emit, say
-from uncore.report.spread import throughput
-from uncore.result.steady import LEVEL
 from uncore.study.whatif import WhatIf
+from uncore.support.steady import LEVEL
 
 DONE = "What can be done, to the program or to the machine"
 BOUNDS = "Bounds: as if waiting for this cost nothing, which few programs can reach"

@@ -13,8 +13,8 @@ import msgspec
 
 from uncore.drawing import formats as units
 from uncore.drawing import plot as plots
+from uncore.drawing.spread import height, say_seeds, throughput
 from uncore.drawing.table import Column, emit, say
-from uncore.report.spread import height, say_seeds, throughput
 from uncore.study.compare.results import Comparison, DifferencePart
 
 NEAR = 1.05  # a ratio below it is not much
