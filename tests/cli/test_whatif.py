@@ -9,6 +9,7 @@ import pytest
 
 from uncore import api
 from uncore.execution import request
+from uncore.execution.execute import execute
 from uncore.protocol.table_shapes import PROTOCOLS
 from uncore.study.whatif import changed
 
@@ -107,7 +108,7 @@ def test_a_line_that_many_write_is_free_and_nobody_starves():
     """Atomics are under way one after another, and nothing else is waited for."""
     job = request.make_job("epyc7601x2", "counter/contended", (4,), parameters={"ops": 50})
     free = changed(job, ["*counter"], [])
-    (point,) = [repeat for result in request.execute([free]) for repeat in result.points]
+    (point,) = [repeat for result in execute([free]) for repeat in result.points]
     assert not point.failures
     assert point.elapsed_ps < 4 * 50 * 25 * 1.5 * job.machine.core.atomic
 
@@ -124,7 +125,7 @@ def test_weakly_ordered_cores_keep_a_program_s_orders_on_free_lines(workload, na
         "ccx:2x4", workload, (4,), parameters=settings, overrides=weak, seeds=seeds
     )
     usual, free = (
-        [result_point for result in request.execute([run]) for result_point in result.points]
+        [result_point for result in execute([run]) for result_point in result.points]
         for run in (job, changed(job, names, []))
     )
     assert not any(point.failures for point in free)

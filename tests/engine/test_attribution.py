@@ -247,7 +247,7 @@ def test_hits_from_code_made_at_run_time_have_its_addresses() -> None:
 def test_an_object_is_found_wherever_in_its_line_it_is_touched(size: int) -> None:
     program, wide = guest("made_code"), {"line": f"{size}B"}
     seen = native.run(job("bus:1", program, 1, overrides=wide, ops=50), LINES)["observed"]
-    touched = {object_.name: object_.at for object_ in seen["lines"]["objects"]}
+    touched = {object_["name"]: object_["at"] for object_ in seen["lines"]["objects"]}
     assert touched["sums[]"] == [(program.symbol("sums").address + 24 * 8, 8)]
 
 
