@@ -10,7 +10,7 @@ import signal
 
 import pytest
 
-LONG = pytest.mark.timeout(3600)  # seconds; pyproject.toml has the usual limit
+LONG = pytest.mark.timeout(3600)  # time limit in seconds; pyproject.toml has the usual one
 BUILDS = "site"  # the suite in which the first test compiles the engine for pages
 
 os.environ.pop("COLUMNS", None)

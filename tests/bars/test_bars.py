@@ -42,7 +42,8 @@ def test_figures_and_machine_mean_the_same_pairs(name: str) -> None:
     assert not np.any(np.sum(list(masks.values()), axis=0) > 1)
     for label, mask in masks.items():
         expected = hardware.classes[label].pairs
-        lost = 1 if name == "core2q9550" else 0  # a pair below the step of its clock
+        # pairs whose time was below the step of the machine's clock
+        lost = 1 if name == "core2q9550" else 0
         assert np.count_nonzero(mask) - lost * (label == "l3") == expected, label
 
 
@@ -65,9 +66,9 @@ def test_only_numbers_of_components_were_fitted(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("tr1950x", "socket.join.latency=40ns"),  # the link between the dies
+        ("tr1950x", "socket.join.latency=40ns"),  # changes the link between the dies
         ("tr1950x", "system.resolver.unblock=response"),  # another law
-        ("epyc7302x2", "socket.join.memory=q3"),  # the wrong home quadrant
+        ("epyc7302x2", "socket.join.memory=q3"),  # names the wrong quadrant as the home
         ("r5950x", "ccx.join.inject=6ns"),
     ],
 )
@@ -180,7 +181,7 @@ def test_pairs_of_different_kinds_of_cores_are_classes_of_their_own() -> None:
 def test_the_classes_of_a_users_machine_are_its_levels_and_the_sides_of_its_home(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A machine without figures: epyc7601x2 has none."""
+    """epyc7601x2 is a machine without figures."""
     machine = topology.load("tr2990wx")
     assert machine.id not in figures.carried()
     classes = figures.by_level(topology.load("epyc7742x2"), "node1").classes
@@ -191,7 +192,7 @@ def test_the_classes_of_a_users_machine_are_its_levels_and_the_sides_of_its_home
     (tmp_path / "mine.csv").write_text("\n".join(lines))
     with pytest.raises(SystemExit) as end:
         main(["validate", "tr2990wx", "--matrix", str(tmp_path / "mine.csv"), "--json"])
-    assert end.value.code == 0  # no bounds are stated for a matrix of one's own
+    assert end.value.code == 0  # a user's own matrix has no stated bounds
     (row,) = msgspec.json.decode(capsys.readouterr().out)["handoff"]
     assert row["classes"] == 4 and row["medians"]["core"][0] == 50
 
@@ -225,7 +226,7 @@ def test_impossible_request_is_refused_with_the_reason(
 def test_every_experiment_that_knows_a_machine_is_asked_about_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nobody measured contention on it; that is no mistake where nobody asked for contention."""
+    """Nobody measured contention on this machine, which is no mistake unless it was asked for."""
     monkeypatch.setattr(
         validate, "EXPERIMENTS", {"contention": contention.run, "handoff": handoff.run}
     )

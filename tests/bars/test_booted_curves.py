@@ -70,7 +70,7 @@ def test_console_without_rates_is_refused(text: str, message: str, tmp_path: Pat
         booted.compare("x6130x2", booted.read([path]))
 
 
-def test_the_command_draws_them(
+def test_booted_curves_command_writes_a_picture(
     console: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as exit_:

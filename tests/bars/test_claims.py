@@ -139,7 +139,7 @@ def test_every_subject_of_the_articles_has_a_verdict():
 @pytest.mark.parametrize(
     "each", [each for each in subjects() if each.command], ids=lambda each: each.row
 )
-def test_the_command_of_a_subject_can_be_given(each: Subject):
+def test_claims_command_accepts_a_subject(each: Subject):
     """Machines, workloads and parameters exist: the words make a job."""
     command, machine, *words = each.command.split()
     options = dict(pairwise(words))
@@ -189,7 +189,7 @@ def test_an_amount_is_the_median_over_its_seeds():
 
 
 def test_sides_of_a_comparison_have_common_seeds():
-    """One run has more of them than the other, as searches do."""
+    """Tries runs of which one has more points than the other, as searches do."""
     few, many = (
         asking.execute([replace(COUNTER.job(), seeds=seeds)])[0] for seeds in ((2, 3), (1, 2, 3))
     )
@@ -286,8 +286,8 @@ def test_a_range_says_how_precise_it_is():
 @pytest.mark.parametrize(
     "answer",
     [
-        lambda run: run.at(8).time,  # it has 1, 2 and 4 threads
-        lambda run: run.point.time,  # which?
+        lambda run: run.at(8).time,  # the run has 1, 2 and 4 threads only
+        lambda run: run.point.time,  # the run has three points
         lambda run: run.at(4).cell("handoff", 0, 1),
     ],
 )

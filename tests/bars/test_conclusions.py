@@ -11,7 +11,7 @@ from uncore.execution.execute import execute
 from uncore.execution.request import make_job
 
 LOCKS = {"lock/mcs": 100, "lock/cna": 100, "lock/ticket": 100, "lock/tas": 400}  # operations a hart
-FARTHER = 20_000_000  # ps, of all harts together
+FARTHER = 20_000_000  # ps added to the latest starts of all harts together
 QUICK_CASES = [("epyc7601x2", 64, lock) for lock in LOCKS]
 MORE = [
     (machine, harts, lock)

@@ -20,7 +20,7 @@ def test_reading_held_lines_keeps_its_bounds() -> None:
 
 
 def test_dirty_line_homed_at_its_reader_costs_the_directory_lookup_more() -> None:
-    """Without it the same machine shows none; with it, all of it."""
+    """Without the directory in memory the same machine shows no difference; with it, all of it."""
     cases = [directory.CASES[f"dirty_with_{home}"] for home in ("holder", "reader")]
     for lookup in (0, 58):
         machine = topology.load("x8180x2", [f"system.resolver.lookup={lookup}ns"])

@@ -30,7 +30,7 @@ def test_numbers_that_were_changed_are_found_again() -> None:
 
 @pytest.mark.parametrize("name", ["tr1950x", "epyc7302x2"])
 def test_the_home_side_predicts_the_other_side(name: str) -> None:
-    """Fitted on the pairs at the home and the class that leads across; all others are predicted."""
+    """Fits the pairs at the home and the class that leads across; all others are predicted."""
     off = numbers.half(name, None)
     assert off.size > 100
     assert off.mean() < 6

@@ -79,7 +79,9 @@ def test_file_that_is_no_trace_is_refused(text: str | None, message: str, tmp_pa
         ktr.read(path)
 
 
-def test_the_command_shows_both(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ktr_command_prints_a_row_for_each_kind_of_event(
+    trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as exit_:
         main(["ktr", str(trace), "--record", "40"])
     assert exit_.value.code == 0

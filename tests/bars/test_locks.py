@@ -51,7 +51,7 @@ def test_threads_are_placed_as_they_were_pinned(machine: str) -> None:
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_hosts_of_locks_have_no_number_of_their_own(machine: str) -> None:
-    """Only a clock, where cores sit, and sizes: times and counts are their family's."""
+    """Allows a clock, where cores sit, and sizes; times and counts come from the family."""
     numbers = topology.load(machine).numbers
     own = {number.key for number in numbers if Path(number.file).stem == machine}
     sizes = {f"socket.{part}" for part in SIZES}
@@ -73,7 +73,7 @@ def test_the_harness_is_subtracted_where_nothing_is_held() -> None:
 
 
 def test_loops_last_as_long_as_the_harness_shows() -> None:
-    """On both threads of a Broadwell's core 1.77 times as long as alone; a held lock's is alone."""
+    """Scales loops by 1.77 on both threads of a Broadwell's core, but not while a lock is held."""
     alone, beside = (Spot("broadwell10x2", "cas_lockref", 1000, 5000, n) for n in (1, 2))
     assert alone.times == {"hold": "999ns", "think": "4997ns", "spin": "time"}
     assert beside.times == {"hold": "1771ns", "think": "8854ns", "spin": "time"}
@@ -100,7 +100,7 @@ def test_the_law_is_the_line_through_one_socket() -> None:
     points = curve(spots, [0, 0, *(50 + 7 * n / 2 for n in (4, 8, 16, 32, 48))])
     ours, real = locks._laws(points)
     assert ours == pytest.approx((50, 7))
-    # values read off by eye, the harness included
+    # values were read off by eye, the harness included
     assert real == pytest.approx((85, 15.4), rel=0.1)
 
 

@@ -89,7 +89,7 @@ def test_a_pair_is_the_mean_of_its_seeds_and_a_class_shows_their_spread() -> Non
 
 @pytest.mark.parametrize("name", ["i76700k", "w2150b", "r7900x"])
 def test_matrix_of_another_line_is_within_the_spread_that_is_shown(name: str) -> None:
-    """Without SMT the program's data lie elsewhere, and so does its line: nothing else differs."""
+    """Without SMT the program's data lie elsewhere, and so does the line: nothing else differs."""
     with_smt, without = (uncore.matrix(name, smt=smt).by_class() for smt in (True, False))
     shown = {row["class"]: row for row in with_smt}
     for row in without:
@@ -110,7 +110,7 @@ def between_complexes(seed: int | None, slices: str = "hash", **more: Any) -> fl
 
 
 def test_each_seed_measures_a_line_at_one_of_the_slices() -> None:
-    """V10: as `--slices` puts it; the slice that the address says is one of them."""
+    """V10: the matrix is as `--slices` puts it; the slice that the address gives is one of them."""
     named = {between_complexes(1, str(number)) for number in range(6)}
     drawn = {between_complexes(seed) for seed in range(1, 10)}
     assert drawn <= named and len(drawn) > 2

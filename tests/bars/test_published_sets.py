@@ -147,7 +147,7 @@ def test_a_range_stands_for_its_middle_and_a_curve_may_be_relative() -> None:
 
 
 def test_the_first_figure_is_met_where_a_time_is_fitted_to_it() -> None:
-    """No open set has a fit; so a rate of its own stands in."""
+    """Fits a made-up rate, because no open set has a fit."""
     curve = sets.PublishedCurve(
         name="fitted",
         unit="",

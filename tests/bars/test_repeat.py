@@ -17,7 +17,7 @@ SMT, PLAIN = "r5700x", "ring:16"  # eight cores of two threads; sixteen of one
 
 
 def flat(machine: Machine, noise: float, parts: float = 0) -> Matrix:
-    """100 ns between any two, and normal deviations of readings, and of what cores add."""
+    """Makes pairs of 100 ns, with normal deviations of readings and of what cores add."""
     random = np.random.default_rng(7)
     adds = np.repeat(random.normal(0, parts, machine.cores), machine.threads_per_core)
     ns = 100 + np.add.outer(adds, adds) + random.normal(0, noise, (machine.harts, machine.harts))
@@ -28,8 +28,8 @@ def structured(machine: Machine, ns: Matrix) -> list[str]:
     return [level for level, one in repeat.levels(machine, ns).items() if one.has_structure]
 
 
-@pytest.mark.parametrize("name", [SMT, PLAIN, "i54590"])  # with four cores sums fit anything
-def test_noise_is_no_structure(name: str) -> None:
+@pytest.mark.parametrize("name", [SMT, PLAIN, "i54590"])  # sums of parts fit any four cores
+def test_noise_alone_is_not_taken_for_structure(name: str) -> None:
     machine = topology.load(name)
     assert structured(machine, flat(machine, noise=5)) == []
     assert structured(machine, flat(machine, noise=0)) == []
@@ -51,7 +51,7 @@ def test_siblings_repeat_differences_that_are_no_sums_of_parts() -> None:
 
 @pytest.mark.parametrize("name", [SMT, PLAIN])
 def test_a_reading_takes_no_part_in_its_own_guess(name: str) -> None:
-    """One far away is as far from its guess as from the median."""
+    """Moves one reading far away: it is as far from its guess as from the median."""
     machine = topology.load(name)
     ns = flat(machine, noise=0)
     ns[-1, 0] = 1000

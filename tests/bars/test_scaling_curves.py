@@ -61,11 +61,11 @@ def test_a_single_task_is_as_fast_as_measured() -> None:
 
 def test_the_clocks_follow_the_measured_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is shared, so four tasks lose what the turbo loses: 3.7 to 3.5 GHz, as measured."""
-    calls = LONGER_CALLS_FACTOR * GETUID.calls  # the first ones miss
+    calls = LONGER_CALLS_FACTOR * GETUID.calls  # the first calls miss
     monkeypatch.setattr(Series, "calls", calls)
     (curve,) = scaling.curves([shortened(GETUID, [1, 4])])
     turbo = 4 * 3.5 / 3.7
-    assert curve.measured[1] == pytest.approx(turbo, rel=0.005)  # read off a plot
+    assert curve.measured[1] == pytest.approx(turbo, rel=0.005)  # figures were read off a plot
     assert curve.simulated[1] == pytest.approx(turbo, rel=0.01)  # all start at a barrier
     plain = make_job(
         "x6130x2", "kernel/getuid", [1, 4], parameters={"work": curve.work, "ops": calls}

@@ -81,7 +81,7 @@ def test_cores_are_found_where_they_sit(tmp_path) -> None:
     """Cores renamed at random; that the file's order stays where it is right is asked above.  A
     mirror image differs in the way to the uplink alone, which another number makes up for."""
     machine, hardware = topology.load("r5950x"), figures.read("r5950x")
-    cores = np.random.default_rng(1).permutation(8)  # in both complexes alike
+    cores = np.random.default_rng(1).permutation(8)  # permutes both complexes alike
     cores = np.concatenate([cores, 8 + cores])
     harts = (2 * cores[:, None] + [0, 1]).ravel()
     ns = handoffs(machine, hardware)
@@ -118,7 +118,7 @@ def test_calibrating_a_real_matrix_gives_the_shipped_numbers(tmp_path) -> None:
 
 
 def test_the_machine_of_the_file_is_as_far_off_as_the_file_says(tmp_path) -> None:
-    """Also where a number that the matrix hardly tells was left where it was."""
+    """Tests it also for a number that the matrix hardly shows, and that was left where it was."""
     machine = topology.load("r5800x3d")
     carried = figures.carried_matrix(figures.read("r5800x3d"), machine)
     matrix, output = write(tmp_path / "m.csv", machine, carried), tmp_path / "fitted.toml"
@@ -134,7 +134,7 @@ def test_the_machine_of_the_file_is_as_far_off_as_the_file_says(tmp_path) -> Non
 
 
 def test_undetermined_numbers_are_reported(tmp_path) -> None:
-    """A handoff reads no memory; and what an L2 costs adds to what a ring's way in does."""
+    """A handoff reads no memory, and the cost of an L2 adds to that of a ring's way in."""
     right = {"ccx.join.inject": 1.2}
     matrix = made(tmp_path / "m.csv", "tr1950x", right, "node1")
     with_memory = Problem.of("tr1950x", matrix, ["memory.latency", *right])
@@ -153,7 +153,7 @@ def test_undetermined_numbers_are_reported(tmp_path) -> None:
 
 
 def test_a_matrix_of_another_machine_is_noticed(tmp_path) -> None:
-    """A third of every latency: no path is short enough for that."""
+    """Divides every latency by three: no path is short enough for that."""
     machine = topology.load("i54590")
     third = handoffs(machine, figures.by_level(machine, "node0")) / 3
     fitted = solve(Problem.of("i54590", write(tmp_path / "m.csv", machine, third)), slice_="hash")
@@ -182,14 +182,14 @@ def test_the_file_loads_and_holds_what_was_fitted(tmp_path, capsys) -> None:
     assert numbers["core.mispredict"] == before["core.mispredict"]
     assert not run(str(output), "lock/ticket", [4], parameters={"ops": 5}).failed
     assert calibrate(*words) == 2 and "--force" in capsys.readouterr().err
-    # And once more from there, by the file's path: nothing is left to move.
+    # Calibrates once more from there, by the file's path: nothing is left to move.
     again = tmp_path / "again.toml"
     assert calibrate(str(output), "--matrix", str(matrix), "-o", str(again)) == 0
     assert 'extends = "mine.toml"' in again.read_text()
 
 
 def test_figures_of_a_busy_host_are_refused(tmp_path, capsys) -> None:
-    """Others worked on it, so all pairs take as long again: the fit is good, the number absurd."""
+    """Doubles all pairs, as if others had worked: the fit is good, the number absurd."""
     matrix = made(tmp_path / "busy.csv", "i54590", {"socket.join.inject": 9.0}, "node0", "2")
     output = tmp_path / "busy.toml"
     words = ["i54590", "--matrix", str(matrix), "-o", str(output), "--free", "socket.join.inject"]

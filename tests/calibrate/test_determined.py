@@ -14,7 +14,7 @@ from uncore_lab.calibrate.problem import Problem, UnrecordedChoice
 from uncore_lab.fitting.numbers import MAX_RATIO, NS, RATIO, Free
 from uncore_lab.fitting.solve import MAX_STEP_LOG, Solution
 
-ONE = np.eye(6)[:3]  # a number that one residual follows, and no other does
+ONE = np.eye(6)[:3]  # slopes of numbers each of which one residual follows alone
 
 
 def fitted(slopes: np.ndarray, steps: object = 0.0, left: float = 0.0, ratio: float = 0) -> Fitted:
@@ -50,7 +50,8 @@ def test_undetermined_number_is_named() -> None:
 
 
 def test_a_number_is_undetermined_past_30_per_cent() -> None:
-    """A residual is known to 1 %: one that changes by 4 % an e-fold tells a number to 25 %."""
+    """A residual is known to 1 %: if it changes by 4 % an e-fold, it determines a number to 25
+    %."""
     assert undetermined(fitted(0.04 * ONE)) == []
     assert len(undetermined(fitted(0.03 * ONE))) == 3
 
@@ -59,7 +60,8 @@ def test_numbers_that_are_followed_alike_are_named_with_how_much_of_each() -> No
     slopes = np.array([ONE[0], ONE[1], ONE[1] / 2])
     [sentence] = undetermined(fitted(slopes))
     assert sentence == "moved together the matrix cannot tell: b -5 %, c +10 %"
-    aside = np.array([ONE[0], 0.15 * ONE[0] + ONE[1], 2 * ONE[1]])  # a's part is not worth a word
+    # the part of `a` is too small to be named
+    aside = np.array([ONE[0], 0.15 * ONE[0] + ONE[1], 2 * ONE[1]])
     assert undetermined(fitted(aside)) == ["moved together the matrix cannot tell: b +10 %, c -5 %"]
 
 
@@ -79,7 +81,7 @@ def test_larger_residuals_make_numbers_less_certain() -> None:
     ],
 )
 def test_a_number_at_its_limit_is_named_once(steps: list[float], ratio: float, said: str) -> None:
-    """Even where no residual follows it: it would go on, which is all that can be said."""
+    """Names it even where no residual follows it: it would go on, which is all that can be said."""
     at_limit = np.array(steps) != 0
     slopes = np.where(at_limit[:, None], 0, ONE)
     [sentence] = undetermined(fitted(slopes, steps, ratio=ratio))
@@ -89,7 +91,7 @@ def test_a_number_at_its_limit_is_named_once(steps: list[float], ratio: float, s
     assert undetermined(fitted(ONE, 0.9 * np.array(steps), ratio=ratio)) == []
 
 
-def test_a_step_that_no_residual_follows_stays() -> None:
+def test_steps_are_shared_by_numbers_that_residuals_follow_alike() -> None:
     slopes = np.array([ONE[0], ONE[1], ONE[1]])
     assert fitted(slopes, [0.1, 0.2, 0.0]).steps == pytest.approx([0.1, 0.1, 0.1])
     assert fitted(ONE * [[1], [1], [0.001]], 0.5).steps == pytest.approx([0.5, 0.5, 0])

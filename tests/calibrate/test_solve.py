@@ -58,7 +58,7 @@ def test_a_number_that_nothing_follows_stays() -> None:
 
 
 def test_steps_end_at_their_limits() -> None:
-    """The tightest of the parts' limits counts, and derivatives keep within it."""
+    """The tightest limit of all parts counts, and derivatives stay within that limit."""
     seen = [0.0]
 
     def far(steps: np.ndarray) -> np.ndarray:
@@ -72,7 +72,8 @@ def test_steps_end_at_their_limits() -> None:
 
 
 def test_steps_of_the_answer_hide_no_slope_from_a_stride_across_them() -> None:
-    """A number that moves an answer by jumps of a tenth looks undetermined beside one."""
+    """A number that changes an answer in steps of a tenth looks undetermined beside a smooth
+    one."""
     stairs = FitPart(["a"], lambda steps: np.floor(10 * steps + 0.5) / 10)
     near, far = solve([stairs], prior=0.01), solve([stairs], prior=0.01, stride=0.2)
     assert near.jacobian == pytest.approx(0) and far.jacobian == pytest.approx(1)

@@ -96,7 +96,7 @@ def curves(results: Results, **selection: object) -> list[Curves]:
     return drawn  # type: ignore[return-value]
 
 
-def test_labels_name_what_differs(swept: Results) -> None:
+def test_labels_of_curves_name_the_options_that_differ(swept: Results) -> None:
     (panel,) = curves(swept)
     assert set(panel.series) == {
         f"{lock}, hold {hold}"

@@ -285,7 +285,7 @@ def test_interrupted_boot_keeps_its_console_and_says_how_far_it_was(tmp_path: Pa
     words = [sys.executable, "-m", "uncore", "boot", "ccx:1x1", "--kernel", "Image"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(words, cwd=tmp_path, **pipes) as run:
-        # read while the kernel still runs, although the output is a pipe
+        # the line is read while the kernel still runs, although the output is a pipe
         assert run.stdout.readline() == "here\n"
         run.send_signal(signal.SIGTERM)
         out, err = run.communicate(timeout=30)
@@ -312,7 +312,7 @@ def test_terminal_echoes_input_once_and_is_restored(tmp_path: Path, ending) -> N
     before = termios.tcgetattr(terminal)
     words = [sys.executable, "-m", "uncore", "boot", "ccx:1x1", "--kernel", "Image"]
     with subprocess.Popen(words, cwd=tmp_path, stdin=terminal, stdout=-1, stderr=-1) as run:
-        if ending:  # the other one may be over before anybody looks
+        if ending:  # the other process may have ended by then
             assert falls_silent(terminal)
             run.send_signal(ending)
         run.communicate(timeout=30)

@@ -33,7 +33,7 @@ def test_the_ratio_is_that_of_the_two_runs(uncore):
 
 def test_the_object_that_makes_the_difference_comes_first(uncore):
     comparison = json.loads(uncore("compare", *LOCKS, "--json").out)
-    assert comparison["lines"][0]["name"] == "lock"  # all spin on a ticket lock's one line
+    assert comparison["lines"][0]["name"] == "lock"  # all harts spin on the ticket lock's only line
     assert comparison["lines"][0]["difference"] < -1
     assert (comparison["a"], comparison["b"], comparison["common"]) == (
         "lock/ticket",

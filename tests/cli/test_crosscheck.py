@@ -154,7 +154,7 @@ def test_conventions_are_those_of_the_files_that_are_extended_too() -> None:
     held = list(conventions.held(outside._file("gem5_chi"), topology.load("ring:4")))
     own, above, harts = {"protocol": "mesif"}, {"core.hold": "0cy"}, {"interrupt.entry": "0cy"}
     assert own in held and above in held and harts in held
-    assert not any("system.data" in taken for taken in held)  # a ring has data of its own
+    assert not any("system.data" in taken for taken in held)  # a ring has its own data
 
 
 BUS = outside.ComparedJob("engines", "sst", "bus:4", "lock/ticket", 4, {"ops": "20"})
@@ -169,7 +169,7 @@ def test_convention_that_a_machine_cannot_have_is_passed_over() -> None:
 
 
 def test_level_without_data_is_a_cache_outside() -> None:
-    """It takes as long as memory; what the bus is anyway is not named."""
+    """Expects a cache as slow as memory, and no mention of what the bus is anyway."""
     (made,) = crosscheck(BUS.job("native", CACHE), ["native"])
     explained = BUS.explained(made.sides[0].per_operation or 0, "MESI_Two_Level")
     assert (explained.overrides, explained.ratio) == (CACHE, 1)

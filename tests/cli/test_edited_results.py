@@ -50,7 +50,9 @@ def test_edited_job_is_accepted_or_gives_a_message(changes: list[edits.Change]) 
         (("luck",), 3, r"job\.luck: no job has this"),
     ],
 )
-def test_the_message_says_what_is_wrong(position: edits.Place, value: Any, message: str) -> None:
+def test_edited_result_is_refused_with_the_reason(
+    position: edits.Place, value: Any, message: str
+) -> None:
     changed = edits.edited(SAVED, [(("job", *position), value)])
     answer = fuzz.survive(fuzz.result, msgspec.json.encode(changed))
     assert re.search(message, answer), answer

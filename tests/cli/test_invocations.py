@@ -36,7 +36,7 @@ def test_traceback_and_unknown_status_are_findings(tmp_path, output, status, exp
 
 
 @pytest.mark.parametrize("name", ["p.png", "p.svg", "m.csv", "l.parquet", "r.json"])
-def test_half_file_is_a_finding_and_an_old_one_is_none(tmp_path, name):
+def test_half_written_file_is_found_and_an_older_one_is_not(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(b"{")
     assert invocations._half(path)

@@ -90,7 +90,7 @@ def test_folder_that_others_may_write_is_left_alone(boot, may_write):
 
 @pytest.mark.parametrize("may_write", [stat.S_IWGRP, stat.S_IWOTH], ids=["group", "others"])
 def test_file_that_others_may_write_is_booted_and_kept_anew(boot, may_write):
-    """A folder that others may only enter does not keep them from a file that they may write."""
+    """A file that its owner may write is usable, even in a folder that others may only enter."""
     first = boot()
     kept_boots.BOOTS_FOLDER.chmod(0o755)
     kept()[0].chmod(0o600 | may_write)

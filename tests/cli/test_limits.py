@@ -38,7 +38,7 @@ def test_program_that_never_ends_is_given_up_at_the_limit_of_simulated_time(name
 
 
 def test_memory_of_this_computer_is_limited_beside_what_a_program_touches(monkeypatch):
-    """Whatever a program makes the system keep: here all that the process grows by."""
+    """Counts whatever a program makes the system keep, by the growth of this process."""
     held = iter(range(0, 1 << 60, 1 << 30))
     monkeypatch.setattr("uncore.engine.limits.resident_bytes", lambda: next(held))
     expected = r"--max-memory 16MiB: not ended after 0 MiB touched, and \d+ MiB of this computer's"
@@ -75,7 +75,7 @@ def test_max_host_limits_host_time():
 
 
 def test_limit_of_time_is_checked_at_the_end_of_a_run(monkeypatch):
-    """With slices longer than the run, only the check at its end can refuse it."""
+    """Makes slices longer than the run, so that only the check at its end can refuse it."""
     monkeypatch.setattr("uncore.engine.native.SLICE", 1 << 40)
     with pytest.raises(GuestError, match="--max-time 1ns"):
         run(program="counter/atomic", max_time="1ns")

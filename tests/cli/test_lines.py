@@ -33,7 +33,7 @@ def fields(rows):
 
 
 def test_two_fields_in_one_line_are_named_with_what_they_cost(uncore):
-    """On lines of their own the fields wait less than a fifteenth, about what `lines` estimates."""
+    """Splits the fields: they wait less than a fifteenth, about what `lines` estimates."""
     saved(uncore, "epyc7601x2", *FALSE_SHARING)
     together = fields(listed(uncore))
     users = {group["fields"][0]: group for group in together["apart"]}
@@ -109,7 +109,7 @@ def test_the_elements_of_an_array_are_one_object(uncore):
     rows = objects(uncore)
     node = rows["nodes[].granted"]
     assert node["lines"] == 16
-    assert node["critical_share"] > 0.3  # with what the lock guards, the most
+    assert node["critical_share"] > 0.3  # the largest share, together with what the lock guards
     assert not any(name.startswith("nodes[1") for name in rows)
     assert "one operation every" in uncore("lines", "r.json").out
 

@@ -101,7 +101,8 @@ def test_table_of_run_explains_each_column() -> None:
 
 
 def test_last_of_an_option_given_twice_counts(uncore) -> None:
-    """A shell's alias or a history's line is changed at its end; lists of values grow as before."""
+    """An option may be repeated at the end, as a shell's alias needs; lists of values still
+    grow."""
     flags = ("--json", "--repeat", "1", "--threads=2", "--threads", "1", "--json")
     ran = uncore("run", *flags, "ccx:1x4", "lock/tas", "--set", "ops=3", "--set", "hold=2ns")
     (row,) = json.loads(ran.out)

@@ -119,7 +119,7 @@ def test_force_behind_two_dashes_is_the_programs(uncore):
 
 
 def test_file_of_another_kind_with_the_same_ending_is_refused(uncore):
-    """A result for a log, a trace for a result, a picture for a result's page."""
+    """Tries a result for a log, a trace for a result, a picture for a result's page."""
     assert uncore(*ONE.split(), "--output", "r.parquet", "--log", "l.parquet").status == 0
     assert uncore(*"trace bus:2 lock/tas --set ops=2 --output t.parquet".split()).status == 0
     for option, file in (("--log", "r.parquet"), ("--output", "l.parquet"), ("--log", "t.parquet")):

@@ -25,7 +25,7 @@ LEFT_OUT = "..."
 
 
 def test_examples_of_the_readme_print_their_output(uncore, monkeypatch, tmp_path):
-    """Each in the folder where those before it left their files."""
+    """Runs each example in the folder where those before it left their files."""
     assert CHECKOUT
     readme = CHECKOUT / "README.md"
     monkeypatch.chdir(tmp_path)
@@ -87,7 +87,7 @@ def accepted(shown: list[str], printed: list[str]) -> str:
     return "\n".join([*lines, LEFT_OUT] if shown[-1:] == [LEFT_OUT] else lines) + "\n"
 
 
-def test_a_line_that_is_not_printed_is_noticed():
+def test_a_missing_line_of_an_example_is_noticed():
     printed = ["a  1", "b  2", "c  3", "result 0f"]
     assert unlike(["a  1", "...", "c  3", "result aa"], printed) == []
     assert unlike(["a  1", "c  3"], printed) == ["a  1", "c  3"]
@@ -163,8 +163,8 @@ def test_every_other_command_of_the_readme_does_what_it_says(readers, tmp_path, 
 
 
 @pytest.mark.long
-def test_picture_is_the_demonstration(uncore, tmp_path):
-    """After a change of the model: `scripts/run demo --plot docs/demo.svg`."""
+def test_picture_of_the_readme_is_what_demo_draws(uncore, tmp_path):
+    """Renewed after a change of the model by `scripts/run demo --plot docs/demo.svg`."""
     assert CHECKOUT
     assert uncore("demo", "--plot", str(tmp_path / "demo.svg")).status == 0
     kept, drawn = (shapes(folder / "demo.svg") for folder in (CHECKOUT / "docs", tmp_path))

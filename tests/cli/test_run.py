@@ -57,7 +57,7 @@ def test_a_saved_result_comes_back_equal(uncore, name):
     assert "reproduced bit for bit" in again.out and load(Path(name)).result_hash in again.out
 
 
-def test_again_reports_a_different_outcome(uncore, monkeypatch):
+def test_repeating_a_run_reports_a_different_outcome(uncore, monkeypatch):
     uncore(*TOY, "--threads", "1,2", "--output", "r.json")
     monkeypatch.setenv("TOY_DRIFT", "1")
     again = uncore("run", "--again", "r.json")

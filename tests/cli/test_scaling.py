@@ -107,7 +107,7 @@ def test_few_points_fit_no_law_and_a_law_of_three_has_no_error():
         analyse(result((2, 10, 10), (4, 10, 10)))
 
 
-def test_the_command_marks_what_it_predicts(uncore):
+def test_scaling_command_marks_predicted_rows(uncore):
     uncore("run", "ccx:2x4", "lock/ticket", "--threads", "1,2,4,8", "--output", "r.json")
     shown = uncore("scaling", "r.json", "--plot", "law.png")
     assert shown.status == 0 and "picture" in shown.err

@@ -25,7 +25,7 @@ from uncore.support import plugins
 from uncore.support.paths import CHECKOUT
 
 WIDTHS = (80, 100, 140)
-UNTRIED = {  # no tables, or those of another command
+UNTRIED = {  # commands without tables, or with those of another command
     *(
         "sweep",
         "demo",
@@ -39,7 +39,7 @@ UNTRIED = {  # no tables, or those of another command
         "new",
     ),
 }
-TIMED = ("check", "crosscheck")  # say how long they took, which is not the same again
+TIMED = ("check", "crosscheck")  # commands that print how long they took, which varies
 # speed of a run too short for the clock, which may happen at one width and not at another
 NO_SPEED = "-"
 SMALL_RUN = "--threads 1,2,4 --set ops=20 --cores 1"
@@ -125,7 +125,7 @@ def screens(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[int, lis
 def _printed(commands: str, folder: Path) -> str:
     leader, follower = pty.openpty()
     attributes = termios.tcgetattr(follower)
-    attributes[1] &= ~termios.OPOST  # lines end as they are written
+    attributes[1] &= ~termios.OPOST  # keeps the ends of lines as they are written
     termios.tcsetattr(follower, termios.TCSANOW, attributes)
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
     environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "FORCE_COLOR")}
@@ -152,7 +152,7 @@ def _printed(commands: str, folder: Path) -> str:
 def _read(leader: int) -> bytes:
     try:
         return os.read(leader, 1 << 16)
-    except OSError:  # the other end is closed
+    except OSError:  # raised when the other end is closed
         return b""
 
 

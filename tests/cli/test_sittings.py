@@ -24,7 +24,7 @@ assert CHECKOUT
 README = (CHECKOUT / "README.md").read_text()
 SITTINGS = tomllib.loads(Path(__file__).with_name("sittings.toml").read_text())["sitting"]
 MAX_SITTING_COMMANDS = 10
-COMPILED = "author of a C++ library"  # with C++'s library, which takes a minute and a half once
+COMPILED = "author of a C++ library"  # compiles C++'s library the first time, a minute and a half
 
 
 class Sat(NamedTuple):

@@ -46,7 +46,7 @@ def test_each_part_of_a_distribution_is_drawn_once(guessed):
     inside = [10 <= value <= 40 for value in cycles]
     assert inside == [False] + [True] * 8 + [False]
     assert cycles[4] < 20 < cycles[5]
-    normal = NormalDist()  # the least is the middle of the first tenth
+    normal = NormalDist()  # the least of ten samples is the middle of the first tenth
     assert cycles[0] == pytest.approx(20 * 2 ** (-normal.inv_cdf(0.95) / normal.inv_cdf(0.9)))
 
 
@@ -62,7 +62,7 @@ def test_numbers_vary_independently_unless_keys_share_their_source(guessed):
     assert any(abs(apart) > 1 for apart in halves)
 
 
-def test_a_count_stays_whole(guessed):
+def test_a_drawn_count_stays_a_whole_number(guessed):
     assert all(machine["core.store_buffer"].isdecimal() for machine in drawn(guessed, 10))
 
 

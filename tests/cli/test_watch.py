@@ -22,6 +22,6 @@ def test_a_page_is_named_after_its_run_or_what_tells_two_apart(uncore, words, ti
     assert f"<title>{title}</title>" in Path("w.html").read_text()
 
 
-def test_three_runs_are_refused(uncore):
+def test_watch_refuses_three_runs(uncore):
     refused = uncore("watch", "bus:2", "lock/ticket", "lock/mcs", "lock/tas", *TWO_THREADS)
     assert refused.status == 2 and "one run or two, and these words are 3" in refused.err

@@ -32,7 +32,7 @@ def test_fields_moved_apart_equal_a_program_with_them_apart(uncore):
     assert rows[0]["throughput"] == pytest.approx(by_hand.throughput, rel=0.05)
 
 
-def test_the_words_of_a_row_repeat_it(uncore):
+def test_options_of_a_whatif_row_repeat_its_run(uncore):
     rows = foretold(uncore, *SHARED, "--only", "line", "--only", "layout")
     for row in rows[:2]:
         words = shlex.split(row["run"])[1:]

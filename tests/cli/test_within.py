@@ -211,7 +211,7 @@ def test_where_few_lines_are_fetched_a_run_twice_as_long_must_have_the_same_rate
         return 100.0
 
     def late(seed: int, ns: int) -> float:
-        """Something that is rare makes operations slower from 40 us on."""
+        """Something rare makes operations slower from 40 us on."""
         return 100.0 if ns < 2 * enough.LEAST_HITS_NS else 80.0
 
     for rate, times in ((even, 2), (late, 4)):
@@ -227,17 +227,17 @@ def test_runs_double_while_their_misses_are_cold() -> None:
     _, rounds, job = searched(lambda seed, ns: 100.0, cold=lambda ns: 200)
     assert job.lengths[0].duration == 8 * first  # 200 of 3072
     _, rounds, job = searched(lambda seed, ns: 100.0, cold=lambda ns: ns // 50)
-    assert job.lengths[0].duration == 2 * first  # as many as before: they do not end
+    assert job.lengths[0].duration == 2 * first  # cold misses stay as many, because they do not end
 
 
 def test_run_measures_128_operations_however_many_lines_they_fetch() -> None:
     _, _, job = searched(lambda seed, ns: 100.0, threads=8, fetched=90.0)
-    assert job.lengths[0].duration == 128 * 10  # at least, of all together
-    assert job.lengths[0].warmup == (8 * 20 + 32 * 10)  # starts, then a quarter of it
+    assert job.lengths[0].duration == 128 * 10  # operations at least, of all threads together
+    assert job.lengths[0].warmup == (8 * 20 + 32 * 10)  # late starts, then a quarter of the run
 
 
-def test_a_slow_first_run_tells_too_short_a_length_and_another_follows() -> None:
-    """This happens where looks at the clock take longer than operations do."""
+def test_run_of_a_length_guessed_too_short_is_followed_by_a_longer_one() -> None:
+    """Plays looks at the clock that take longer than operations do."""
     _, rounds, job = searched(lambda seed, ns: 25.0 if ns == enough.BRIEF_NS else 100.0)
     assert rounds == [1, 1, 5] and job.lengths[0].duration == 96 * 4 * 40
 
@@ -248,7 +248,7 @@ def test_a_slow_first_run_tells_too_short_a_length_and_another_follows() -> None
     assert rounds == [1, 1, 5]
 
 
-def test_a_run_apart_from_all_others_asks_for_more_of_them() -> None:
+def test_outlying_run_asks_for_more_runs() -> None:
     estimated, rounds, _ = searched(lambda seed, ns: 14.0 if seed == 3 else 20.0)
     assert rounds == [1, 1, 5, 3]
     assert half(estimated) < 0.05
@@ -256,7 +256,7 @@ def test_a_run_apart_from_all_others_asks_for_more_of_them() -> None:
 
 def test_longer_runs_follow_where_a_steady_state_still_becomes_faster() -> None:
     _, rounds, job = searched(lambda seed, ns: 20.0, lambda seed, ns: 4000 / ns)
-    assert rounds == [1, 1, 5, 1, 5]  # halves of what is steady: 6.5 %, then 3.2
+    assert rounds == [1, 1, 5, 1, 5]  # half widths of steady runs: 6.5 %, then 3.2 %
     assert job.lengths[0].duration == 2 * 96 * 4 * 50
 
 
@@ -304,7 +304,8 @@ def test_runs_end_before_the_limits_of_runs_do() -> None:
 
 
 def test_harts_start_no_further_apart_than_two_operations_and_the_machine_say() -> None:
-    soon = searched(lambda seed, ns: 10.0, threads=8)[2].lengths[0].start  # an operation in 0.1 us
+    # each operation takes 0.1 us
+    soon = searched(lambda seed, ns: 10.0, threads=8)[2].lengths[0].start
     late = searched(lambda seed, ns: 0.1, threads=8)[2].lengths[0].start
     assert (soon, late) == (2 * 10**5, 10**6)
 

@@ -33,7 +33,7 @@ HARTS = 4096
 
 
 def __getattr__(name: str) -> Any:
-    """CAN, by the environment."""
+    """Returns CAN, as the environment says."""
     if name == "CAN":
         return frozenset({"chance"} if "TOY_CHANCE" in os.environ else ())
     raise AttributeError(name)

@@ -37,7 +37,7 @@ def hashes(results) -> list[str]:
 
 
 def with_one_killed(head, worker, wanted, **how):
-    """The results of a run in which one of two workers is killed when a third is done."""
+    """Returns the results of a run in which one of two workers is killed when a third is done."""
     workers = [worker(), worker()]
     total = sum(len(list(job.points())) for job in wanted)
     done, heard = [], []
@@ -64,12 +64,13 @@ def test_a_worker_that_is_killed_loses_nothing(head, worker, tmp_path):
     assert hashes(results) == hashes(execute(wanted))
     assert heard and max(reached for reached, _ in heard) > 0
     again = execute(wanted, store=store, resume=True)
-    assert sum(result.host.resumed for result in again) == 24  # kept here, not on the workers
+    # points are kept here, not on the workers
+    assert sum(result.host.resumed for result in again) == 24
 
 
 @pytest.mark.long
-def test_two_hundred_points_with_a_worker_killed_at_a_third(head, worker):
-    wanted = jobs(200, ops=8000, threads=(8,))  # each long enough to speak
+def test_two_hundred_points_survive_a_killed_worker(head, worker):
+    wanted = jobs(200, ops=8000, threads=(8,))  # each job lasts long enough to report progress
     results, done, heard = with_one_killed(head, worker, wanted)
     assert len(done) == 200
     assert hashes(results) == hashes(execute(wanted, 2))
@@ -89,7 +90,7 @@ def test_a_worker_with_another_copy_is_refused(head, worker, tmp_path, patch, sa
 
 
 def test_a_worker_with_another_copy_that_joins_late_is_refused(head, worker, tmp_path):
-    """A late one has missed the look at all workers, and is refused at its first task."""
+    """Starts a worker after all workers were looked at; it is refused at its first task."""
     patch = tmp_path / "patch.py"
     patch.write_text(OTHER)
     worker()
@@ -115,7 +116,7 @@ for keys in (Security(), Security.temporary()):
 """
 
 
-def test_local_cluster_refuses_a_process_that_has_its_address_alone():
+def test_local_cluster_refuses_a_client_without_its_certificate():
     with connected("local", 1) as cluster:
         address = cluster._client.scheduler.address
         assert address.startswith("tls://127.0.0.1:")

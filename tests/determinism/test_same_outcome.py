@@ -78,7 +78,7 @@ def test_outcome_is_the_same_with_every_observer() -> None:
 
 
 def test_a_repeat_is_what_its_seed_gives_alone() -> None:
-    """And two seeds give two runs."""
+    """Also checks that two seeds give two runs."""
     job = make_job("epyc7601x2", "lock/mcs", [2, 12], seeds=(7, 8), parameters={"ops": 20})
     (together,) = execute([job])
     assert [(one.threads, one.seed) for one in together.points] == [
@@ -122,7 +122,7 @@ def test_outcome_is_the_same_from_a_wheel(unpacked: Path) -> None:
 
 @pytest.mark.bulk
 def test_a_wheel_measures_a_bare_computer(unpacked: Path, tmp_path: Path) -> None:
-    """One command, no other program in reach, and one file to bring back."""
+    """Runs one command, with no other program in reach, and brings one file back."""
     measure = ["-m", "uncore", "measure", "--quick", "--threads", "2", "--output", "back.json"]
     bare = {"PYTHONPATH": str(unpacked), "PATH": "", "HOME": str(tmp_path / "home")}
     run = subprocess.run(

@@ -76,7 +76,7 @@ def test_saved_and_taken_up_ends_as_run_through(tmp_path, elsewhere, name, when,
     assert elsewhere(tmp_path / "state") == through.result_hash
 
 
-def test_the_command_saves_and_takes_up(tmp_path):
+def test_run_command_saves_a_state_and_continues_from_it(tmp_path):
     words = [sys.executable, "-m", "uncore", "run"]
     run = "bus:4 lock/mcs --threads 4 --seed 7 --repeat 1 --output a.json".split()
     state = "--save-at begin --state it.state".split()

@@ -20,7 +20,7 @@ def test_work_is_at_most_the_recorded_baseline(row: counts.Row) -> None:
     assert not list(counts.worse(row, counts.counted(row)))
 
 
-def test_a_module_that_valgrind_cannot_execute_is_told_with_how_to_build_another() -> None:
+def test_module_that_valgrind_cannot_execute_is_reported_with_the_remedy() -> None:
     job = counts.job(counts.ROWS[0], 1)
     complaint = "vex amd64->IR: unhandled instruction bytes: 0x62 0xF1"
     message = counts.why(job, Path("build/native-clang/_native.so"), complaint)

@@ -101,7 +101,7 @@ def test_g6_evicts_exactly_the_least_recently_used() -> None:
 def test_g7_has_no_pages() -> None:
     """A line in each of many pages is found as fast as lines of one page: no TLB, no walk."""
     paged, dense = (cost(p, again=True) for p in (Pattern.SCATTERED, Pattern.SEQUENTIAL))
-    assert paged - dense < 2 * MANY  # another loop: its instructions, and a misprediction
+    assert paged - dense < 2 * MANY  # loops differ: a few instructions and a misprediction
 
 
 def test_g8_has_no_banks_and_rows() -> None:

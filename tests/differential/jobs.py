@@ -27,7 +27,8 @@ GUESTS = {
     "random": SUPPORT / "programs/random_sharing.c",
     "unaligned": SUPPORT / "programs/unaligned.c",
 }
-MACHINES = {"three-level": str(SUPPORT / "three_levels.toml")}  # beside those with a name
+# machine files beside the shipped ones
+MACHINES = {"three-level": str(SUPPORT / "three_levels.toml")}
 SHARED_L2 = (  # small cores' modules: a level that resolves in one kind of parts alone
     "core.small.l2=none",
     "module.small.data=inclusive 2MiB 16-way 6cy",
@@ -166,7 +167,8 @@ def far_atomics(far: tuple[str, ...], ops: int, lines: int) -> Iterator[tuple[st
 
 
 def always_far() -> Iterator[tuple[str, Case]]:
-    """Even where the core holds the line: under every protocol, past the locks of siblings."""
+    """Atomics that are far even where the core holds the line: every protocol, past siblings'
+    locks."""
     yield from far_atomics(ALWAYS, 40, 4)
     parameters, options = (("ops", 40), ("lines", 4)), (("placement", "siblings"),)
     for protocol in PROTOCOLS:
@@ -184,7 +186,8 @@ def siblings() -> Iterator[tuple[str, Case]]:
     for workload in ("counter/atomic", "lock/tas", "refcount/atomic", "counter/percpu"):
         yield f"siblings-{workload}", Case("x8275clx2", workload, 6, (), few, options)
     pairs = (("rounds", 4),)
-    for machine in ("x8275clx2", "epyc7601x2"):  # C9: in a socket, and told from above
+    # C9: contention within a socket, and reported from above
+    for machine in ("x8275clx2", "epyc7601x2"):
         case = Case(machine, "lock/ttas", 16, (), few, options)
         yield f"siblings-in-turn-{machine}", case
         case = Case(
@@ -224,7 +227,7 @@ def workloads() -> Iterator[tuple[str, Case]]:
     yield "no-hold", Case("ring:4", "latency/pingpong", 4, ("core.hold=0ns",), (("rounds", 4),))
     yield "one-slice", Case("ring:6", "counter/atomic", 6, (), few, (("slices", "2"),))
     yield "percpu-shared-lr", Case("bus:6", "counter/percpu", 6, ("core.lr=shared",), few)
-    by_age = ("ccx.resolver.grants=300ns",)  # J3, where it is a time
+    by_age = ("ccx.resolver.grants=300ns",)  # J3, where `grants` is a time
     yield "by-age-ticket", Case("ccx:4x4", "lock/ticket", 16, by_age, few)
     parameters = (("ops", 8), ("lines", 12))
     yield "by-age-random", Case("ccx:2x3", "random", 6, by_age, parameters, tiny=True)
@@ -244,7 +247,7 @@ def machines() -> Iterator[tuple[str, Case]]:
     def on(machine: str, workload: str, threads: int, *words: str, **options: Any) -> Case:
         return Case(machine, workload, threads, words, few, tuple(options.items()))
 
-    spread = "0,4,64,80"  # two complexes of a die, two dies of the other socket
+    spread = "0,4,64,80"  # harts of two complexes of a die, and of two dies of the other socket
     for home in ("addressed", "node3", "interleave", "first-touch"):
         case = on("epyc7601x2", "lock/ticket", 4, placement=spread, home=home)
         yield f"epyc-{home}", case
@@ -396,7 +399,8 @@ def wide() -> Iterator[tuple[str, Case]]:
         yield f"wide-{size}-siblings", Case("power9x2", "lock/ticket", 16, words, few, many)
 
 
-HASHED = ("routes=hashed", "system.join.width=2B/cy")  # narrow: who takes which wire matters
+# narrow links, so that it matters who takes which
+HASHED = ("routes=hashed", "system.join.width=2B/cy")
 TREE = (*HASHED, "system.join.hubs=3", "ccx.join.hubs=2", "system.join.latency=9ns")
 
 
@@ -453,7 +457,8 @@ JOBS = dict(
 )
 OWNED = {f"owned-{name}": case for name, case in always_far()}
 
-LATE = ("chance.start=3us", "chance.request=50ns", "chance.hold=0.4")  # enough to reorder anything
+# delays long enough to reorder anything
+LATE = ("chance.start=3us", "chance.request=50ns", "chance.hold=0.4")
 DRAWN = (
     *("random-", "far-", "owned-", "siblings-in-turn", "siblings-random", "four-", "by-age"),
     *("ipi-", "delay-", "kinds-", "ticket-", "epyc-first-touch"),

@@ -17,11 +17,11 @@ PORT = [name for name in MORE if name.startswith(("operations-", "unaligned-", "
 
 
 @pytest.mark.parametrize("name", JOBS | MORE)
-def test_it_ends(name: str) -> None:
+def test_every_job_ends_with_a_log(name: str) -> None:
     point = native.run(make((JOBS | MORE)[name]), frozenset({"log"}))
     assert point["observed"]["log"]
 
 
 @pytest.mark.parametrize("name", PORT)
-def test_the_engines_agree_on(name: str) -> None:
+def test_both_engines_give_the_same_log_of(name: str) -> None:
     agree(MORE[name])

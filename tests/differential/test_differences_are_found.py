@@ -157,7 +157,7 @@ def test_a_broken_rule_is_noticed(what: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_late_interrupt_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It leaves no trace in the log, but in what the program measured."""
+    """Delays interrupts, which shows not in the log, but in what the program measured."""
     old = Hart.interrupt
     monkeypatch.setattr(Hart, "interrupt", lambda hart, bit, level: old(hart, bit, level))
     assert agreement.compare(make(JOBS["delay-ring:4"]), ENGINES).equal
@@ -196,7 +196,7 @@ def test_the_difference_that_is_first_in_time_is_shown() -> None:
     assert "R2" in difference.rule
 
 
-def test_what_never_happened_is_later_than_what_did() -> None:
+def test_missing_event_is_ordered_after_those_that_happened() -> None:
     other = table(FIRST | {"data": -1}, SECOND | {"open": 25})
     difference = agreement.first(table(FIRST, SECOND), other)
     assert difference and difference.columns == ("open",)
@@ -213,14 +213,14 @@ def test_a_record_that_one_engine_lacks_is_missed() -> None:
 WORDS = ("diff-engines", "ring:3", "counter/atomic", "--threads", "2", "--set", "ops=2")
 
 
-def test_the_command_says_equal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_diff_engines_says_that_logs_are_equal(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
         cli.main(WORDS)
     assert exit_.value.code == 0
     assert capsys.readouterr().out.count("equal") == 2
 
 
-def test_the_command_shows_the_difference_in_its_context(
+def test_diff_engines_shows_the_first_difference_in_its_context(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ServedRequest, "asked", lambda *_: None)

@@ -127,7 +127,8 @@ def test_rows_of_few_lines_are_those_of_all() -> None:
 def test_skipped_turns_of_a_sleeping_hart_are_counted(
     where: str, what: str, threads: int, options: dict[str, Any]
 ) -> None:
-    """Every row, with waiting loops passed over and with every turn executed (S1, S2)."""
+    """Compares every row, with waiting loops passed over and with every iteration executed (S1,
+    S2)."""
     asleep = uses(finished(where, what, threads, {}, **options))
     awake = uses(finished(where, what, threads, {"sleep": False, "lookahead": 0}, **options))
     assert asleep.equals(awake)
@@ -233,7 +234,7 @@ def test_an_instruction_has_a_row_for_each_kind_of_operation() -> None:
 
 
 def test_hits_from_code_made_at_run_time_have_its_addresses() -> None:
-    """It stands outside the decoded text: each of its accesses has one row, hits and misses."""
+    """Makes code outside the decoded text: each of its accesses has one row, hits and misses."""
     program = guest("made_code")
     made = program.symbol("made").address
     rows = uses(finished("bus:1", "made_code", 1, {}, ops=50)).filter(
@@ -252,7 +253,7 @@ def test_an_object_is_found_wherever_in_its_line_it_is_touched(size: int) -> Non
 
 
 def test_far_atomic_is_a_read_and_a_write_of_its_requester() -> None:
-    """C8: the core that asks never has the line, but it is its instruction that uses it."""
+    """C8: the core that asks never has the line, but its instruction is the one that uses it."""
     options = {"overrides": {"core.atomics": "far"}, "ops": 20}
     seen = native.run(job("epyc7601x2", "counter/atomic", 4, **options), LINES)["observed"]["lines"]
     (counter,) = [line for line in seen["lines"] if (0, 8, "*counter") in line["fields"]]
@@ -264,7 +265,7 @@ def test_far_atomic_is_a_read_and_a_write_of_its_requester() -> None:
 
 
 def test_far_atomic_whose_value_is_used_is_a_miss() -> None:
-    """C8: it is performed at the resolver, and the hart waits for the value."""
+    """C8: the atomic is performed at the resolver, and the hart waits for the value."""
     far = line(core={"far_atomics": True}, resolver=KEPT)
     ((reads, writes, misses, waited),), _ = measured(
         far, [[Step(1000, Do.AMO, 0), Step(5000, Do.LOAD, 1)]]
@@ -288,9 +289,9 @@ def test_waiting_store_of_a_weak_core_has_its_own_misses_and_time(last: Step, ro
 
 
 def test_a_weak_hart_waits_for_the_store_that_its_atomic_is_ordered_behind() -> None:
-    """H8.3: it does not wait for an older store to another line, which leaves meanwhile."""
+    """H8.3: the store does not wait for an older one to another line, which leaves meanwhile."""
     plans = [[Step(1000, Do.STORE, 0), Step(1020, Do.STORE, 1), Step(1040, Do.AMO, 1)]]
-    far_memory = {"latency": 300 * NS}  # so that both are in the buffer still
+    far_memory = {"latency": 300 * NS}  # so slow that both stores are still in the buffer
     older, line_of_both = measured(line(core={"order": "weak"}, memory=far_memory), plans)
     assert older == [(0, 1, 1, 0)]
     assert sum(waited for *_, waited in line_of_both) > 0

@@ -115,7 +115,7 @@ def test_the_first_hart_in_time_ends_the_run(limits: dict[str, Any]) -> None:
 
 
 def test_a_run_ends_when_every_hart_waits() -> None:
-    """Such a run ends at once: nothing under way could wake a hart."""
+    """Ends the run at once, because nothing under way could wake a hart."""
     text = message("deadlock")
     assert "every hart waits" in text
     assert re.search(r"hart 2 spinning at 0x[0-9a-f]+ deadlock", text)

@@ -39,7 +39,7 @@ def fairness(ops: list[int], times: list[tuple[int, int]]) -> float | None:
             [10, 10],
             [(0, 100), (51, 251)],
             None,
-        ),  # together for less than half of the quicker's time
+        ),  # both worked for less than half of the quicker one's time
         ([10, 10], [(0, 100), (100, 200)], None),  # the first had finished when the other began
         ([0, 0], EQUAL, None),
         ([10, 10], [(0, 100), (0, 0)], None),  # one never entered the region of interest

@@ -54,6 +54,6 @@ def test_write_asks_as_many_as_the_scheme_says(cores: int, count: int) -> None:
 
 @pytest.mark.parametrize("count", [4, 9])
 def test_reads_beyond_the_pointers_take_a_copy_each(count: int) -> None:
-    """The first reader was the owner, who is asked by the second."""
+    """The second read asks the first reader, because that was the owner."""
     reads = probes(16, "evict", count)[:-1]
     assert reads == [0, 1] + [0] * (POINTERS - 2) + [1] * (count - POINTERS)

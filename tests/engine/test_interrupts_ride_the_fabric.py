@@ -13,7 +13,7 @@ from uncore.topology.distance import distance
 
 
 def latencies(machine_name: str, harts: list[int], workload: str, table: str) -> dict[str, int]:
-    """One way from the first hart, which is at the home of the line, to one hart of each class."""
+    """Returns times from the first hart, at the home of the line, to one hart of each class."""
     machine = load(machine_name)
     placement = ",".join(map(str, harts))
     outcome = point(machine, workload, len(harts), placement=placement, rounds=10)
@@ -66,7 +66,7 @@ def test_a_saturated_link_delays_an_ipi(
 
 
 def test_a_broadcast_takes_linear_time_only_by_unicast() -> None:
-    """The last of n harts, one a core: after n sends, or one and the way to the farthest."""
+    """The last of n harts takes it after n sends, or after one and the route to the farthest."""
 
     def last(multicast: str, harts: int) -> int:
         overrides = {"interrupt.multicast": multicast}

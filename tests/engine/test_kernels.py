@@ -20,7 +20,7 @@ from uncore.topology import load
 
 ROOT, MIDDLE, LAST = 0x80040000, 0x80041000, 0x80042000
 OLD, NEW = 0x80050000, 0x80060000
-WORDS = 0x80070000  # each on a line of its own
+WORDS = 0x80070000  # address of the words, each on a line of its own
 READY = 0xCF  # valid, read, write, execute, accessed, dirty
 
 
@@ -437,7 +437,7 @@ def written(address: int, size: int) -> tuple[int, int]:
 @pytest.mark.parametrize(
     ("address", "size"),
     [
-        (0x80000008, 2**64 - 4),  # around, to the same place
+        (0x80000008, 2**64 - 4),  # a range that wraps around to the same place
         (2**64 - 16, 16),
         (0x7FFFFFFF, 2),
         (0x80000000 + (1 << 40), 8),

@@ -68,7 +68,7 @@ def test_the_log_says_rights_upgrades_and_own_data() -> None:
 
 @pytest.mark.parametrize("has_data", [True, False])
 def test_an_atomic_done_at_the_resolver_is_logged(has_data: bool) -> None:
-    """C8: nothing is granted; a value is sent, and its source is whoever had the data last."""
+    """C8: no right is granted, but a value is sent; its source is whoever had the data last."""
     far = line(core={"far_atomics": True}, resolver=KEPT if has_data else {})
     plans = [[Step(1000, Do.STORE)], [Step(2000, Do.AMO), Step(3000, Do.AMO)]]
     _, first, second = shared_line(far, plans)
@@ -101,7 +101,7 @@ MACHINES = ["bus:4", "ring:4", "epyc7601x2", "e52690x2"]
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_the_log_has_a_record_for_each_transaction(machine: str) -> None:
-    """L1; and a run is the same with and without, and however far its cores run ahead."""
+    """L1: a run is the same with a log and without, however far its cores run ahead."""
     options = {"placement": "scatter"} if machine in MACHINES[2:] else {}
     table, point = logged(machine, guest("random_sharing"), 4, **options)
     assert table.height == point["transactions"] > 100

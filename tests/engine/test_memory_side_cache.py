@@ -43,15 +43,16 @@ def from_memory(machine: Machine, lines: str) -> list[int]:
     [
         (2, 1, "010", [FAR, FAR, HIT]),
         (1, 1, "010", [FAR, FAR, FAR]),
-        (2, 1, "0102101", [FAR, FAR, HIT, FAR, FAR, FAR, HIT]),  # 2 takes the place of 1, 1 of 0
-        (1, 3, "01020", [FAR, FAR, HIT, FAR, HIT]),  # each in a set of its own
-        (1, 3, "03031", [FAR, FAR, FAR, FAR, FAR]),  # two in one
+        # line 2 replaces 1, and line 1 replaces 0
+        (2, 1, "0102101", [FAR, FAR, HIT, FAR, FAR, FAR, HIT]),
+        (1, 3, "01020", [FAR, FAR, HIT, FAR, HIT]),  # each line has a set of its own
+        (1, 3, "03031", [FAR, FAR, FAR, FAR, FAR]),  # two lines share a set
     ],
 )
 def test_line_in_memory_side_cache_is_answered_by_it(
     ways: int, sets: int, lines: str, took: list[int]
 ) -> None:
-    """M2.2 to M2.4: else memory is asked when the cache has looked; the oldest line goes."""
+    """M2.2 to M2.4: on a miss memory is asked after the cache's lookup; the oldest line goes."""
     assert from_memory(cached(ways, sets), lines) == took
 
 
@@ -74,7 +75,7 @@ def test_dirty_line_that_leaves_the_cache_keeps_the_channel_of_memory(do: Do) ->
 
 @pytest.mark.parametrize("later", [0, 49, 50, 51])
 def test_line_keeps_the_channel_of_the_cache(later: int) -> None:
-    """M2.1: the second read waits for it, not for the latency."""
+    """M2.1: the second read waits for the channel, not for the latency."""
     gap = SERVICE + later
     head_start = way("control", B, H) - way("control", A, H)
     plans = [[at(1000 + head_start + gap, Do.LOAD, 0)], [at(1000, Do.LOAD, 1)]]

@@ -48,7 +48,7 @@ def test_harts_on_some_cores_are_shared_out() -> None:
     assert longest < 0.65 * together
 
 
-def test_a_contended_line_calls_nobody() -> None:
+def test_a_contended_lock_seldom_wakes_host_threads() -> None:
     _, (calls, together, _) = worked(job("epyc7601x2", "lock/mcs", 128), native.Host(2, 1))
     assert calls < 50
     assert together < 10_000

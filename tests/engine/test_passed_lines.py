@@ -74,7 +74,7 @@ def test_passed_line_is_completed_where_the_owner_sends_it(unblock: str, reply: 
         completed = sent + (way("data", H, B) + way("snoop", B, H)) * NS
         assert first["close"] == (sent if unblock == "response" else completed)
     assert second["open"] == first["close"]
-    assert SERVICE > 1  # so that the second request was there before
+    assert SERVICE > 1  # the second request is there before the first is served
 
 
 # ---- J5: joins -----------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ def test_join_passes_a_line_and_grants_what_was_passed(data: str, protocol: str)
     """Core 0, below the join, writes; core 3 reads and writes; core 1 reads."""
     machine = levels(data, protocol=protocol)
     plans = [[at(1000, Do.AMO)], [at(4000, Do.LOAD)], [], [at(2000, Do.LOAD), at(3000, Do.AMO)]]
-    assert grants(machine, plans)[2:] == [  # behind core 0's and its join's
+    assert grants(machine, plans)[2:] == [  # behind the requests of core 0 and its join
         (3, ROOT, "GetS", "D", JOIN),
         (1, JOIN, "GetS", "D", 3),
         (JOIN, ROOT, "GetS", "D", 3),

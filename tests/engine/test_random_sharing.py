@@ -46,7 +46,7 @@ def test_every_load_of_a_long_run_returns_what_it_may(case: Case, seed: int) -> 
 
 
 def test_far_atomic_ends_though_its_line_left_during_a_lock() -> None:
-    """C6, C8: the atomic is posted then, and its hart continues."""
+    """C6, C8: a posted atomic lets its hart continue."""
     words = {"protocol": "mesif", "core.atomics": "far-unless-owned"}
     result = point(
         "x8275clx2", guest("random_sharing"), 48,

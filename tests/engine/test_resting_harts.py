@@ -10,8 +10,9 @@ from uncore.execution.execute import execute
 from uncore.study.matrix import tournament
 
 MACHINE = "r5800x3d"
-CORES = (0, 2, 4, 6)  # a hart of each
-SIBLINGS = (1, 3, 5, 7)  # one that spins shares its core's issue width, unless it pauses (H6.5)
+CORES = (0, 2, 4, 6)  # a hart of each core
+# a sibling that spins shares its core's issue width, unless it pauses (H6.5)
+SIBLINGS = (1, 3, 5, 7)
 WORKLOADS = ("latency/pingpong", "ipi/pingpong", "ipi/ipiq")
 
 

@@ -53,7 +53,8 @@ FAR_APART = tuple(
 
 @pytest.mark.parametrize(("late", "who"), [(-1, 0), (0, 0), (1, 1)])
 def test_the_first_hart_in_time_ends_the_run(late: int, who: int) -> None:
-    """T4: on a tie the lower; even where hart 1's core runs ahead, and comes to its end first."""
+    """T4: on a tie the lower hart's end counts, even where hart 1's core runs ahead to its own
+    first."""
     machine = line(links=FAR_APART)
     here, ahead = [Step(1000, Do.END, 1)], [Step(1000, Do.END, 1), Step(50000, Do.COMPUTE)]
     then = steps(machine, [here, [*ahead, Step(0, Do.END, 1)]])[1][2].begin
@@ -94,7 +95,7 @@ def test_an_early_probe_waits_for_the_grant(late: int) -> None:
     filled = seen + way("data", H, B)
     probed = filled + late
     asks = probed - way("snoop", H, B) - SERVICE - L2
-    assert asks + L2 + SERVICE >= seen  # it need not wait for the transaction of B
+    assert asks + L2 + SERVICE >= seen  # A need not wait for the transaction of B
     plans = [[at(1000, Do.AMO)], [at(2000, Do.AMO)], [at(asks, Do.AMO)]]
     span = steps(machine, plans)[2][0]
     done = filled + ATOMIC  # C4: the atomic that waited for the line comes first
@@ -102,8 +103,8 @@ def test_an_early_probe_waits_for_the_grant(late: int) -> None:
 
 
 @pytest.mark.parametrize("late", NEAR)
-def test_no_other_probe_waits(late: int) -> None:
-    """C3: A learns that B's upgrade was first, just before or after it asks for one itself."""
+def test_probe_that_is_not_early_does_not_wait(late: int) -> None:
+    """C3: A learns that B's upgrade was first, just before or after asking for one."""
     invalidated = 3000 + L2 + way("control", B, H) + SERVICE + way("snoop", H, A)
     plans = [
         [at(1000, Do.LOAD), at(invalidated + late, Do.AMO)],
@@ -130,12 +131,12 @@ def test_a_client_answers_for_a_line_on_its_way_back(late: int) -> None:
     assert span.cost == taken(B, A) + ATOMIC
 
 
-SLOW = 200  # ns more of service, so that the core asks again in time
+SLOW = 200  # ns of additional service, so that the core asks again in time
 
 
 @pytest.mark.parametrize("late", NEAR)
 def test_a_core_asks_for_a_line_again_once_its_put_was_acknowledged(late: int) -> None:
-    """C5: a dirty line is put `l2_hit` after another took its place; it waits for the PutAck."""
+    """C5: a dirty line is put `l2_hit` after another took its place, then awaits the PutAck."""
     machine = line(core=ONE_WAY, resolver={"service": (SERVICE + SLOW) * NS})
     put = 2000 + fetch(A) + SLOW + L2
     acknowledged = put + way("data", A, H) + SERVICE + SLOW + way("control", H, A)
@@ -147,7 +148,7 @@ def test_a_core_asks_for_a_line_again_once_its_put_was_acknowledged(late: int) -
 
 
 def test_a_core_evicts_a_clean_line_silently() -> None:
-    """C5: so it may ask for the line again at once."""
+    """C5: after the PutAck the core may ask for the line again at once."""
     machine = line(core=ONE_WAY, resolver={"service": (SERVICE + SLOW) * NS})
     evicted = 2000 + fetch(A) + SLOW
     plan = [at(1000, Do.LOAD, 0), at(2000, Do.LOAD, 1), at(evicted + 60, Do.LOAD, 0)]

@@ -19,7 +19,7 @@ from uncore.topology import Machine
 from uncore.topology.machine import Chance
 
 WORD = 1 << 64
-BEGUN = START * NS  # when what the programs are about begins
+BEGUN = START * NS  # ps at which the programs begin what they are about
 
 
 def mix(x: int) -> int:
@@ -48,7 +48,7 @@ def by_chance(machine: Machine, **most: int) -> Machine:
 
 
 def test_numbers_are_mixed_as_splitmix64_does() -> None:
-    """V2: its first two from the state 0 (Vigna's splitmix64.c)."""
+    """V2: compares the first two numbers from the state 0 (Vigna's splitmix64.c)."""
     assert mix(0) == 0xE220A8397B1DCDAF
     assert mix(0x9E3779B97F4A7C15) == 0x6E789E6AA1B965F4
 
@@ -63,13 +63,13 @@ def test_nothing_is_left_to_chance_without_a_seed(most: dict[str, int]) -> None:
 @pytest.mark.parametrize("seed", [0, 1, 2**63 - 1])
 @pytest.mark.parametrize("do", [Do.LOAD, Do.AMO, Do.LR])
 def test_each_request_leaves_late_by_its_own_draw(do: Do, seed: int) -> None:
-    """V4.1: holds for GetS and GetM."""
+    """V4.1: requests GetS and GetM are late."""
     late = requests_late(line(), seed, [Step(1000 * (i + 1), do, i) for i in range(4)])
     assert len(set(late)) == 3
 
 
 def test_an_upgrade_leaves_late_as_well() -> None:
-    """V4.1: in MSI a store after a load asks for ownership alone."""
+    """V4.1: a store after a load in MSI, which asks for ownership alone, is late."""
     requests_late(line(protocol="msi"), 5, [Step(1000, Do.LOAD), Step(2000, Do.STORE)])
 
 
@@ -85,7 +85,7 @@ def requests_late(machine: Machine, seed: int, plan: list[Step]) -> list[int]:
     return expected[1:]
 
 
-def test_a_put_is_not_late() -> None:
+def test_a_put_leaves_without_the_drawn_delay() -> None:
     """V4.1: of two lines of one set the second displaces the first, which is dirty."""
     machine = line(core=ONE_WAY)
     plan = [Step(1000, Do.AMO, 0), Step(2000, Do.LOAD, 1)]
@@ -97,7 +97,7 @@ def test_a_put_is_not_late() -> None:
 
 
 def test_posted_amos_leave_in_order() -> None:
-    """V4.2: three at once; whichever draws less than one before it leaves with that one."""
+    """V4.2: three leave at once; if one draws less than an earlier one, both leave together."""
     most, plan = 400_000, [Step(1000, Do.LOAD, 5), Step(5000, Do.POST_THRICE)]
     is_amo = polars.col("op") == "Amo"
     machine = line(core={"far_atomics": True})
@@ -128,7 +128,7 @@ def test_each_hart_begins_late_once(opens: int) -> None:
 
 
 def test_an_interrupt_does_not_end_a_late_start() -> None:
-    """V3: it is taken when the hart has begun, which is before what it does next."""
+    """V3: the interrupt is taken when the hart has begun, before the hart does anything else."""
     most, seed = 30_000 * NS, 7
     machine = by_chance(line(), start=most)
     on_time = places(line(), 2, 0)[0] + draw(2 * most, 1, 0, 0, seed)

@@ -46,14 +46,14 @@ def test_siblings_wait_until_the_probe_has_been_answered(do: Do) -> None:
 
 @pytest.mark.parametrize("do", END)
 def test_siblings_share_a_line_that_nobody_else_wants(do: Do) -> None:
-    """H5, C6: each as soon as the lock allows."""
+    """H5, C6: each access is performed as soon as the lock allows."""
     spans = siblings([Step(FIRST, Do.AMO)], [Step(FIRST + 5, do)])
     locked = ATOMIC + RESTART if do == Do.AMO else 0
     assert end(spans[1][0]) == WON + locked + END[do]
 
 
 def test_a_sibling_reads_a_line_that_is_there() -> None:
-    """A load is performed that begins after the line has come and before it has gone."""
+    """A load is performed if it begins after the line has come and before it has gone."""
     spans = siblings([Step(FIRST, Do.AMO)], [Step(WON - LEAD + 5, Do.LOAD)], [Step(ASKED, Do.AMO)])
     assert spans[1][0].cost == LOAD
 

@@ -36,7 +36,7 @@ def test_a_hit_costs_what_h1_says(do: Do, cost: int) -> None:
 
 
 def test_an_sc_costs_nothing_beyond_its_lr() -> None:
-    """H1: the LR has paid for both; C7: and an SC without a reservation fails at once."""
+    """H1, C7: the LR has paid for both; an SC without a reservation fails at once."""
     assert costs(Step(1000, Do.LR), Step(2000, Do.SC), Step(3000, Do.SC))[1:] == [0, 0]
 
 
@@ -61,7 +61,7 @@ def test_the_line_used_least_recently_leaves_a_level() -> None:
 
 def test_a_loop_costs_one_misprediction() -> None:
     """H2: backward branches start weakly taken, so only leaving the loop is mispredicted."""
-    loop = 6  # instructions beyond the first
+    loop = 6  # instructions of the loop beyond the first
     assert costs(Step(1000, Do.BRANCHES), Step(2000, Do.BRANCHES)) == [loop + 15] * 2
 
 
@@ -78,24 +78,24 @@ def test_a_hart_does_not_wait_for_its_stores() -> None:
 
 
 def test_a_partly_covered_load_waits_until_the_buffer_has_drained() -> None:
-    """H3: the line comes for the store; the load is performed then."""
+    """H3: the load is performed when the line has come for the store."""
     assert costs(Step(1000, Do.PIECE_LOAD))[0] == fetch(A) + LOAD
 
 
 def test_a_load_waits_no_longer_than_for_the_store_that_covers_it_in_part() -> None:
-    """H3: a store behind that one, to a line that is far away still, does not keep it."""
+    """H3: a younger store, to a line that is still far away, does not keep the load."""
     assert costs(Step(1000, Do.PIECE_OTHER_LOAD))[0] == fetch(A) + LOAD
 
 
 @pytest.mark.parametrize("do", [Do.STORE_FENCE, Do.STORE_FENCE_WR])
 def test_a_fence_before_reads_waits_for_the_store_buffer(do: Do) -> None:
-    """H4: the store's request leaves with the store, such a fence ends with its arrival."""
+    """H4: the store's request leaves with the store; such a fence ends when the line arrives."""
     assert costs(Step(1000, do))[0] == fetch(A)
 
 
 @pytest.mark.parametrize("do", [Do.STORE_FENCE_RR, Do.STORE_FENCE_WW, Do.STORE_FENCE_TSO])
 def test_another_fence_does_not_wait_for_the_store_buffer(do: Do) -> None:
-    """H4: stores become visible in order without it."""
+    """H4: stores become visible in order without such a fence."""
     assert costs(Step(1000, do))[0] == 1
 
 
@@ -114,7 +114,7 @@ def test_another_fence_does_not_wait_for_the_store_buffer(do: Do) -> None:
 def test_a_fence_before_reads_takes_its_time_when_the_buffer_is_empty(
     order: str, do: Do, cost: int
 ) -> None:
-    """H1.6: behind a store that misses, from the arrival of its line."""
+    """H1.6: behind a store that misses, the fence's time counts from the arrival of the line."""
     assert costs(Step(1000, do), core={"fence": 9 * NS, "order": order})[0] == cost
 
 
@@ -122,7 +122,7 @@ def test_a_fence_before_reads_takes_its_time_when_the_buffer_is_empty(
     ("do", "cost"), [(Do.AMO_FENCE, ATOMIC + 1), (Do.STORE_FENCE_TWICE, 9 + 2)]
 )
 def test_a_fence_with_nothing_to_order_costs_an_instruction(do: Do, cost: int) -> None:
-    """H1.6: behind an atomic, or another fence; the hart has the line."""
+    """H1.6: a fence behind an atomic or another fence; the hart has the line."""
     plan = [Step(1000, Do.AMO), Step(2000, do)]
     assert costs(*plan, core={"fence": 9 * NS})[1] == cost
 
@@ -164,7 +164,7 @@ def test_stores_ask_ahead_for_lines_that_their_core_may_not_write(
 # ---- Harts that share a core ---------------------------------------------------------------------
 
 ALONE = 200 + 15  # Do.COMPUTE: 200 instructions beyond the first, and the misprediction at its end
-HALVED = 2 * 202 + 15 - 2  # each instruction takes two, the one that reads the clock too
+HALVED = 2 * 202 + 15 - 2  # each instruction takes two ns, also the one that reads the clock
 
 
 def beside(sibling: list[Step], *others: list[Step], pause: int = 7) -> int:
@@ -218,7 +218,7 @@ def test_a_hart_pauses_from_its_second_pause_until_an_instruction_begins_late(
 @pytest.mark.parametrize("pause", [BETWEEN - 1, BETWEEN + 1])
 @pytest.mark.parametrize("at", [1200, 1203])
 def test_a_pausing_sleeper_changes_speed_when_a_running_hart_would(at: int, pause: int) -> None:
-    """H6.5, S1: as below, in loops that pause for more or less of their time once hart 1 sleeps."""
+    """H6.5, S1: like the test below, in loops that pause for more or less of their time."""
     waker = [Step(2000, Do.IPI, 0), Step(3000, Do.IPI, 1), Step(4000, Do.SET, 7)]
     plans = [[Step(1000, Do.AWAIT_PAUSING, 7)], [Step(at, Do.SLEEP)], waker]
     awake_and_asleep_alike(plans, pause)
@@ -228,7 +228,7 @@ def test_a_pausing_sleeper_changes_speed_when_a_running_hart_would(at: int, paus
 
 @pytest.mark.parametrize("at", range(1200, 1206))
 def test_a_sleeper_changes_speed_when_a_running_hart_would(at: int) -> None:
-    """H6, S1: hart 0 waits in a loop, hart 1 falls asleep; an IPI shows where in a turn it is."""
+    """H6, S1: hart 0 waits in a loop, hart 1 falls asleep; an IPI shows how far hart 0 has come."""
     waker = [Step(2000, Do.IPI, 0), Step(3000, Do.IPI, 1), Step(4000, Do.SET, 7)]
     awake_and_asleep_alike([[Step(1000, Do.AWAIT, 7)], [Step(at, Do.SLEEP)], waker])
 
@@ -249,28 +249,29 @@ AWAITS = [Step(1000, Do.AWAIT_WRITE, 5)]
 
 @pytest.mark.parametrize("at", [1150, 3000])
 def test_a_wrs_ends_when_another_core_takes_the_line(at: int) -> None:
-    """C7.1: when the probe comes; at 1150 the lock of the LR would still keep it off (C6.2)."""
+    """C7.1: the wait ends when the probe comes; at 1150 the LR's lock would still defer it
+    (C6.2)."""
     waits, taker = steps(line(), [AWAITS, [Step(at, Do.STORE, 5)]])
     lost = taker[0].begin + 1 + L2 + way("control", B, H) + SERVICE + way("snoop", H, A)
     assert waits[0].begin + 2 + waits[0].cost == lost
 
 
 def test_a_wrs_ends_when_a_sibling_writes_the_line() -> None:
-    """C7.1: the sibling's store is seen when it begins, 1 ns after it has looked at the clock."""
+    """C7.1: the sibling's store is seen when it begins, 1 ns after its look at the clock."""
     machine = line(threads_per_core=2)
     waits, writer = steps(machine, [AWAITS, [Step(3000, Do.STORE, 5)]], placement="siblings")
     assert waits[0].begin + 2 + waits[0].cost == writer[0].begin + 1
 
 
 def test_a_wrs_that_has_nothing_to_wait_for_is_one_instruction() -> None:
-    """C7.1: an SC has used the reservation; an interrupt is pending, though it is not taken."""
+    """C7.1: nothing to wait for: an SC has used the reservation, or an interrupt is pending."""
     assert costs(Step(1000, Do.AWAIT_NOTHING))[0] == ATOMIC + 2 + fetch(A)
     expired = [Step(1000, Do.EXPIRE), Step(2000, Do.AWAIT_WRITE_DOZING, 5)]
     assert costs(*expired)[1] == ATOMIC + 1 + fetch(A)
 
 
 def test_an_interrupt_ends_a_wrs() -> None:
-    """C7.1, I3: its handler begins when it would have in a wfi."""
+    """C7.1, I3: the interrupt's handler begins when it would have in a wfi."""
     ends = []
     for do in (Do.SLEEP, Do.AWAIT_WRITE):
         spans, taken_at = results(line(), [[Step(1000, do, 5)], [Step(3000, Do.IPI, 0)]])
@@ -279,7 +280,7 @@ def test_an_interrupt_ends_a_wrs() -> None:
 
 
 def test_a_short_wrs_lasts_as_long_as_a_pause() -> None:
-    """C7.1: nobody writes; or somebody does before that time is over."""
+    """C7.1: a wrs.sto ends by its time, or earlier by a write."""
     assert costs(Step(1000, Do.AWAIT_WRITE_SHORTLY))[0] == fetch(A) + ATOMIC + 7
     written = [Step(3000, Do.STORE, 5)]
     shortly, longer = (
@@ -290,14 +291,14 @@ def test_a_short_wrs_lasts_as_long_as_a_pause() -> None:
 
 
 def test_a_hart_in_wrs_gives_its_share_back() -> None:
-    """H6.2, H6.5: until hart 2 of another core writes the line; a short one for as long."""
+    """H6.2, H6.5: the share is given back until hart 2 of another core writes the line."""
     sets = [Step(3000, Do.SET, 9)]
     assert beside([Step(500, Do.AWAIT_WRITE, 9)], sets) == ALONE
     assert beside([Step(500, Do.AWAIT_WRITE_SHORTLY, 9)], sets, pause=3000) == ALONE
 
 
 def test_the_store_buffer_is_divided_among_the_harts() -> None:
-    """H3: four entries are two a hart."""
+    """H3: a buffer of four entries has two for each of two harts."""
     machine = line(core={"store_buffer": 4}, threads_per_core=2)
     span = steps(machine, [[Step(1000, Do.STORE_THRICE)], []], placement="siblings")[0][0]
     assert span.cost == fetch(A)
@@ -333,7 +334,7 @@ def test_a_line_that_was_only_read_is_not_held() -> None:
     assert span.cost == taken(B, A) + ATOMIC
 
 
-LOCKED = ATOMIC + 64 + 15  # an LR's lock at most: itself, 64 instructions, a misprediction
+LOCKED = ATOMIC + 64 + 15  # longest lock of an LR: itself, 64 instructions, a misprediction
 
 
 @pytest.mark.parametrize(
@@ -379,7 +380,8 @@ def test_access_begun_during_a_hold_completes_before_the_line_leaves(
 )
 @pytest.mark.parametrize("late", [-10, -1, 0])
 def test_an_atomic_that_locks_a_line_is_done_before_it_leaves(do: Do, ends: int, late: int) -> None:
-    """C4.1: the line was won long ago; B's probe comes `late` ns after the end of A's second."""
+    """C4.1: the line was won long ago; B's probe comes `late` ns after the end of A's second
+    AMO."""
     begin = 3000 + LEAD + ends + late - (taken(B, A) - L2 - way("data", A, B))
     plans = [[Step(1000, Do.AMO), Step(3000, do)], [Step(begin - LEAD, Do.AMO)]]
     span = steps(line(), plans)[1][0]
@@ -388,7 +390,7 @@ def test_an_atomic_that_locks_a_line_is_done_before_it_leaves(do: Do, ends: int,
 
 @pytest.mark.parametrize(("taken_between", "failed"), [(False, 2), (True, 3)])
 def test_scs_that_fail_are_counted(taken_between: bool, failed: int) -> None:
-    """C7: two without an LR, and one whose reservation B's store has taken."""
+    """C7: two SCs fail that have no LR, and one whose reservation B's store has taken."""
     plan = [Step(1000, Do.SC), Step(2000, Do.LR), Step(4000, Do.SC), Step(5000, Do.SC)]
     plans = [plan, [Step(3000, Do.STORE, 0 if taken_between else 1)]]
     assert point(line(), guest("plan"), 2, **words(plans))["failed_scs"] == failed
@@ -397,14 +399,14 @@ def test_scs_that_fail_are_counted(taken_between: bool, failed: int) -> None:
 @pytest.mark.parametrize("do", [Do.AMO, Do.ATTEMPT])
 @pytest.mark.parametrize("later", [0, 1, ATOMIC - 1, ATOMIC])
 def test_a_core_does_one_atomic_at_a_time_on_a_line(do: Do, later: int) -> None:
-    """C6: hart 1's atomic meets hart 0's; it waits for the end of that, and starts over."""
+    """C6: hart 1's atomic meets hart 0's, waits for the end of that, and starts over."""
     plans = [
         [Step(1000, Do.AMO), Step(3000, do)],
         [Step(3000 + later, Do.AMO), Step(4000, Do.AMO, 1)],
     ]
     machine = line(threads_per_core=2)
     first, second = steps(machine, plans, placement="siblings")
-    ends = first[1].cost if do == Do.ATTEMPT else ATOMIC  # the SC is its last
+    ends = first[1].cost if do == Do.ATTEMPT else ATOMIC  # the SC is the attempt's last instruction
     waits = max(ends - later, 0)
     assert second[0].cost == waits + (RESTART if waits else 0) + ATOMIC
 
@@ -424,7 +426,7 @@ WITHIN, BEFORE, BEHIND = 50, -100, 900  # moments relative to a step with 300 no
 def test_a_load_that_looks_again_is_done_anew_where_a_sibling_has_written(
     write: Do, later: int, longer: int
 ) -> None:
-    """C10: another line's write changes nothing, and neither does one before or after."""
+    """C10: writes of another line, or before or after the load, change nothing."""
     ours, others = (looked(Do.LOOK_AGAIN, write, index, later) for index in (0, 9))
     assert ours == others + longer
 
@@ -441,14 +443,14 @@ def test_a_load_that_looks_again_is_done_anew_where_a_sibling_has_written(
 def test_a_hart_looks_again_if_it_has_done_no_atomic_nor_loaded_elsewhere(
     do: Do, longer: int
 ) -> None:
-    """C10: its own store does not make it forget what it has loaded ahead."""
+    """C10: the hart's own store does not make it forget what it has loaded ahead."""
     ours, others = (looked(do, Do.STORE, index, WITHIN) for index in (0, 9))
     assert ours == others + longer
 
 
 @pytest.mark.parametrize(("reader", "writer"), [(0, 1), (0, 3), (3, 0), (2, 1), (1, 3)])
 def test_any_hart_of_a_core_may_look_again_too_early(reader: int, writer: int) -> None:
-    """C10: any pair of four harts, a writer and a reader; the other two rest."""
+    """C10: tries each pair of four harts as writer and reader; the other two rest."""
     warm = [Step(1000, Do.AMO), Step(2000, Do.AMO, 9), Step(2500, Do.LOAD, 1)]
 
     def cost(index: int) -> int:
@@ -468,7 +470,7 @@ def test_a_load_beside_a_siblings_upgrade_hits_and_is_not_done_anew(do: Do) -> N
     assert looked(Do.LOOK_AGAIN, do, 0, 250, *reading) == alone
 
 
-def test_a_hart_does_not_look_again_at_a_line_that_was_away() -> None:
+def test_a_load_of_a_line_lost_and_won_back_is_not_done_anew() -> None:
     """C10.1: B takes the line, the sibling wins it back and writes it, and the load finds it."""
     taking = [[Step(4010, Do.AMO)]]
     ours, others = (looked(Do.LOOK_LONG, do, 0, 200, *taking) for do in (Do.STORE, Do.LOAD))
@@ -490,13 +492,13 @@ def test_an_atomic_does_not_wait_for_the_lock_of_another_line() -> None:
     assert first[2].cost == second[0].cost == ATOMIC
 
 
-ONE_WAY = {"l1_ways": 1, "l2_sets": 1024, "l2_ways": 1}  # one line a set
-SAME_SET = 1024 * 64  # bytes from line to line
+ONE_WAY = {"l1_ways": 1, "l2_sets": 1024, "l2_ways": 1}  # caches with one line a set
+SAME_SET = 1024 * 64  # bytes between lines of one set
 
 
 @pytest.mark.parametrize("lr_exclusive", [True, False])
 def test_an_eviction_ends_a_reservation(lr_exclusive: bool) -> None:
-    """C7: so the SC fails at once, and does not even ask for the line."""
+    """C7: the SC fails at once, and does not even ask for the line."""
     machine = line(core=ONE_WAY | {"lr_exclusive": lr_exclusive})
     plan = [Step(1000, Do.LR), Step(2000, Do.LOAD, 1), Step(3000, Do.SC)]
     assert steps(machine, [plan], stride=SAME_SET)[0][2].cost == 0
@@ -504,7 +506,7 @@ def test_an_eviction_ends_a_reservation(lr_exclusive: bool) -> None:
 
 @pytest.mark.parametrize("lr_exclusive", [True, False])
 def test_a_probe_that_takes_the_copy_ends_a_reservation(lr_exclusive: bool) -> None:
-    """C7: so the SC fails at once, and does not even ask for the line."""
+    """C7: the SC fails at once, and does not even ask for the line."""
     plans = [[Step(1000, Do.LR), Step(3000, Do.SC)], [Step(2000, Do.STORE)]]
     assert steps(line(core={"lr_exclusive": lr_exclusive}), plans)[0][1].cost == 0
 
@@ -534,7 +536,7 @@ def test_a_trap_ends_a_reservation(trap: bool) -> None:
 
 @pytest.mark.parametrize("lr_exclusive", [True, False])
 def test_an_lr_that_only_reads_leaves_its_line_clean(lr_exclusive: bool) -> None:
-    """C1: even one that finds the line alone in its core: only dirty ones are put."""
+    """C1: an LR leaves even a line clean that is alone in its core: only dirty ones are put."""
     machine = line(core=ONE_WAY | {"lr_exclusive": lr_exclusive})
     plan = [Step(1000, Do.LOAD), Step(2000, Do.LR), Step(4000, Do.LOAD, 1)]
     table, _ = logged(machine, guest("plan"), 1, **words([plan]), stride=SAME_SET)
@@ -558,7 +560,7 @@ REMOTE = L2 + way("control", B, H) + SERVICE  # until the resolver acts
 
 
 def test_a_far_atomic_is_done_where_the_data_are() -> None:
-    """C8: the owner gives them up to the resolver, which does the next ones on its own data."""
+    """C8: the owner gives the data up to the resolver, which does the next atomics on them."""
     plans = [[Step(1000, Do.STORE)], [Step(2000, Do.AMO), Step(3000, Do.AMO)]]
     first, second = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
     given = way("snoop", H, A) + L2 + way("data", A, H)
@@ -567,14 +569,14 @@ def test_a_far_atomic_is_done_where_the_data_are() -> None:
 
 
 def test_an_atomic_is_done_near_where_the_core_holds_the_line_alone() -> None:
-    """C8: after a store; and after a load too, because it was granted E."""
+    """C8: an AMO is near after a store, and after a load too, because that was granted E."""
     for do in (Do.STORE, Do.LOAD):
         assert costs(Step(1000, do), Step(2000, Do.AMO), **FAR)[1] == ATOMIC
 
 
 @pytest.mark.parametrize("later", [1, SERVICE + 20, SERVICE + 21, SERVICE + 22])
 def test_a_slice_serves_far_atomics_one_after_the_other(later: int) -> None:
-    """C8, R1: A asks `later` ns after B; it waits for B's service and the data's use."""
+    """C8, R1: A asks `later` ns after B, and waits for B's service and the use of the data."""
     head_start = way("control", B, H) - way("control", A, H)
     plans = [[Step(2000 + head_start + later, Do.AMO)], [Step(2000, Do.AMO)], [Step(1000, Do.AMO)]]
     spans = steps(line(**FAR), plans)  # type: ignore[arg-type]
@@ -584,7 +586,7 @@ def test_a_slice_serves_far_atomics_one_after_the_other(later: int) -> None:
 
 
 def test_a_hart_does_not_wait_for_a_far_atomic_whose_value_it_drops() -> None:
-    """C8: posted ones go into the store buffer; those for one line are under way together."""
+    """C8: posted AMOs go into the store buffer; those for one line are under way together."""
     plans = [[Step(1000, Do.LOAD)], [Step(2000, Do.POST), Step(2001, Do.FENCE)]]
     plans[1] += [Step(3000, Do.POST_THRICE), Step(3001, Do.FENCE)]
     post, fence, thrice, last = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
@@ -596,7 +598,7 @@ def test_a_hart_does_not_wait_for_a_far_atomic_whose_value_it_drops() -> None:
 
 @pytest.mark.parametrize(("do", "cost"), [(Do.POST, 0), (Do.AMO, None)])
 def test_a_load_waits_for_a_posted_atomic_of_its_bytes(do: Do, cost: int | None) -> None:
-    """C8, H3: nobody has the value yet that could be forwarded."""
+    """C8, H3: a load waits for a posted AMO, because nobody has the value yet."""
     plans = [[], [Step(2000, do), Step(2001, Do.LOAD)]]
     first, load = steps(line(**FAR), plans)[1]  # type: ignore[arg-type]
     assert cost is None or first.cost == cost
@@ -604,7 +606,7 @@ def test_a_load_waits_for_a_posted_atomic_of_its_bytes(do: Do, cost: int | None)
 
 
 OWNED = FAR | {"core": {"far_atomics": True, "far_owned": True}}
-GIVEN = way("snoop", H, B) + L2 + way("data", B, H)  # B's copy, to the resolver
+GIVEN = way("snoop", H, B) + L2 + way("data", B, H)  # time of B's copy on its path to the resolver
 
 
 @pytest.mark.parametrize("do", [Do.STORE, Do.LOAD])
@@ -618,7 +620,7 @@ def test_an_atomic_that_is_always_far_takes_its_cores_own_copy(do: Do) -> None:
 
 @pytest.mark.parametrize("late", [-1, 0, 30])
 def test_an_atomic_that_is_always_far_waits_for_its_own_cores_hold(late: int) -> None:
-    """C8.9, C4: its probe comes so many ns before the hold is over."""
+    """C8.9, C4: the AMO's own probe comes so many ns before the hold is over."""
     begin = LEAD + fetch(B)
     hold = 3000 - 1000 - begin + LEAD + REMOTE + 21 + way("snoop", H, B) + late
     machine = OWNED | {"core": {"far_atomics": True, "far_owned": True, "hold": hold * NS}}
@@ -628,7 +630,7 @@ def test_an_atomic_that_is_always_far_waits_for_its_own_cores_hold(late: int) ->
 
 
 def test_a_posted_atomic_that_is_always_far_is_done_on_its_own_cores_store() -> None:
-    """C8.5, C8.9: its hart goes on, and a fence waits until the copy has been taken."""
+    """C8.5, C8.9: the hart goes on, and a fence waits until the copy has been taken."""
     plans = [[], [Step(t, do) for t in (1000, 3000) for do in (Do.STORE, Do.FENCE)]]
     plans[1] += [Step(4000, Do.POST), Step(4001, Do.FENCE)]
     *_, post, fence = steps(line(**OWNED), plans)[1]  # type: ignore[arg-type]
@@ -651,7 +653,7 @@ def test_a_far_atomic_waits_for_no_lock_of_its_core(do: Do) -> None:
 
 
 def test_a_far_atomic_waits_for_its_line_that_is_under_way() -> None:
-    """C8.10: a sibling has asked for it 10 ns before, and B takes the copy when that has come."""
+    """C8.10: a sibling asked for the line 10 ns before; B takes the copy when it has come."""
     plans = [[Step(1000, Do.LOAD)], [Step(1010, Do.AMO)]]
     machine = line(threads_per_core=2, **OWNED)  # type: ignore[arg-type]
     first, second = steps(machine, plans, placement="siblings")
@@ -662,7 +664,7 @@ def test_a_far_atomic_waits_for_its_line_that_is_under_way() -> None:
 
 @pytest.mark.parametrize("at", range(9000, 9010))
 def test_a_waiting_loop_wakes_as_if_it_had_never_slept(at: int) -> None:
-    """S1: a lone hart sleeps in a loop; the message comes in any part of a turn."""
+    """S1: a lone hart sleeps in a loop; the message comes in any part of an iteration."""
     plans = [[Step(1000, Do.AWAIT, 3)], [Step(at, Do.SET, 3)]]
     asleep, awake = (
         point(line(), guest("plan"), 2, {"sleep": sleep}, **words(plans)) for sleep in (True, False)

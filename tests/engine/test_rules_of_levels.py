@@ -16,7 +16,7 @@ from tests.support.two_levels import JOIN, ROOT, levels
 
 from uncore.topology.machine import Machine
 
-UP = L2 + way("control", A, H) + SERVICE  # from a miss at A until the join acts
+UP = L2 + way("control", A, H) + SERVICE  # ns from a miss at A until the join acts
 
 
 # ---- J: what a join asks above -------------------------------------------------------------------
@@ -24,7 +24,7 @@ UP = L2 + way("control", A, H) + SERVICE  # from a miss at A until the join acts
 
 @pytest.mark.parametrize(("do", "end"), [(Do.LOAD, LOAD), (Do.AMO, ATOMIC)])
 def test_a_join_serves_by_its_own_right(do: Do, end: int) -> None:
-    """J1: it has the line alone since core 0's load, so core 1 costs the root nothing."""
+    """J1: the join has the line alone since core 0's load, so core 1 costs the root nothing."""
     plans = [[at(1000, Do.LOAD)], [at(2000, do)], [], []]
     first, second = (spans[0].cost for spans in steps(levels(), plans)[:2])
     above = way("control", H, B) + SERVICE + MEMORY + way("data", B, H)
@@ -48,7 +48,8 @@ def test_a_join_asks_for_a_right_and_for_data_only_if_needed(core: int, data: st
     assert (below["requester"], below["resolver"]) == (core, JOIN)
     assert (above["requester"], above["resolver"], above["op"]) == (JOIN, ROOT, op)
     assert above["request"] == below["open"] == (START + 3000 + UP) * NS
-    probe = way("snoop", B, B) + L2 + way("snoop", B, B)  # core 3, to give up its copy
+    # the probe that asks core 3 to give up its copy
+    probe = way("snoop", B, B) + L2 + way("snoop", B, B)
     came = "control" if op == "Upg" else "data"
     memory = 0 if op == "Upg" else MEMORY
     answer = way("control", H, B) + SERVICE + probe + memory + way(came, B, H)
@@ -68,7 +69,7 @@ def store(data: str) -> Machine:
     [
         ("inclusive", Do.LOAD, True),
         ("inclusive", Do.AMO, True),
-        ("victim", Do.LOAD, False),  # clean: evicted in silence
+        ("victim", Do.LOAD, False),  # a clean line is evicted silently
         ("victim", Do.AMO, False),  # the line had moved to the core
     ],
 )
@@ -83,7 +84,7 @@ def test_an_inclusive_level_recalls_what_it_evicts(
     hit = not recalled or late < 0
     spans = steps(store(data), plans, stride=SET_STRIDE)
     assert spans[0][1].cost == (LOAD if hit else fetch(A) + LOAD)
-    assert spans[1][0].cost == fetch(B) + LOAD  # it waits for none of this
+    assert spans[1][0].cost == fetch(B) + LOAD  # B waits for none of this
 
 
 @pytest.mark.parametrize("late", NEAR)
@@ -212,7 +213,8 @@ def test_queued_request_looks_nothing_up() -> None:
     Unblock, though no transaction is under way, and core 0's asks for nothing but its turn."""
     lookup = 300
     machine = line(protocol="moesi", resolver={"lookup": lookup * NS, "near": (1, 2)})
-    read = 3000 + L2 + way("control", B, H) + SERVICE + lookup  # is taken up then
+    # time at which the root takes up the read
+    read = 3000 + L2 + way("control", B, H) + SERVICE + lookup
     answered = read + 2 * way("snoop", H, A) + L2
     unblocked = read + way("snoop", H, A) + L2 + way("data", A, B) + way("snoop", B, H)
     acts = (answered + unblocked) // 2

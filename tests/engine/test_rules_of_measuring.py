@@ -22,7 +22,7 @@ def point(name: str, threads: int = 4, **words: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_operations_of_the_warm_up_are_not_counted_and_have_no_latency(name: str) -> None:
-    """W1.1: nor does the lock lose them, which the workload checks."""
+    """W1.1: the lock does not lose operations of the warm-up, which the workload checks."""
     plain, warm = point(name, ops=20), point(name, ops=20, warmup="6us")
     assert plain["ops"] == warm["ops"] == 80
     assert warm["instructions"] > 1.2 * plain["instructions"]
@@ -81,13 +81,13 @@ def made(**fields: Any) -> Point:
 
 
 def test_a_rate_accounts_for_the_threads_that_it_is_of() -> None:
-    """W3: the rate times the threads' time in all for an operation."""
+    """W3: an operation's time is the threads' time in all over the rate."""
     both = made(elapsed_ps=1000, thread_ps=[(0, 1000), (0, 1000)], steady=(50, 500))
     assert both.accounted == 1 and both.throughput == 10**11
     apart = made(elapsed_ps=10_000, thread_ps=[(0, 1000), (9000, 10_000)], steady=None)
     assert apart.accounted == pytest.approx(0.1)
     alone = made(elapsed_ps=1000, thread_ps=[(0, 1000), (0, 0)], steady=(50, 500))
-    assert alone.accounted == 1  # it took part alone
+    assert alone.accounted == 1  # the hart took part alone
 
 
 def test_a_point_without_a_steady_state_has_the_rate_of_the_whole_run() -> None:
@@ -124,7 +124,7 @@ def test_engines_agree_on_the_steady_state_of_harts_that_come_late() -> None:
 
 
 def test_threads_that_are_measured_last_find_the_lock_as_full_as_the_first() -> None:
-    """W1.1: fewer threads at a ticket lock are quicker, and their times would be another rate's."""
+    """W1.1: threads left over at a ticket lock would be quicker, and give times of another rate."""
     words = {"duration": "40us", "warmup": "20us", "unclocked": 5, "seeds": (1,)}
     point = engine.run(job("graviton2", "lock/ticket", 16, **words), frozenset())
     found = made(**{name: point[name] for name in ("ops", "elapsed_ps", "steady", "thread_ps")})

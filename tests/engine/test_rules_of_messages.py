@@ -189,7 +189,7 @@ def test_a_message_takes_the_route_of_least_control_latency(name: str) -> None:
     machine = load(name)
     engine = native.start(job(machine, "counter/atomic", 1))
     routes, stops = Routes(machine), len(machine.stops)
-    apart = max(1, stops * stops // 2000)  # not every pair of a large machine
+    apart = max(1, stops * stops // 2000)  # tries one in so many pairs of a large machine
     for pair in range(0, stops * stops, apart):
         source, target = divmod(pair, stops)
         for kind in KINDS:
@@ -198,7 +198,7 @@ def test_a_message_takes_the_route_of_least_control_latency(name: str) -> None:
 
 
 X, Y = 3, 4  # stops between A and H
-BY = {X: 14, Y: 18}  # ns of data by either; of the rest 10
+BY = {X: 14, Y: 18}  # ns of data by either stop; other messages take 10
 
 
 def forked(hashed: bool) -> Machine:
@@ -222,7 +222,7 @@ def forked(hashed: bool) -> Machine:
 
 
 def taken_ways(machine: Machine, **options: Any) -> tuple[list[int], list[int]]:
-    """Tells the numbers of eight lines, and ns of the data from H to A."""
+    """Returns the numbers of eight lines, and ns of the data from H to A."""
     plans = [[Step(1000 * n, Do.LOAD, n) for n in range(1, 9)]]
     log, _ = logged(machine, guest("plan"), 1, **words(plans), **options)
     loads = log.filter(polars.col("request") >= (START + 1000) * NS)[:8]
@@ -231,7 +231,7 @@ def taken_ways(machine: Machine, **options: Any) -> tuple[list[int], list[int]]:
 
 
 def by_hash(lines: list[int]) -> list[int]:
-    """F1.1: ns by the wire that each line's way says."""
+    """F1.1: returns ns by the wire that each line's choice selects."""
     return [BY[(X, Y)[mix(mix(mix(number) + H) + A) % 64 % 2]] for number in lines]
 
 
@@ -247,7 +247,7 @@ DRAWN = Chance(slice=999_999)
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_way_of_a_line_is_that_of_the_line_so_far_on(seed: int) -> None:
-    """V10, F1.1: by the draw of the run that chooses slices, too."""
+    """V10, F1.1: the draw of the run that chooses slices also moves lines among equal routes."""
     machine = dataclasses.replace(forked(True), chance=DRAWN)
     lines, times = taken_ways(machine, seeds=(seed,))
     further = draw(DRAWN.slice, 9, 0, 0, seed)
@@ -255,13 +255,13 @@ def test_way_of_a_line_is_that_of_the_line_so_far_on(seed: int) -> None:
 
 
 def test_way_stays_where_the_job_names_the_slice() -> None:
-    """V10: then nothing is drawn."""
+    """V10: nothing is drawn where the job names the slice."""
     machine = dataclasses.replace(forked(True), chance=DRAWN)
     lines, times = taken_ways(machine, seeds=(1,), slices="0")
     assert times == by_hash(lines)
 
 
-BUSY = 40  # ns that data keep a channel; the others a quarter of it
+BUSY = 40  # ns for which data keep a channel; other messages keep it a quarter
 SHORT = BUSY // 4
 
 
@@ -317,7 +317,8 @@ def test_a_bus_is_one_shared_medium() -> None:
 def test_a_read_keeps_the_channel_of_its_memory(later: int) -> None:
     """M1: the second read waits until the channel is free; the latency is not part of it."""
     head_start = way("control", B, H) - way("control", A, H)
-    gap = SERVICE + later  # behind the first at the slice, so at the memory too
+    # the second request is behind the first at the slice, so at the memory too
+    gap = SERVICE + later
     plans = [[Step(1000 + head_start + gap, Do.LOAD, 0)], [Step(1000, Do.LOAD, 1)]]
     spans = steps(line(memory={"busy": 50 * NS}), plans)
     assert spans[1][0].cost == fetch(B) + LOAD
@@ -336,7 +337,7 @@ def test_an_ipi_travels_as_a_control_message_after_its_send() -> None:
     plans = [[Step(2000, Do.IPI, 1)], [Step(1000, Do.SLEEP)]]
     spans, taken_at = results(line(), plans)
     sent, slept = spans[0][0], spans[1][0]
-    assert sent.cost == 1 + SEND  # the instruction that loads the one
+    assert sent.cost == 1 + SEND  # the other instruction loads the one
     pending = sent.begin + 1 + 1 + SEND + way("control", A, B) + ACCEPT
     assert taken_at[1] == pending + ENTRY + TO_THE_CLOCK
     assert slept.begin + 2 + slept.cost == pending + ENTRY + HANDLER + EXIT
@@ -344,7 +345,7 @@ def test_an_ipi_travels_as_a_control_message_after_its_send() -> None:
 
 @pytest.mark.parametrize("into", [0, 1, 6])
 def test_a_hart_takes_an_interrupt_at_an_instruction_boundary(into: int) -> None:
-    """I2: it becomes pending `into` ns into a pause of seven."""
+    """I2: the interrupt becomes pending `into` ns into a pause of seven."""
     ipi = Step(2000, Do.IPI, 1)
     pending = ipi.at + LEAD + 1 + SEND + way("control", A, B) + ACCEPT
     plans = [[ipi], [Step(pending - into - LEAD, Do.PAUSE)]]
@@ -355,7 +356,7 @@ def test_a_hart_takes_an_interrupt_at_an_instruction_boundary(into: int) -> None
 
 
 def test_sending_and_taking_an_ipi_share_the_core_as_instructions_do() -> None:
-    """I2: at half speed, beside siblings that compute."""
+    """I2: a handler's entry runs at half speed, beside siblings that compute."""
     ipi, slept = [Step(2000, Do.IPI, 2)], [Step(1000, Do.SLEEP)]
     busy = [Step(at, Do.COMPUTE) for at in (1800, 2300, 2800)]
     taken = {}
@@ -387,7 +388,7 @@ def test_handler_begins_at_the_share_that_is_in_force_then(gained: int) -> None:
 
 
 def test_an_ipi_waits_for_the_store_buffer() -> None:
-    """I1, H4: a store that misses, then the IPI: it leaves when the store is visible."""
+    """I1, H4: an IPI behind a store that misses leaves when the store is visible."""
     warm = Step(1000, Do.IPI, 0)  # puts the code that leads to this step into the cache
     plans = [[warm, Step(2000, Do.STORE, 5), Step(2001, Do.IPI, 1)], [Step(1000, Do.SLEEP)]]
     spans, taken_at = results(line(), plans)
@@ -398,7 +399,7 @@ def test_an_ipi_waits_for_the_store_buffer() -> None:
 
 
 def test_a_register_at_another_core_is_a_message_away() -> None:
-    """I4: a write occupies its sender for `send`; a read waits for the way there and back."""
+    """I4: a write occupies its sender for `send`; a read waits for the routes there and back."""
     plans = [[Step(1000, Do.CLEAR, 1), Step(2000, Do.PEEK, 1), Step(3000, Do.PEEK, 0)], []]
     cleared, peeked, own = steps(line(), plans)[0]
     assert cleared.cost == SEND
@@ -420,7 +421,7 @@ def test_a_timer_set_by_another_hart_wakes_a_sleeper(waker: int) -> None:
 
 
 def test_timer_set_to_the_present_time_is_due_at_once() -> None:
-    """I3: it is set to the time at which it is set, so the hart does not sleep."""
+    """I3: the timer is set to the time at which it is set, so the hart does not sleep."""
     (span,) = steps(line(), [[Step(1000, Do.DUE_NOW, 0)]])[0]
     assert span.cost == 3  # three instructions more
 
@@ -452,7 +453,7 @@ def test_the_lowest_hart_stands_for_a_multicast_until_it_forks() -> None:
     many, single = [Step(2000, Do.MULTICAST, 0b110)], [Step(2000 + way_to_h - 1, Do.IPI, 1)]
     met, alone = (results(machine, [many, sleep, sleep, other]) for other in (single, []))
     left = [met[0][hart][0].begin for hart in (0, 3)]
-    assert left[1] == left[0] + way_to_h - 1  # its IPI is one instruction longer
+    assert left[1] == left[0] + way_to_h - 1  # the second hart's IPI is one instruction longer
     assert met[1][2] == alone[1][2]
 
 

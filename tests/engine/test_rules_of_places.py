@@ -82,7 +82,7 @@ LINES = [[Step(1000 * (i + 1), Do.LOAD, index) for i, index in enumerate(range(1
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("slices", ["hash", 0, 1, 2])
 def test_a_line_is_served_by_its_slice(slices: int | str, size: int) -> None:
-    """A3: by the hash of the line's number, or all lines at the one that the job names."""
+    """A3: a slice serves a line by the hash of its number, or all lines if the job names it."""
     records = missed(
         line(line=size, resolver={"slices": SLICES}), LINES, stride=size, slices=str(slices)
     )
@@ -174,5 +174,5 @@ def test_a_line_is_served_by_its_home(home: str, node: int, central: bool) -> No
         assert r["source"] == first_memory + k and r["resolver"] == (3 if central else 3 + k)
         assert r["took"] == fetched(stops[r["requester"]], at, NODES[k])
     assert len(set(nodes)) == (2 if home in ("interleave", "first-touch") else 1)
-    if home == "first-touch":  # not by whoever misses now
+    if home == "first-touch":  # the home does not depend on who misses now
         assert any(r["requester"] == 0 and k == 0 for r, k in zip(records, nodes, strict=True))

@@ -27,13 +27,13 @@ def cost(do: Do, machine: Machine) -> int:
 
 
 def test_independent_loads_wait_together() -> None:
-    """H9.2: their requests leave an instruction apart, so the home serves one after the other."""
+    """H9.2: requests of loads leave an instruction apart, so the home serves them in turn."""
     assert cost(Do.LOAD_THRICE, ahead()) == fetch(A) + 2 * SERVICE + LOAD
 
 
 @pytest.mark.parametrize("machine", [ahead(window=0), ahead(misses=1), ahead(misses=0)])
 def test_loads_wait_one_after_the_other_where_none_may_be_asked_for(machine: Machine) -> None:
-    """H9.1, H9.2: the line that the hart waits for is under way, too."""
+    """H9.1, H9.2: `misses` counts the line that the hart waits for, too."""
     assert cost(Do.LOAD_THRICE, machine) == 3 * MISS + 2
 
 
@@ -44,12 +44,12 @@ def test_pre_execution_ends_with_the_window() -> None:
 
 
 def test_no_more_lines_are_under_way_than_misses_says() -> None:
-    """H9.2: two; the third is asked for when the first has come and the second is waited for."""
+    """H9.2: of two misses at a time, the third is asked for when the first has come."""
     assert cost(Do.LOAD_THRICE, ahead(misses=2)) == MISS + 1 + 1 + fetch(A) + LOAD
 
 
 def test_a_load_that_needs_the_value_waits_for_it() -> None:
-    """H9.1: its address is unknown."""
+    """H9.1: a load waits whose address depends on another's value."""
     assert cost(Do.LOAD_CHAINED, ahead()) == cost(Do.LOAD_CHAINED, ahead(window=0)) == 2 * MISS + 2
 
 
@@ -68,7 +68,7 @@ def test_a_fence_that_orders_the_loads_ends_pre_execution(do: Do, order: str, to
 
 
 def test_a_branch_on_an_unknown_value_goes_as_predicted() -> None:
-    """H9.1: the load behind it is skipped after all; its line has been asked for."""
+    """H9.1: the branch skips the load behind it after all; its line has been asked for."""
     plan = [Step(1000, Do.LOAD_SKIP), Step(2000, Do.LOAD, 1)]
     skipped, later = steps(ahead(), [plan])[0]
     assert (skipped.cost, later.cost) == (MISS + MISPREDICT + 1, LOAD)
@@ -81,5 +81,5 @@ def test_a_load_of_what_was_stored_asks_for_nothing() -> None:
 
 
 def test_pre_execution_ends_at_the_line_that_is_waited_for() -> None:
-    """H9.4: so of a loop that waits for a word one turn is pre-executed."""
+    """H9.4: of a loop that waits for a word, one iteration is therefore pre-executed."""
     assert cost(Do.LOAD_TWICE_LOAD, ahead()) == 2 * MISS + LOAD + 2

@@ -34,7 +34,7 @@ def after_store(machine: Machine, do: Do, index: int, store: Do = Do.STORE, **op
 
 
 def test_an_atomic_of_another_line_does_not_wait_for_stores() -> None:
-    """H8.3: in total store order it does (H4)."""
+    """H8.3: in total store order the atomic waits (H4)."""
     own = steps(TSO, [[Step(1000, Do.AMO, 1), Step(5000, Do.AMO, 1)]])[0][1].cost
     assert after_store(weak(), Do.AMO, 1) == own < after_store(TSO, Do.AMO, 1)
 
@@ -46,7 +46,7 @@ def test_an_atomic_waits_for_the_stores_to_its_line() -> None:
 
 @pytest.mark.parametrize("fenced", [Do.STORE_FENCE_WW, Do.STORE_FENCE_TSO])
 def test_an_atomic_waits_for_the_stores_before_a_fence_of_writes(fenced: Do) -> None:
-    """H8.3, H1.5: an LR only reads, and does not."""
+    """H8.3, H1.5: an LR only reads, and does not wait."""
     ordered = after_store(weak(), Do.AMO, 1, fenced)
     assert ordered == after_store(TSO, Do.AMO, 1, fenced)
     assert after_store(weak(), Do.LR, 1, fenced) < ordered
@@ -59,14 +59,15 @@ def test_a_fence_that_orders_no_write_before_a_read_does_not_wait(fenced: Do) ->
 
 
 def test_a_fence_from_writes_to_reads_waits_for_the_buffer() -> None:
-    """H8.3: behind a store that misses."""
+    """H8.3: a fence behind a store that misses waits for it."""
     costs = [steps(machine, [[Step(1000, Do.STORE_FENCE)]])[0][0].cost for machine in (weak(), TSO)]
     assert costs[0] == costs[1] > 1
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_store_stays_in_the_buffer_for_a_draw(seed: int) -> None:
-    """H8.1, V7: its hart's own line, too, so that a fence behind it waits for that time."""
+    """H8.1, V7: even a store to the hart's own line stays, so a fence behind it waits for that
+    time."""
     plan = [Step(1000, Do.AMO, 0), Step(5000, Do.STORE_FENCE, 0)]
     waited = steps(weak(chance=LATE), [plan], seeds=(seed,))[0][1].cost
     at_once = steps(weak(), [plan])[0][1].cost
@@ -74,7 +75,7 @@ def test_a_store_stays_in_the_buffer_for_a_draw(seed: int) -> None:
 
 
 def test_an_amo_whose_value_nobody_wants_is_not_waited_for() -> None:
-    """H8.10: but where AMOs are done far away."""
+    """H8.10: an AMO waits in the buffer, except where AMOs are done far away."""
     far = dataclasses.replace(TSO, core=dataclasses.replace(TSO.core, far_atomics=True))
 
     def cost(machine: Machine, do: Do) -> int:
@@ -91,7 +92,7 @@ def test_a_load_of_the_same_place_waits_for_such_an_amo() -> None:
 
 @pytest.mark.parametrize("write", [Do.STORE, Do.AMO])
 def test_one_write_in_four_stalls(write: Do) -> None:
-    """H8.11, V9: by a draw; in lockstep none does."""
+    """H8.11, V9: a write stalls by a draw; in lockstep none does."""
     plan = [Step(1000, Do.AMO, 0), Step(9000, write, 0)]
 
     def cost(chance: Chance | None, *seeds: int) -> int:
@@ -103,7 +104,7 @@ def test_one_write_in_four_stalls(write: Do) -> None:
 
 
 def test_a_load_that_its_own_store_could_answer_may_wait_until_that_has_left() -> None:
-    """H8.9, V8: by a draw; in lockstep none does."""
+    """H8.9, V8: a load waits by a draw; in lockstep none does."""
     plan = [Step(1000, Do.AMO, 0), Step(5000, Do.STORE, 0), Step(5002, Do.LOAD, 0)]
 
     def cost(chance: Chance | None, *seeds: int) -> int:

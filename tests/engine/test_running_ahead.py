@@ -88,7 +88,7 @@ def test_no_core_runs_past_a_timer_of_its_harts(machine: str) -> None:
 def test_hart_waiting_by_compare_and_swap_may_sleep(
     machine: str, threads: int, placement: str, seed: int, away: int
 ) -> None:
-    """S1, C6: it sleeps to the next probe or sibling's atomic, which may wait for its lock."""
+    """S1, C6: a hart sleeps to the next probe or sibling's atomic, which may wait for its lock."""
     every_way_alike(
         job(machine, guest("in_turn"), threads, placement=placement, seed=seed, away=away)
     )
@@ -109,7 +109,8 @@ def test_hart_waiting_for_its_store_buffer_may_sleep(
 )
 @pytest.mark.parametrize("seed", [1, 3])
 def test_siblings_that_take_lines_from_each_other_may_sleep(workload: str, seed: int) -> None:
-    """H1.1: the cost of a turn that hit in the second level does not give that of the next."""
+    """H1.1: the cost of an iteration that hit in the second level does not give that of the
+    next."""
     small = {"core.l1": "128B 1-way 4cy", "core.l2": "512B 2-way 14cy"}
     options = {"placement": "siblings", "overrides": small, "seeds": (seed,)}
     every_way_alike(job("x8275clx2", workload, 9, **options))

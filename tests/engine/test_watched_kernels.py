@@ -166,7 +166,7 @@ def test_only_time_between_marks_is_attributed_in_program_and_kernel(
     assert misses == {"program": 1, "kernel": 1}
 
 
-def test_without_marks_all_is_attributed(tmp_path: Path) -> None:
+def test_unmarked_kernel_is_attributed_as_a_whole(tmp_path: Path) -> None:
     unmarked = PARTS.replace("sltiu x0, x0, 2", "nop").replace("sltiu x0, x0, 3", "nop")
     words, misses = waited(unmarked, tmp_path)
     assert len(words) == 6

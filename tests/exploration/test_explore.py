@@ -149,7 +149,7 @@ def test_an_interrupted_search_prints_its_finished_designs(plan, monkeypatch):
     assert cut.interrupted and len(cut.tried) == 2 and cut.front
 
 
-def test_a_design_that_cannot_be_is_no_reason_to_stop(tmp_path):
+def test_impossible_design_does_not_end_the_search(tmp_path):
     text = FILE.replace("cores = [1, 2, 4]", "cores = [2, 3]")
     tried = explore(written(tmp_path, text)).tried
     assert [bool(design.refused) for design in tried] == [False, False, True, True]
@@ -226,7 +226,7 @@ def test_few_designs_need_no_optimiser(plan):
         ('maximise = ["mcs.throughput"]\nminimise = ["area"]', "", "x.toml: nothing to look for"),
     ],
 )  # fmt: skip
-def test_a_mistake_is_told_with_its_line(tmp_path, monkeypatch, before, after, said):
+def test_mistake_is_reported_with_its_line(tmp_path, monkeypatch, before, after, said):
     assert FILE.count(before) >= 1
     monkeypatch.chdir(tmp_path)
     Path("x.toml").write_text(FILE.replace(before, after, 1))

@@ -8,7 +8,7 @@ from tests.tools import weak_machines as weak
 
 from uncore.program import Program
 
-SEEDS = range(1, 7)  # one for each number of harts
+SEEDS = range(1, 7)  # a seed for each number of harts
 
 
 @pytest.mark.parametrize(

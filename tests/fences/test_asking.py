@@ -111,7 +111,7 @@ def test_a_mistake_in_the_c_file_is_the_compilers_message(uncore, tmp_path):
     assert status == 2 and "broken.c:2" in err
 
 
-def test_the_last_line_is_the_next_step(few):
+def test_fences_ends_with_a_command_that_repeats_a_failure(few):
     rows = json.loads(few[1])
     needed = [row for row in rows if row["verdict"] == "needed"]
     failure = next(row["failure"]["repeat"] for row in needed if row["says"])

@@ -49,7 +49,7 @@ def test_fences_that_a_program_needs_are_needed_and_their_failures_repeat(asked:
         assert status == 1 and "exit status 1" in out
 
 
-def test_program_that_fails_as_it_is_written_is_said_to_be(
+def test_program_that_fails_unchanged_is_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("uncore.support.paths.CACHE", tmp_path)
@@ -93,7 +93,7 @@ def test_instruction_is_weakened_to_each_order_below_its_own(
 ) -> None:
     stated = _stated(word)
     assert stated and (stated[0], {w.to: w.word for w in stated[1]}) == (says, weaker)
-    assert stated[1][0].to == "relaxed"  # the weakest is asked first
+    assert stated[1][0].to == "relaxed"  # the weakest order is tried first
 
 
 @pytest.mark.parametrize("word", [AMOADD_W, LR_D, PAUSE, FENCE_I, 0x00B50533], ids=hex)

@@ -62,7 +62,7 @@ def ends(suite: known.Suite, chosen: Chosen) -> dict[str, str]:
 
 
 def _all(work: Callable[[Path], str], items: list[tuple[str, Path]]) -> list[tuple[str, str]]:
-    """Goes on behind a program that ends the simulator."""
+    """Runs every test; if one ends the simulator, continues behind it."""
     out: list[tuple[str, str]] = []
     while len(out) < len(items):
         rest = items[len(out) :]

@@ -20,7 +20,7 @@ PASSED = "passed"
 class Suite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kind: Literal["bare", "linux", "litmus"]
     passed: int
-    programs: tuple[str, ...] = ()  # patterns of their paths
+    programs: tuple[str, ...] = ()  # patterns of the programs' paths
     suffix: str = ""  # file name ending of the programs, not part of their names
     # Verdict and reason of what does not pass: those that stand for many begin with a class.
     reasons: dict[str, str] = {}
@@ -41,7 +41,7 @@ def load(name: str) -> Suite:
 
 
 def differences(suite: Suite, ends: Mapping[str, str], whole: bool) -> list[str]:
-    """`whole`: all its tests were run."""
+    """Compares endings with the record. `whole`: all tests of the suite were run."""
     out = []
     for name, end in sorted(ends.items()):
         recorded = suite.fails[name][0] if name in suite.fails else PASSED

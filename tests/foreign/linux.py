@@ -17,7 +17,7 @@ from uncore.job import Job
 
 PASSED = "passed"
 MACHINE, HARTS = "ccx:1x4", 4
-EVENTS, SPAN = 200_000, 10**10  # bounds of a step: events, and ps
+EVENTS, SPAN = 200_000, 10**10  # bounds of a step: number of events, ps
 MAX_PROGRAM_PS, MAX_BUSY_INSTRUCTIONS = 600 * 10**12, 200 * 10**6
 WORK = 60  # seconds of this processor: instructions of harts that only spin cost nothing
 
@@ -26,7 +26,8 @@ def ended(path: Path) -> str:
     try:
         return _ran(make_job(MACHINE, program.load(path), HARTS, seeds=(1,)))
     except UncoreError as error:
-        said = re.match(r"(?:\S+: )?([^(,\n]*\w)", str(error))  # the program; what; where
+        # groups: the program's name; what went wrong; where
+        said = re.match(r"(?:\S+: )?([^(,\n]*\w)", str(error))
         return said[1] if said else str(error)
 
 

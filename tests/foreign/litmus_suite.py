@@ -18,8 +18,8 @@ from tests.foreign.threads_of_litmus import Case
 from uncore.errors import UserError
 from uncore.execution import pool
 
-ROUNDS = 10  # on each machine
-CHUNK = 100  # tests of a program
+ROUNDS = 10  # rounds of each test on each machine
+CHUNK = 100  # most tests of a program
 PASSED = "passed"
 
 

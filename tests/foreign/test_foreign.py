@@ -78,7 +78,7 @@ def printed(states: list[tuple[str, str]]) -> str:
 
 
 @pytest.mark.parametrize("weaker", [True, False])
-def test_a_state_that_herd_forbids_is_told(tmp_path: Path, weaker: bool) -> None:
+def test_state_that_herd_forbids_is_reported(tmp_path: Path, weaker: bool) -> None:
     """All four may be seen; herd's list is read, so one that is not in it is forbidden."""
     (tmp_path / "SB.litmus").write_text(BUFFERED)
     states = tmp_path / "herd.logs"

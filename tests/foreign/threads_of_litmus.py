@@ -23,7 +23,7 @@ from uncore.topology import load
 
 BITS, LOADS, OUTCOMES = 4, 8, 160
 NAMED, MINUS, OTHER = 8, 14, 15  # codes: of the first location's address, of -1, of what has none
-WINDOW = 1500  # ns that threads start apart: a store stays, and its line comes
+WINDOW = 1500  # ns by which threads start apart, while a store stays and its line comes
 SCALES = (1, 4, 16)
 SAFE = [f"t{i}" for i in range(7)] + [f"a{i}" for i in range(8)] + [f"s{i}" for i in range(2, 12)]
 WORD = re.compile(r"\bx\d+\b")

@@ -40,7 +40,7 @@ def declare(sources: Path) -> tuple[dict[str, Declared], dict[str, list[str]]]:
     classes = {
         node.name: node
         for path in sorted(sources.glob("src/**/*.py"))
-        if path.name != "params.py"  # the kinds of parameters, which are no types of objects
+        if path.name != "params.py"  # params.py defines kinds of parameters, not types of objects
         for node in ast.parse(path.read_text()).body
         if isinstance(node, ast.ClassDef)
     }
@@ -98,7 +98,7 @@ def _attribute(declared: Declared, name: str, value: ast.expr, classes: Iterable
 
 
 def _assigned(method: ast.FunctionDef) -> Iterator[str]:
-    """`plic.n_src` of a method that says self.plic.n_src = ..."""
+    """Returns `plic.n_src` for a method that says self.plic.n_src = ..."""
     for node in ast.walk(method):
         for target in node.targets if isinstance(node, ast.Assign) else ():
             path = ast.unparse(target)

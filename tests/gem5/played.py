@@ -91,7 +91,7 @@ class SimObject:
 
     own: dict[str, Any]
     played: Played
-    _params: dict[str, str]  # gem5's name for all that it takes
+    _params: dict[str, str]  # parameters of the object; gem5 uses this name
 
     def __init__(self, made_with: Iterable[str] = ()) -> None:
         self.__dict__.update(
@@ -140,7 +140,7 @@ class SimObject:
             owner.given.add(last)
 
     def _own(self, name: str, value: Any) -> Any:
-        """An object belongs to the first that names it."""
+        """Assigns an object to the first that names it."""
         for number, part in enumerate(_several(value)):
             if isinstance(part, SimObject) and part.owner is None and part is not self:
                 number_ = str(number) if isinstance(value, list) else ""

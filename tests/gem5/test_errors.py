@@ -171,8 +171,8 @@ def test_trap_of_the_program_under_gem5_is_reported(played: Path) -> None:
     assert not list(played.glob("uncore-gem5-*"))
 
 
-def test_the_program_runs_out_of_patience(played: Path) -> None:
-    """Then it ends at once, and prints no records."""
+def test_program_out_of_patience_is_reported(played: Path) -> None:
+    """Plays a program that ends at once without records."""
     message = "uc: check failed hart=0 times=1 the program has not ended within its patience"
     gem5_that(played, f"echo '{message}'; echo '{END.format(1)}'; touch m5out/stats.txt")
     with pytest.raises(GuestError, match="status 1: hart 0: the program has not ended within"):
@@ -193,7 +193,7 @@ def only_point() -> Point:
 
 @pytest.mark.parametrize("prefix", ["", "MESI_Two_Level."])
 def test_statistics_of_gem5_become_a_point(played: Path, prefix: str) -> None:
-    """With the names that every version gives it, or the protocol's before."""
+    """Tries the names that every version gives statistics, alone and behind the protocol's."""
     finishes(played, STATISTICS.format(prefix))
     point = only_point()
     assert (point.ops, point.elapsed_ps, point.instructions) == (6, 31_000, 1234)
@@ -252,7 +252,7 @@ def test_job_that_gem5_cannot_run_is_refused(
 def test_a_folder_is_written_by_command(
     tmp_path: Path, simulator: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Also where an engine has been used before in the same process; never over another folder."""
+    """Tests it also behind another engine in the same process; never over another folder."""
     words = ["export", simulator, "bus:2", "lock/ticket", "-o", str(tmp_path / "run")]
     for status in (0, UserError.status):
         with pytest.raises(SystemExit) as ended:

@@ -28,7 +28,7 @@ from uncore.topology.route import Handoff, Routes
 SHIPPED = [name for name, _ in topology.list_machines() if ":" not in name]
 SHAPES = ["bus:4", "ring:8", "mesh:4x3", "ccx:1x4", "ring:3"]
 PROTOCOLS = list(gem5.PROTOCOLS)
-MAX_HARTS_EXPORTED = 16  # spread over the machine
+MAX_HARTS_EXPORTED = 16  # harts that are exported, spread over the machine
 FLAT, DEEP = "one level", "all levels"
 
 
@@ -40,7 +40,7 @@ def exported(machine: str, what: str = FLAT) -> tuple[Job, str, dict[str, Any]]:
         min(sharing(whole), gem5.HARTS) if what == FLAT else min(whole.cores, MAX_HARTS_EXPORTED)
     )
     placement = "compact" if what == FLAT else "scatter"
-    if whole.kinds:  # the harts of a job are of one
+    if whole.kinds:  # the harts of a job are of one kind
         alike = [core for core, kind in enumerate(whole.core_kinds) if kind == "core"]
         threads = min(threads, len(alike))
         placement = ",".join(str(whole.harts_of(core)[0]) for core in alike)
@@ -68,7 +68,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("what", [FLAT, DEEP])
 @pytest.mark.parametrize("machine", SHIPPED + SHAPES)
 def test_every_link_on_a_route_is_there_with_its_latency(machine: str, what: str) -> None:
-    """One wire each, or two where links share a medium; none is off by more than half a cycle."""
+    """Allows one wire each, or two where links share a medium; none is off by half a cycle."""
     job, protocol, document = exported(machine, what)
     stops, period = _stops(job, protocol), _period(document)
     links = [job.machine.links[n] for n in Routes(job.machine).among(sorted(set(stops.values())))]
@@ -86,7 +86,7 @@ def test_every_link_on_a_route_is_there_with_its_latency(machine: str, what: str
 @pytest.mark.parametrize("what", [FLAT, DEEP])
 @pytest.mark.parametrize("machine", SHIPPED + SHAPES)
 def test_exported_routes_keep_their_latency(machine: str, what: str) -> None:
-    """From each controller to each other, parsed back from the document."""
+    """Checks paths from each controller to each other, parsed back from the document."""
     job, protocol, document = exported(machine, what)
     stops, period, routes = _stops(job, protocol), _period(document), Routes(job.machine)
     routers = {name: router for router, name in _ends(document)}
@@ -103,7 +103,7 @@ def test_exported_routes_keep_their_latency(machine: str, what: str) -> None:
 
 @pytest.mark.parametrize("machine", [name for name in SHIPPED if "ccx" in name or "x2" in name])
 def test_each_level_asks_the_next(machine: str) -> None:
-    """From a core down: the controllers a line's request passes are the machine's resolvers."""
+    """Follows a line's request from a core down: its controllers are the machine's resolvers."""
     job, _, document = exported(machine, DEEP)
     objects, level = document["objects"], levels(job, several=True)
     handoff = Handoff(job.machine)

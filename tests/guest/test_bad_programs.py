@@ -56,18 +56,18 @@ def test_elf_truncated_anywhere_is_refused(refusal, whole: bytes) -> None:
         assert "truncated" in refusal(whole[:length])
 
 
-def test_without_the_stacks(refusal, whole: bytes) -> None:
+def test_elf_without_the_stacks_symbol_is_refused(refusal, whole: bytes) -> None:
     assert "has no symbols" in refusal(whole.replace(b"uc_stacks", b"xx_stacks"))
 
 
-def test_damaged_names_of_kinds(refusal) -> None:
+def test_names_of_kinds_that_are_no_text_are_refused(refusal) -> None:
     """Names that are no text; once they were read only when a run had ended."""
     program = next(candidate for candidate in shipped() if len(candidate.kinds) > 1)
     data, kinds = program.data, "|".join(program.kinds).encode()
     assert "section .uc.kinds is damaged" in refusal(data.replace(kinds, b"\xff" * len(kinds)))
 
 
-def test_an_elf_that_is_not_ours(refusal, whole: bytes) -> None:
+def test_foreign_elf_is_refused_with_the_reason(refusal, whole: bytes) -> None:
     assert "no boot block" in refusal(whole.replace(b".uc.boot", b".xx.boot"))
     assert "another version" in refusal(whole.replace(abi.MAGIC, b"uncore9\0"))
     assert "no symbols" in refusal(whole.replace(b"uc_record\0", b"xx_record\0"))
@@ -114,7 +114,7 @@ def test_unknown_workload_has_a_nearest_name() -> None:
         find("lock/tiket")
 
 
-def test_a_c_file_that_does_not_compile(tmp_path: Path) -> None:
+def test_compiler_errors_of_a_c_file_are_shown(tmp_path: Path) -> None:
     source = tmp_path / "mine.c"
     source.write_text('#include "uncore.h"\nvoid uc_main(unsigned id, unsigned n) { oops; }\n')
     with pytest.raises(UserError) as error:
@@ -125,14 +125,14 @@ def test_a_c_file_that_does_not_compile(tmp_path: Path) -> None:
     assert "Traceback" not in message and "zig" not in message
 
 
-def test_a_c_file_without_a_program(tmp_path: Path) -> None:
+def test_c_file_without_uc_main_is_refused(tmp_path: Path) -> None:
     source = tmp_path / "mine.c"
     source.write_text('#include "uncore.h"\n')
     with pytest.raises(UserError, match="uc_main"):
         compile(source)
 
 
-def test_own_c_file_and_its_own_header(tmp_path: Path) -> None:
+def test_c_file_finds_the_header_beside_it(tmp_path: Path) -> None:
     (tmp_path / "own.h").write_text('UC_PARAM(u64, own, 1, "things", "of my own");\n')
     source = tmp_path / "mine.c"
     source.write_text(

@@ -40,7 +40,7 @@ def parameters_of(name: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", BREAKABLE)
-def test_sabotage_is_noticed(compile_guest, name: str) -> None:
+def test_sabotaged_workload_fails_its_check(compile_guest, name: str) -> None:
     program = compile_guest(paths.WORKLOADS / f"{name}.c", "UC_SABOTAGE=1")
     parameters = parameters_of(name)
     job = request.make_job("ccx", program, (4,), parameters=parameters)

@@ -51,7 +51,7 @@ def test_a_full_fifo_of_2005_loses_and_reorders_nothing() -> None:
         assert not run(TWO_CORES, workload, 2, burst=64, crossbar=2005).failures
 
 
-def test_one_way_whoever_frees_is_not_freed_to() -> None:
+def test_one_way_slab_frees_only_towards_the_owner() -> None:
     freeing, owning = table(run(TWO_CORES, "sched/slab", 2, ways="one"), "free_time")
     assert freeing[0] == 0 < freeing[1]
     assert owning[1] == 0 < owning[0]

@@ -58,7 +58,7 @@ def start_line() -> int:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_only_rv64ima_zicsr_zifencei(name: str) -> None:
+def test_workloads_contain_only_rv64ima_zicsr_zifencei(name: str) -> None:
     for word in text_words(find(name)):
         assert word & 3 == 3, f"{word:#010x} is a compressed instruction"
         assert word & 0x7F in OPCODES, f"{word:#010x} is not RV64IMA"

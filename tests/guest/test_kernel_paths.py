@@ -58,7 +58,7 @@ def test_threads_that_lock_files_meet_at_their_table_of_descriptors(tasks: str) 
 
 
 def test_processes_that_open_files_meet_at_their_label() -> None:
-    """Under a path walk without references it is all that processes have in common."""
+    """Checks the label, the only thing processes share under a path walk without references."""
     without, labelled = (
         moved("kernel/open", guard="queued", tasks="processes", label=value) for value in "01"
     )
@@ -99,7 +99,7 @@ def test_unmapping_excludes_other_threads_of_the_process():
 
 
 def test_page_tables_of_their_own_keep_threads_apart():
-    """With an object's lock they meet at each fault."""
+    """Compares with a lock of the object, at which they meet at each fault."""
     assert gain_of_threads(guard="tables") > 1.5 * gain_of_threads(guard="object")
 
 

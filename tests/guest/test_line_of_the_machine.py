@@ -30,7 +30,8 @@ void uc_main(unsigned id, unsigned n) {
 def test_a_workload_is_told_the_line_size(
     line: str, given: dict[str, int], expected: int, tmp_path: Path
 ) -> None:
-    """And nothing where lines are as everywhere: a job's document stays as it was."""
+    """Expects no parameter where lines are as everywhere, so that a job's document stays as it
+    was."""
     source = tmp_path / "pads.c"
     source.write_text(PADS)
     guest, machine = program.compile(source), load("ccx:2x2", [f"line={line}"])

@@ -79,7 +79,7 @@ def test_a_spin_lasts_what_was_asked_for(machine: str) -> None:
         return point["elapsed_ps"] / point["ops"] / 1000
 
     spun = per_operation("time", "400ns") - per_operation("time", "0")
-    assert 400 <= spun < 415  # reading the clock twice
+    assert 400 <= spun < 415  # the clock is read twice
     paused = per_operation("delay", "400ns") - per_operation("time", "400ns")
     pause = load(machine).core.pause / 1000
     assert paused == pytest.approx(pause, abs=20)
@@ -97,7 +97,7 @@ def test_random_delays_cost_no_instructions() -> None:
 
 @pytest.mark.parametrize("rounds", [0, 2, 8])
 @pytest.mark.parametrize("attempt", ["cas", "swap"])
-def test_nobody_waits_for_ever_for_an_event(attempt: str, rounds: int) -> None:
+def test_event_mutex_loses_no_waiter_to_an_exchange(attempt: str, rounds: int) -> None:
     """An exchange wipes out the mark of who waits for the event: it must come back."""
     point = runs.point("ccx:2x2", "lock/event_mutex", 4, ops=200, rounds=rounds, attempt=attempt)
     assert point["failures"] == []

@@ -138,7 +138,7 @@ def test_a_wake_up_just_before_the_wait_is_not_lost(qemu, compile_guest) -> None
     assert qemu(program.path, 2).status == 0
 
 
-def test_the_start_of_a_lock_runs(qemu, compile_guest) -> None:
+def test_starting_text_of_a_new_lock_runs(qemu, compile_guest) -> None:
     program = compile_guest((STARTS / "lock.c").read_text())
     outcome = qemu(program.path, 4, ops=200)
     assert (outcome.status, sum(record.ops for record in outcome.records)) == (0, 800)

@@ -63,7 +63,7 @@ def test_unknown_name_lists_what_exists(ticket: Program) -> None:
     assert all(param.name in str(error.value) for param in ticket.params)
 
 
-def test_a_choice_is_read_by_its_words() -> None:
+def test_a_choice_parameter_parses_and_shows_its_words() -> None:
     pairs = find("latency/pingpong").parameter("pairs")
     assert [pairs.parse("all"), pairs.parse("one")] == [0, 1]
     assert pairs.show(1) == "one"

@@ -65,7 +65,8 @@ def test_no_wake_up_is_lost(qemu, compile_guest, harts, parameters) -> None:
 
 
 def test_the_most_urgent_thread_runs_first_whatever_the_queue(qemu, compile_guest) -> None:
-    """On one hart: created, then woken, in order of urgency and of arrival; lent urgency counts."""
+    """Creates threads on one hart, then wakes them: in order of urgency, lent or not, and
+    arrival."""
     program = compile_guest("""
         #include "scheduler.h"
         static struct uc_thread* threads[4];

@@ -98,4 +98,4 @@ def test_busiest_lines_come_first(field: str) -> None:
     busiest = point("ccx:2x2", "lock/ticket", 4, ops=20)[field]
     shares = [share for _, share in busiest]
     assert shares == sorted(shares, reverse=True)
-    assert busiest != sorted(busiest)  # so that it shows
+    assert busiest != sorted(busiest)  # the order of the file differs from the sorted one

@@ -31,7 +31,7 @@ def test_parts_of_a_counter_scale_unless_they_share_lines() -> None:
 
 
 def test_a_locked_structure_pays_for_each_further_line() -> None:
-    """On harts of two dies, for how two complexes of one queue varies with everything."""
+    """Takes harts of two dies, because how two complexes share a queue varies with everything."""
     first, second, third = (
         run("layout/hot_structure", 32, lines=n, ops=100).elapsed_ps for n in (1, 2, 3)
     )

@@ -12,7 +12,7 @@ from uncore import api
 from uncore.topology import load
 
 MACHINE = "graviton2"
-NEAR = 4.8  # ns: the file's 12 cycles
+NEAR = 4.8  # ns of a near atomic: the file's 12 cycles
 
 
 def owned(atomics: str) -> tuple[int, int]:
@@ -35,7 +35,7 @@ def test_an_add_to_ones_own_counter_is_cheap_where_the_line_is(atomics: str) -> 
 
 
 def test_an_add_to_ones_own_counter_takes_5_to_12_times_as_long_far() -> None:
-    """The first one longer: its core gives the line up for it."""
+    """The first add takes longer, because its core gives the line up for it."""
     first, next_ = owned("far")
     assert first > 1.5 * next_
     assert 5 < next_ / NEAR < 12

@@ -27,7 +27,7 @@ WORKLOADS = sorted(
 )
 TWO = [*pinned.processors(), *pinned.processors()][
     :2
-]  # one processor serves both where there is one
+]  # if there is only one processor, it serves both
 SMALL_PARAMETERS = {"ops": "100", "patience": "60s"}
 
 pytestmark = pytest.mark.skipif(bool(pinned.missing()), reason=pinned.missing())
@@ -83,7 +83,7 @@ def test_a_broken_check_fails_the_run(tmp_path: Path) -> None:
     assert point["failures"] == ["wrong.c:2: the last one"]
 
 
-def test_the_result_is_like_any_other(tmp_path: Path) -> None:
+def test_host_measurement_has_points_with_a_rate(tmp_path: Path) -> None:
     result = pinned.measure(find("counter/atomic"), [1], {"ops": 1000})
     [point] = result.points
     assert (point.ops, point.throughput is not None) == (1000, True)

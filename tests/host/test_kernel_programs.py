@@ -40,7 +40,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ran(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    longer = {**os.environ, "MS": "50"}  # than a busy host leaves a task waiting
+    longer = {**os.environ, "MS": "50"}  # longer than a busy host leaves a task waiting
     return subprocess.run([str(w) for w in words], capture_output=True, text=True, env=longer)
 
 
@@ -52,7 +52,7 @@ def test_rates_of_tasks_are_those_that_willitscale_reads(tasks: Path, tmp_path: 
     assert min(rate for curve in rates.values() for rate in curve.values()) > 0
 
 
-def test_a_task_that_ends_before_it_has_counted_is_told(tasks: Path) -> None:
+def test_task_that_ends_before_it_has_counted_is_reported(tasks: Path) -> None:
     broken = tasks.with_name("broken")
     broken.symlink_to(tasks)
     ended = ran(broken, "2")

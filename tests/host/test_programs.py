@@ -25,7 +25,7 @@ ONE = pinned.processors()[:1]
 
 @pytest.fixture(scope="module")
 def marked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With the C library that needs no compiling; a user's is linked with musl (`long`, below)."""
+    """Links the C library that needs no compiling; a user's program has musl (`long`, below)."""
     binary = tmp_path_factory.mktemp("marked") / "marked"
     words = [*build.HOST.compiler, *build.HOST.words, "-D_GNU_SOURCE", "-DUNCORE_COUNTED"]
     files = [f"-I{paths.WORKLOADS}/include", str(SOURCE), str(on_host.COUNTED), "-o", str(binary)]
@@ -51,7 +51,7 @@ def test_a_program_without_marks_is_one_operation(marked: Path) -> None:
     assert point.ops == 1 and point.elapsed_ps > 0
 
 
-def test_it_may_use_as_many_processors_as_threads_were_asked_for(marked: Path) -> None:
+def test_host_program_may_use_one_processor_per_thread(marked: Path) -> None:
     assert ran(marked, "places").output == "1\n"
 
 
@@ -88,7 +88,7 @@ def test_options_that_a_host_program_lacks_are_refused(
 
 @pytest.mark.long
 def test_the_same_file_runs_on_a_machine_and_here(uncore: Command) -> None:  # noqa: F811
-    """Both with musl: minutes, where it has not been compiled yet."""
+    """Links both with musl, which takes minutes where it has not been compiled yet."""
     words = (str(SOURCE), "--cflags=-D_GNU_SOURCE", "--json")
     for where in (("--host",), ("ccx:1x2", "--repeat", "1")):
         done = uncore("run", *where, *words)

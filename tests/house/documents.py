@@ -6,12 +6,12 @@ import re
 
 from tests.house.tracked import name, of_kind
 
-HEAD = 800  # characters at a page's begin, where it says if a command writes it
+HEAD = 800  # letters at the beginning of a page, where it says whether a command writes it
 WRITTEN = re.compile(
     r"\b(?:made|written)\b.*?\bby\s+`(?:python -m|uncore) |\bwrites\s+this\s+page",
     re.DOTALL | re.IGNORECASE,
 )
-PART = re.compile(r"<!-- \w+ -->.*?<!-- end -->", re.DOTALL)  # pages' parts that commands write
+PART = re.compile(r"<!-- \w+ -->.*?<!-- end -->", re.DOTALL)  # parts of pages that commands write
 
 
 def words() -> dict[str, int]:

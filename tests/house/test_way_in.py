@@ -17,7 +17,7 @@ FOLDERS = {
     for path in (p.relative_to(touched.TESTS) for p in tracked() if touched.TESTS in p.parents)
     if len(path.parts) > 1
 }
-# They test nothing outside of tests.
+# Folders that test nothing outside of tests.
 OF_TESTS_ALONE = {"corpus", "doubles", "foreign", "support", "tools"}
 
 

@@ -38,7 +38,7 @@ class Variant(NamedTuple):
 
     @property
     def frm(self) -> int:
-        """Another one than the instruction's own."""
+        """Returns another rounding mode than the instruction's own."""
         return (MODES.index(self.mode) + self.own) % len(MODES)
 
     def program(self, count: int = ROWS) -> str:
@@ -62,7 +62,7 @@ class Variant(NamedTuple):
 
 
 def variants(f: Format) -> Iterator[Variant]:
-    exact = ("fcvt.F.O", "fcvt.F.w", "fcvt.F.wu") if f is DOUBLE else ()  # no mode has a name there
+    exact = ("fcvt.F.O", "fcvt.F.w", "fcvt.F.wu") if f is DOUBLE else ()  # without modes
     for name, operation in OPERATIONS.items():
         for mode in MODES if operation.rounds else MODES[:1]:
             for own in (True, False) if operation.rounds and name not in exact else (False,):

@@ -192,7 +192,7 @@ def root(f: Format, mode: str, a: int) -> Result:
 
 
 def place(f: Format, bits: int) -> int:
-    """In the order of the numbers, -0 before 0."""
+    """Orders numbers by value, -0 before 0."""
     return -(bits & ~f.sign) - 1 if f.negative(bits) else bits
 
 

@@ -55,7 +55,7 @@ class Writer:
         return a, b, self.number(2 * at + self.random.randint(-2 * self.f.fraction, 3))
 
     def cancelling(self) -> Row:
-        """The third is what the product rounds to, or beside it."""
+        """Makes the third operand what the product rounds to, or a number beside it."""
         a, b, _ = self.near()
         product = self.value(a) * self.value(b)
         c = self.f.pack(-product, "rne")[0] + self.random.choice([-1, 0, 1])

@@ -43,7 +43,7 @@ INTERESTING = [0, 1, -1, 2, 0x7FFFFFFF, -0x80000000, 0x80000000, 2**63 - 1, -(2*
 SCRATCH_CSRS = ["mscratch", "mtval", "mcause"]
 NO_CSRS = [0x5C0, 0x8FF, 0xBC0, 0xFC0]
 READ_ONLY_CSRS = ["mhartid", "cycle", "instret"]
-NOWHERE = [0x08000000, 0x70000000000]  # neither device nor memory, on both machines
+NOWHERE = [0x08000000, 0x70000000000]  # addresses of neither devices nor memory, on both machines
 
 START = f"""
     la x29, trapped
@@ -266,13 +266,14 @@ class Writer:
             [
                 f"{self.pick(list(LOADS))} {self.rd()}, 0(x29)",
                 f"{self.pick(list(STORES))} {self.rs()}, 0(x29)",
-                f"lr.d {self.rd()}, (x29)",  # not an amo: QEMU reports those as loads
+                # a load that is no AMO, because QEMU reports AMOs as loads
+                f"lr.d {self.rd()}, (x29)",
             ]
         )
 
     def interrupt(self) -> str:
         """A software interrupt to oneself, taken right after the instruction that allows it."""
-        # From user mode the first instruction traps, back to machine mode.
+        # Goes to user mode, whose first instruction traps, back to machine mode.
         return """csrci mstatus, 8
             csrci mstatus, 8
             csrsi mie, 8
@@ -394,7 +395,8 @@ def random_program(seed: int, compressed: bool) -> str:
 
 
 def harmless_word(word: int) -> bool:
-    """No jump, no access, nothing that touches x29 to x31 or a CSR, nothing the harts have not."""
+    """True unless the word jumps, accesses memory, touches x29 to x31 or a CSR, or is not of
+    harts."""
     opcode = word & 0x7F
     quiet = opcode in (0x13, 0x1B, 0x33, 0x3B, 0x17, 0x37, 0x0B, 0x2B, 0x5B, 0x7B, 0x6B, 0x77)
     is_ctzw = word & 0xFFF0707F == 0x6010101B
@@ -404,7 +406,7 @@ def harmless_word(word: int) -> bool:
 def harmless_parcel(parcel: int) -> bool:
     quadrant, funct3, rd = parcel & 3, parcel >> 13, parcel >> 7 & 31
     if quadrant == 0:
-        return funct3 in (0, 4)  # no access; addi4spn and what is reserved
+        return funct3 in (0, 4)  # instructions without an access: addi4spn and what is reserved
     if quadrant == 1:
         return funct3 < 5 and rd < 29
     # shifts and register moves, but not jr, jalr

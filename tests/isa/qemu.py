@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.isa import guest, programs
 
 QEMU = shutil.which("qemu-system-riscv64")
-# Only what the hart has.
+# The extensions that the hart has, and no others.
 CPU = "rv64,h=off,s=off,zbc=off,pmp=off"
 
 

@@ -177,7 +177,7 @@ PAIRS = f"""
         exit 0"""
 
 
-def test_compare_and_swap_of_a_pair(tmp_path: Path) -> None:
+def test_amocas_q_compares_and_swaps_a_pair(tmp_path: Path) -> None:
     words = results(PAIRS, 64, tmp_path)
     assert words[0:4] == [11, 12, 11, 12]
     assert words[16:20] == [11, 12, 21, 22]
@@ -200,9 +200,9 @@ def test_x0_as_the_expected_value_is_zero_whatever_was_written_to_it(tmp_path: P
     [
         ("", True),
         ("ld t5, (s0)", True),
-        ("addi s1, s0, 64", False),  # another line than the one reserved
+        ("addi s1, s0, 64", False),  # an SC to another line than the one reserved
         ("sc.d t5, t0, (s0)", False),  # the reservation is used up
-        ("ecall", False),  # a trap ends it
+        ("ecall", False),  # a trap ends the reservation
     ],
 )
 def test_a_conditional_store_needs_its_reservation(

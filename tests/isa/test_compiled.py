@@ -38,7 +38,7 @@ def test_a_program_computes_as_on_qemu(extension: str, optimise: str, tmp_path: 
 
 
 def test_compilers_use_what_the_hart_has(tmp_path: Path) -> None:
-    """Else the test above says less than it seems to."""
+    """Guards the test above, which says little if compilers do not use these instructions."""
     text = compiled(UNALIGNED, "-O2", tmp_path).text
     words = {word for (word,) in struct.iter_unpack("<I", text[: len(text) & ~3])}
     for name, match, mask in (

@@ -55,7 +55,7 @@ def test_an_access_that_crosses_a_line_is_one_instruction(tmp_path: Path) -> Non
 
 
 def test_no_interrupt_comes_between_the_two_accesses_of_one_load(tmp_path: Path) -> None:
-    """At whatever tick it comes, the handler finds the load done or not begun."""
+    """Interrupts at every tick: the handler finds the load done or not begun."""
     image = guest.assemble(
         f"""
         la t0, handler

@@ -71,7 +71,7 @@ def test_the_exit_code_is_the_second_word_of_the_block(
 
 
 def test_lines_of_harts_that_write_at_one_time_do_not_mix(tmp_path: Path) -> None:
-    """A line without an end is there when the run is over, those of the lower harts first."""
+    """A line without an end is printed when the run is over; lower harts' lines come first."""
     text = f"""
         li s0, {UART}
         csrr s1, mhartid
@@ -98,7 +98,7 @@ def test_lines_of_harts_that_write_at_one_time_do_not_mix(tmp_path: Path) -> Non
         ("ld", MTIMECMP, MINUS_ONE),
         ("ld", MTIMECMP + 8, 1 << 40),
         ("lbu", UART, 0),
-        ("lbu", UART + 5, 0x60),  # its transmitter is empty
+        ("lbu", UART + 5, 0x60),  # the transmitter is empty
     ],
 )
 def test_a_register_reads_as_what_it_holds(

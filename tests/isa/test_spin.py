@@ -33,7 +33,7 @@ WAITS = {
     "long": "nop\n" * 50 + "ld t0, (s0)\n beqz t0, wait",
 }
 
-# These wait too, but something changes or is touched at each turn: nothing may be skipped.
+# Loops that wait too, but in which something changes or is touched: nothing may be skipped.
 BUSY = {
     "count": "addi s5, s5, 1\n ld t0, (s0)\n beqz t0, wait",
     "timeout": "li t2, 100000\n 1: addi t2, t2, -1\n ld t0, (s0)\n bnez t0, out\n bnez t2, 1b",
@@ -110,7 +110,7 @@ def test_skipping_gives_the_same_clock_counters_and_registers(
     assert executed["end"] == "exit"
     assert executed == skipped
     assert none == (0, 0)
-    assert spins > 0  # in short turns too, though there is nothing to skip
+    assert spins > 0  # short turns spin too, though there is nothing to skip
     assert periods > 0 or quantum < 999
 
 

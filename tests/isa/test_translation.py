@@ -12,7 +12,7 @@ import pytest
 from tests.isa import guest
 
 ROOT, MIDDLE, LAST, OTHER = (0x80040000 + 0x1000 * i for i in range(4))
-SETUP = 0x80048000  # medeleg, satp, what is set in mstatus
+SETUP = 0x80048000  # address of the words medeleg, satp, and what is set in mstatus
 DATA, NEXT = 0x80050000, 0x80070000  # pages that are mapped at PAGE and at PAGE + 4096
 PAGE = 0x40000000
 V, R, W, X, U, G, A, D = (1 << i for i in range(8))
@@ -37,7 +37,7 @@ supervisor_trap:
     li s5, 1
     ecall
 """
-# To supervisor mode with translation on; s6 is PAGE.
+# Enters supervisor mode with translation on; s6 is PAGE.
 ENTER = """
     la t0, machine_trap
     csrw mtvec, t0
@@ -60,7 +60,7 @@ ENTER = """
     mret
 inside:
 """
-OUT = "\n ebreak\n"  # to machine mode: never delegated here
+OUT = "\n ebreak\n"  # traps to machine mode, because ebreak is never delegated here
 
 
 def entry(address: int, flags: int) -> int:
@@ -140,7 +140,7 @@ def test_access_finds_the_page_and_marks_its_entry(answers: str) -> None:
     assert word(machine, LAST + 32) == entry(NEXT, fresh | A | D)
 
 
-def test_translation_with_four_levels() -> None:
+def test_sv48_translates_through_four_levels() -> None:
     top = {OTHER: entry(ROOT, V)}
     machine = run("ld s7, (s6)\n", tables() | top, satp=SV48 | OTHER >> 12)
     assert machine.registers()[23] == 0x1111
@@ -179,7 +179,7 @@ def test_page_fault_has_its_cause_and_address(flags: int, line: str, cause: int)
 
 @pytest.mark.parametrize("bit", [18, 19])
 def test_status_opens_pages(bit: int) -> None:
-    """SUM those of a user, MXR those of code."""
+    """SUM opens a user's pages, MXR those of code."""
     flags = {18: READY | U, 19: V | X | A}[bit]
     machine = run(LOAD, tables(flags), status=1 << bit)
     assert machine.registers()[23] == 0x1111
@@ -199,7 +199,7 @@ def test_fault_is_delegated_and_returns() -> None:
 
 
 @pytest.mark.parametrize(("user", "cause"), [(True, 8), (False, 9)])
-def test_call_tells_its_mode(user: bool, cause: int) -> None:
+def test_ecall_traps_with_the_cause_of_its_mode(user: bool, cause: int) -> None:
     text = "la t0, there\n csrw sepc, t0\n li t0, 0x100\n"
     text += ("csrc" if user else "csrs") + " sstatus, t0\n sret\n there: ecall\n"
     machine = run(text, tables(identity=READY | (U if user else 0)), satp=0)
@@ -209,7 +209,7 @@ def test_call_tells_its_mode(user: bool, cause: int) -> None:
 def test_user_cannot_touch_a_supervisors_page() -> None:
     text = "la t0, there\n csrw sepc, t0\n li t0, 0x100\n csrc sstatus, t0\n sret\n"
     machine = run(text + "there: ld s7, (s6)\n", tables())
-    assert trapped(machine)[0] == 12  # not even the code
+    assert trapped(machine)[0] == 12  # fetching the code faults, too
 
 
 CHANGE = f"""
@@ -264,7 +264,7 @@ def test_address_beyond_the_tables_faults() -> None:
 
 @pytest.mark.parametrize("everywhere", [True, False])
 def test_address_spaces_have_separate_translations(everywhere: bool) -> None:
-    """A page is found again in its own, and a global one in all."""
+    """A page is found again in its own address space, and a global one in all."""
     other = f"li t1, {SV39 | 7 << 44 | ROOT >> 12:#x}\n csrw satp, t1"
     flags = READY | (G if everywhere else 0)
     x = run(CHANGE.format(fence=other), tables(flags)).registers()
@@ -272,7 +272,7 @@ def test_address_spaces_have_separate_translations(everywhere: bool) -> None:
 
 
 @pytest.mark.parametrize("answers", ANSWERS)
-def test_access_across_pages_that_lie_apart(answers: str) -> None:
+def test_access_across_pages_reaches_both_of_them(answers: str) -> None:
     text = "li t0, 0xffc\n add t0, t0, s6\n li s7, 0x1122334455667788\n sd s7, (t0)\n ld s8, (t0)\n"
     machine = run(text, tables(), answers=answers)
     assert machine.registers()[24] == 0x1122334455667788
@@ -320,7 +320,7 @@ def half(number: int) -> int:
 
 
 def test_instruction_across_pages_changes_with_either() -> None:
-    """Its second half is written anew, then its second page is another one."""
+    """Rewrites the instruction's second half, then exchanges its second page."""
     call = "li t0, 0xffe\n add t0, t0, s6\n jalr s10, t0\n"
     text = f"""
         {call}
@@ -382,7 +382,7 @@ def test_instruction_across_pages_changes_where_nothing_else_of_its_second_page_
 
 
 def test_entry_that_is_code_changes_when_a_walk_marks_it() -> None:
-    """One that reads `jr 0x200(t0)` as an instruction and, marked dirty, `jalr ra, 0x200(t0)`."""
+    """Executes an entry that is `jr 0x200(t0)` and, marked dirty, `jalr ra, 0x200(t0)`."""
     text = ""
     for register in ("s8", "s9"):
         text += f"""
@@ -446,7 +446,7 @@ INTO_USER_MODE = "la t0, there\n csrw sepc, t0\n li t0, 0x100\n csrc sstatus, t0
     ("bit", "line", "cause"),
     [(20, "csrr t0, satp", 2), (20, "sfence.vma", 2), (20, "csrr t0, stvec", 3), (22, "sret", 2)],
 )
-def test_machine_mode_forbids(bit: int, line: str, cause: int) -> None:
+def test_instructions_that_machine_mode_disables_trap(bit: int, line: str, cause: int) -> None:
     """The instructions that TVM and TSR name trap, and no others."""
     assert trapped(run(line, tables(), status=1 << bit))[0] == cause
 

@@ -72,7 +72,8 @@ FLOATS = "li t0, 0x2000\n csrs mstatus, t0\n"
         ("li a0, 0x80000002\n here: lr.w t0, (a0)", 4, 0x80000002),
         ("li a0, 0x80000002\n here: sc.w t1, t0, (a0)", 6, 0x80000002),
         ("li a0, 0x80000004\n here: amoadd.d t1, t0, (a0)", 6, 0x80000004),
-        ("li a0, 0x800ffffc\n here: sd t0, (a0)", 7, 0x800FFFFC),  # its end is outside
+        # the end of the access is outside of memory
+        ("li a0, 0x800ffffc\n here: sd t0, (a0)", 7, 0x800FFFFC),
         ("li a0, 0x08000000\n here: ld t0, (a0)", 5, 0x08000000),
         ("li a0, 0x08000000\n here: sd t0, (a0)", 7, 0x08000000),
         ("li a0, -8\n here: ld t0, (a0)", 5, 2**64 - 8),
@@ -158,7 +159,7 @@ def test_user_mode_leaves_by_traps_alone(line: str, cause: int, tmp_path: Path) 
     seen = trapped(USER + line, tmp_path)
     here = guest.assemble(SETUP.format(mode=0) + USER + line + VECTORS, tmp_path).labels["here"]
     assert (seen["cause"], seen["epc"]) == (cause, here)
-    assert seen["status"] == 0  # from user mode, with interrupts disabled
+    assert seen["status"] == 0  # the trap came from user mode, with interrupts disabled
 
 
 def test_user_mode_reads_the_counters_it_is_allowed(tmp_path: Path) -> None:
@@ -254,7 +255,7 @@ def test_mret_restores_what_the_trap_saved(tmp_path: Path) -> None:
         csrw mepc, t0
         mret"""
     x = run(text, tmp_path).registers()
-    # And the mode that the next mret would go to: the least privileged.
+    # Also checks the mode that the next mret would go to: the least privileged.
     assert (x[9] & 0x1888, x[18] & 0x1888) == (0x1880, 0x0088)
 
 
@@ -396,7 +397,7 @@ REACH = {
 
 @pytest.mark.parametrize("line", REACH)
 def test_a_jump_reaches_every_distance_its_bits_can_encode(line: str, tmp_path: Path) -> None:
-    """From here to a place and back, with nothing but illegal instructions in between."""
+    """Jumps to a place and back, with nothing but illegal instructions in between."""
     text = "li a0, 0\n li a1, 1\n li s1, 0\n"
     for bit in range(5, REACH[line]):
         space = f".space {(1 << bit) - 8}"

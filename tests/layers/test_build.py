@@ -24,7 +24,7 @@ def test_where_no_compiler_is_the_one_of_guests_compiles(tmp_path):
     assert "-m ziglang c++ -o build/native/" in commands(PATH=str(tmp_path))
 
 
-def test_a_compiler_that_is_named_and_missing_is_told(tmp_path):
+def test_missing_compiler_is_reported(tmp_path):
     assert "'no-such-c++' was not found" in commands(PATH=str(tmp_path), CXX="no-such-c++")
 
 

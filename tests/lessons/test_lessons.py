@@ -85,7 +85,7 @@ def test_right_answer_is_accepted(answer):
 @pytest.mark.bulk
 @pytest.mark.parametrize("answer", written("wrong"))
 def test_wrong_answer_is_refused(answer):
-    """Refused by a bound, or by its own check, which has status 1 too."""
+    """A bound refuses the program, or its own check does, which has status 1 too."""
     lesson = lessons.read(Path(answer).parent.name)
     try:
         bounds = lessons.check(lesson, str(ANSWERS / answer), {})
@@ -126,7 +126,7 @@ def test_command_checks_a_file_of_ones_own(tmp_path):
 
 @pytest.mark.parametrize("program", "lock/tas lock/ttas lock/swap".split())
 def test_figure_that_a_run_lacks_is_a_bound_not_kept(program, capsys):
-    """Threads of those programs hardly work together, so they have no fairness."""
+    """Programs whose threads hardly work together have no fairness."""
     with pytest.raises(SystemExit) as refused:
         cli.main(["lesson", "check", "ticket", program, "--json"])
     printed = capsys.readouterr()
@@ -197,7 +197,8 @@ def test_stepper_of_a_lesson_opens_at_its_moment(name, tmp_path):
         assert stepper.locator("#line").input_value() == str(int(place.split("line=")[1], 16))
         assert stepper.locator("#now").text_content() != "0 ps"
         stepper.locator("#first").focus()
-        before = stepper.locator("#time").input_value()  # in ps: the clock is rounded
+        # the time in ps, because the clock is rounded
+        before = stepper.locator("#time").input_value()
         shown.keyboard.press("ArrowRight")
         assert stepper.locator("#time").input_value() != before
         assert faults(shown) == []

@@ -16,7 +16,7 @@ static int missing(void) {
 // Every operation and comparison of FUTEX_WAKE_OP that Linux has, and those that it refuses.
 static int futex_ops(void) {
   static u32 second;
-  const u32 expected[5] = {3, 8, 7, 4, 6};  // 5 and the operand 3, combined
+  const u32 expected[5] = {3, 8, 7, 4, 6};  // 5 combined with the operand 3, by each operation
   for (u32 op = 0; op < 8; ++op) {
     second = 5;
     const long got = call(N_futex, &word, 133, 1, 1, &second, op << 28 | 3 << 12);
@@ -71,7 +71,7 @@ static int pending(void) {
   if (call(N_rt_sigpending, &set, 8) != 0 || set != 1UL << 9 || handled) return 2;
   if (call(N_rt_sigsuspend, &none, 8) != -4 || handled != 10) return 3;
   if (call(N_rt_sigpending, &set, 8) != 0 || set) return 4;
-  u64 mask;  // the former one is back
+  u64 mask;  // the former mask is back
   call(N_rt_sigprocmask, 0, 0, &mask, 8);
   return mask == 1UL << 9 ? 0 : 5;
 }
@@ -179,7 +179,7 @@ static u64 worked;
 static long works(long ns) {
   while (time_by(3) < (u64)ns) {
   }
-  worked = time_by(-2);  // this thread's, by an id
+  worked = time_by(-2);  // CPU time of this thread, by an id
   return 0;
 }
 // Clocks of the process and of threads go while these are on harts; `only` then. A busy host makes
@@ -187,7 +187,7 @@ static long works(long ns) {
 static int times_on_harts(int only) {
   enum { PROCESS = 2, THREAD = 3, BY_ID = -6, NOBODYS = -80000002 };
   const u64 pause[2] = {0, 30000000}, before = time_by(1);
-  const u64 own = time_by(THREAD);  // beside qemu, what it took to begin is in it
+  const u64 own = time_by(THREAD);  // time of this thread; under qemu, the start is in it
   const u64 action[4] = {(u64)rings, 0, 0, 0}, span[4] = {0, 0, 0, 15000};
   call(N_nanosleep, pause, 0);
   if (time_by(1) - before < 30000000 || (only && time_by(THREAD) - own > 20000000)) return 1;

@@ -53,7 +53,7 @@ static void all(long (*run)(long)) {
   run(0);
   for (u32 i = 1; i < count; ++i) join(&threads[i]);
 }
-// With a hart for each thread, no round lasts as long as a slice.
+// Checks that no round lasts as long as a slice if there is a hart for each thread.
 static int nobody_waits_behind_a_spinner(void) {
   all(meets);
   return slow ? 1 : 0;

@@ -8,9 +8,9 @@ static const short numbers[] = {
 #define CALL(number, name) number,
 #define PROGRESS CALL
 #include "../../sim/native/os/calls.def"
-    98, 98, 98, 98, 131, 165, 173, 228, 291, 293, 425, 435,  // futexes; what is not there
+    98, 98, 98, 98, 131, 165, 173, 228, 291, 293, 425, 435,  // futexes; calls that are not there
 };
-static const short rare[] = {93, 94, 129, 130, 139, 220, 221};  // end the run as often as not
+static const short rare[] = {93, 94, 129, 130, 139, 220, 221};  // these often end the run
 static char* pages;  // two that may be written, one that may be read, one that may not, a hole
 static u32 word;
 

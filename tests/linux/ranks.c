@@ -2,7 +2,7 @@
 #include "raw.h"
 
 enum { OTHER = 0, FIFO = 1, ROUND = 2, RESET = 0x40000000, WAIT = 0, WAKE = 1, EINVAL = 22 };
-enum { SWITCH = 1000 };  // ns that it takes (os.switch)
+enum { SWITCH = 1000 };  // ns that a switch takes (os.switch)
 
 static struct thread threads[5];
 static long thread(long number) { return call(N_getpid) + 1 + number; }  // its tid
@@ -192,7 +192,7 @@ static int harts_take_the_urgent(void) {
   pin(1);
   rank(0, FIFO, 50);
   for (long i = 0; i < 3; ++i) start(&threads[i], works, i);
-  rank(thread(0), OTHER, 0);  // behind this thread, on this hart
+  rank(thread(0), OTHER, 0);  // queues behind this thread, on this hart
   rank(thread(1), FIFO, 40), place(thread(1), 2);
   rank(thread(2), FIFO, 20), place(thread(2), 2), place(thread(2), 3);
   if (many) return 1;

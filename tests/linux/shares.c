@@ -59,7 +59,7 @@ static int file_locks(void) {
   if (many) return 7;
   call(N_close, a);
   pause_for(300000);
-  if (many) return 8;  // the other descriptor holds it still
+  if (many) return 8;  // the other descriptor still holds the lock
   call(N_close, same_as_a);
   join(&threads[0]);
   call(N_unlinkat, HERE, "/tmp/uc-lock", 0);

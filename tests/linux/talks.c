@@ -168,7 +168,7 @@ static int echoes(void) {
   poller = call(N_epoll_create1, 0);
   event.events = IN, event.data = (u64)server;
   call(N_epoll_ctl, poller, 1, server, &event);
-  char letters[32] = {0};  // by file: the letter that has come from it
+  char letters[32] = {0};  // letter that has come, by file
   int accepted = 0, all = 0;
   for (int i = 0; i < 3; ++i) start(&threads[i], asks, 'a' + i);
   for (int gone = 0; gone < 3;) {
@@ -177,7 +177,7 @@ static int echoes(void) {
     if (file == server) {
       const long end = call(N_accept4, server, 0, 0, NONBLOCK);
       if (end < 0 || end >= 32 || ++accepted > 3 || event.events != IN) return 2;
-      letters[end] = 0;  // its number may be that of a file that is closed by now
+      letters[end] = 0;  // the number may be that of a file that is closed by now
       event.events = IN | RDHUP | 1u << 31, event.data = (u64)end;
       call(N_epoll_ctl, poller, 1, end, &event);
       continue;

@@ -13,7 +13,8 @@ from uncore.errors import GuestError, UserError
 from uncore.execution.execute import execute
 from uncore.program import Program, build, compile_for_linux
 
-MACHINE_AT, TYPE_AT, ENTRY_AT, HEADERS_AT, COUNT_AT = 18, 16, 24, 32, 56  # in an ELF's header
+# offsets in the header of an ELF
+MACHINE_AT, TYPE_AT, ENTRY_AT, HEADERS_AT, COUNT_AT = 18, 16, 24, 32, 56
 
 
 def damaged(at: int, value: int) -> Program:
@@ -35,17 +36,17 @@ def test_shared_library_is_refused() -> None:
         Program("calls", Path("calls"), bytes(data))
 
 
-def test_a_program_that_needs_libraries() -> None:
+def test_program_that_needs_shared_libraries_is_refused() -> None:
     data = program().data
     (headers,) = struct.unpack_from("<Q", data, HEADERS_AT)
     (count,) = struct.unpack_from("<H", data, COUNT_AT)
-    last = headers + 56 * (count - 1)  # its last segment, of which no byte is loaded
+    last = headers + 56 * (count - 1)  # the last segment, of which no byte is loaded
     altered = data[:last] + struct.pack("<I", 3) + data[last + 4 :]  # PT_INTERP
     with pytest.raises(UserError, match=r"calls: linked dynamically.*link with -static"):
         Program("calls", Path("calls"), altered)
 
 
-def test_an_instruction_that_harts_do_not_have() -> None:
+def test_unsupported_instruction_is_reported_with_its_line() -> None:
     with pytest.raises(
         GuestError, match=r"an instruction that is not there at .*\n(.*\n)*.*calls.c"
     ):
@@ -72,13 +73,13 @@ def test_a_limit_of_memory_is_named() -> None:
         execute([job("allocates")], engine_options={"max_memory": "4MiB"})
 
 
-def test_more_threads_than_the_machine_has_harts() -> None:
+def test_more_threads_than_harts_are_refused() -> None:
     with pytest.raises(UserError, match=r"--threads 9: ccx:2x4 .* has room for 8 threads"):
         job("words", harts=9)
 
 
 def test_threads_without_end_are_refused_as_by_linux() -> None:
-    """Beyond the default of /proc/sys/kernel/pid_max: EAGAIN, and the program goes on."""
+    """Makes more threads than /proc/sys/kernel/pid_max: EAGAIN, and the program goes on."""
     point = ran("crowds", harts=4)
     assert (point.output, point.failures) == ("32768\n", [])
 
@@ -97,13 +98,13 @@ def test_executing_another_program_is_refused() -> None:
         ran("executes", guest="asks")
 
 
-def test_a_source_that_does_not_compile(tmp_path: Path) -> None:
+def test_compiler_errors_of_a_linux_source_are_shown(tmp_path: Path) -> None:
     (tmp_path / "lock.c").write_text("int main(void) { return nothing; }\n")
     with pytest.raises(UserError, match=r"lock.c: does not compile:\n(.*\n)*.*lock.c:1:.*nothing"):
         compile_for_linux(tmp_path / "lock.c", (), BARE)
 
 
-def test_a_source_of_which_a_part_is_missing(tmp_path: Path) -> None:
+def test_missing_second_source_is_named(tmp_path: Path) -> None:
     (tmp_path / "lock.c").write_text("int main(void) { return 0; }\n")
     with pytest.raises(UserError, match=r"other.c: cannot be read"):
         compile_for_linux(tmp_path / "lock.c", (tmp_path / "other.c",), ())

@@ -78,7 +78,7 @@ def command(folder: Path, *words: str, repeat: str = "1") -> subprocess.Popen[st
 def test_signal_to_end_shows_what_was_written(tmp_path: Path, repeat: str) -> None:
     """Output is written by this process (one repeat) or by its workers (several)."""
     out = ""
-    for seconds in (2, 8, 30):  # on a busy computer the run may begin late
+    for seconds in (2, 8, 30):  # the run may begin late on a busy computer
         words = ("--watchdog", "100s", "--max-time", "none", "--cores", repeat)
         run = command(tmp_path, *words, "--", "spins", repeat=repeat)
         time.sleep(seconds)

@@ -23,6 +23,6 @@ def test_failed_calls_answer_as_linux_does(word: str) -> None:
 @pytest.mark.skipif(QEMU is None, reason="qemu-riscv64 is not installed")
 @pytest.mark.parametrize("word", ["futexes", "nested"])
 def test_recorded_answers_are_those_of_this_computers_linux(word: str, tmp_path: Path) -> None:
-    """Other words make files in /tmp, which would be this computer's."""
+    """Leaves out the words that make files in /tmp, which would be this computer's."""
     output, failures = on_qemu(program("errors"), tmp_path, word)
     assert (output.lstrip("\n"), failures) == (ANSWERS[word], [])

@@ -101,7 +101,7 @@ def test_inlined_call_comes_before_the_line_that_makes_it() -> None:
 def test_program_of_another_language_has_no_such_table() -> None:
     text, table, data = program()
     assert go_table.find((text, data)) is None
-    assert go_table.find((text, table)) is None  # only bytes: no module refers to them
+    assert go_table.find((text, table)) is None  # a table that no module refers to is not found
 
 
 def test_damaged_table_says_less_and_stops_nothing() -> None:
@@ -136,7 +136,7 @@ def test_names_that_overlap_far_more_than_a_linkers_are_no_table() -> None:
     assert go_table.find(functions_named(*range(400))) is None
 
 
-def test_number_without_end_says_nothing() -> None:
+def test_unterminated_number_is_an_error_and_no_endless_loop() -> None:
     text, whole, data = program()
     pieces = whole.data.index(values((0, 8), (1, 16), (0, 300)))
     spoilt = whole.data[:pieces] + b"\xff" * (len(whole.data) - pieces)

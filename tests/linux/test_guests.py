@@ -41,7 +41,7 @@ def test_calls_do_what_linux_does(guest: str, word: str, harts: int) -> None:
 @pytest.mark.parametrize(
     ("guest", "word"), [("files", "mapped"), ("asks", "remaps"), ("waits", "pool")]
 )
-def test_wide_lines_have_what_calls_write(guest: str, word: str, line: str) -> None:
+def test_calls_write_correctly_to_wide_lines(guest: str, word: str, line: str) -> None:
     """A2: pages of which a call writes each byte, and words that other threads wait for."""
     assert ran(word, guest=guest, harts=2, overrides={"line": line}).failures == []
 

@@ -73,7 +73,7 @@ def test_a_call_takes_what_the_machine_says() -> None:
 
 
 @pytest.mark.parametrize("line", ["64B", "256B"])
-def test_pages_of_buckets_are_near_each_hart_in_turn(line: str) -> None:
+def test_pages_of_futex_buckets_are_spread_over_the_nodes(line: str) -> None:
     """K9, for any number of buckets on a page. The last resolvers are those of the four nodes."""
     chosen = {"machine": "epyc7601x2", "placement": "0,16,32,48", "overrides": {"line": line}}
     locked = job("locked", "7", harts=4, **chosen)

@@ -19,14 +19,14 @@ def anywhere() -> Program:
     return compile_for_linux(HERE / "calls.c", (), (*BARE, "-fPIE", "-pie"))
 
 
-def test_it_runs_behind_the_addresses_of_its_file() -> None:
+def test_static_pie_is_loaded_above_its_files_addresses() -> None:
     program = anywhere()
     assert program.data[16] == 3 and program.entry > FREE_LOAD_ADDRESS  # ET_DYN
     points = execute([replace(job("locked", "3", harts=4), program=program)])[0].points
     assert (points[0].output, points[0].failures) == ("60\n", [])
 
 
-def test_its_functions_and_lines_are_known_where_they_are_loaded() -> None:
+def test_functions_of_a_loaded_static_pie_have_their_lines() -> None:
     with pytest.raises(GuestError) as error:
         execute([replace(job("deadlock"), program=anywhere())])
     text = str(error.value)

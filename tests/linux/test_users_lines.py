@@ -193,7 +193,7 @@ class Counted(tuple[Symbol, ...]):
         return super().__getitem__(index)
 
 
-def test_address_in_no_symbol_is_told_so_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_address_in_no_symbol_is_reported_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     guest = program("bank")
     symbols, first = guest.symbols, min(s.address for s in guest.segments)
     end = max(s.address + s.size for s in guest.segments)

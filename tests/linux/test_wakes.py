@@ -27,5 +27,5 @@ def test_a_wait_ends_as_on_linux(word: str) -> None:
 
 @pytest.mark.skipif(QEMU is None, reason="qemu-riscv64 is not installed")
 @pytest.mark.parametrize("word", sorted(set(WORDS) - OURS))
-def test_it_ends_so_elsewhere_too(word: str, tmp_path: Path) -> None:
+def test_qemu_gives_the_same_ending(word: str, tmp_path: Path) -> None:
     assert on_qemu(program("wakes"), tmp_path, word) == ("", [])

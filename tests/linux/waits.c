@@ -121,7 +121,7 @@ static int epolls(void) {
   if (control(MOD, ends[0], IN | OUT, 8) || control(ADD, ends[1], OUT, 9)) return 8;
   if (waited(-1) != 1 || found[0].data != 9 || found[0].events != OUT) return 9;
   if (control(DEL, ends[1], 0, 0) || control(DEL, ends[1], 0, 0) != -ENOENT) return 10;
-  if (waited(0) != 0) return 15;  // it is ready still
+  if (waited(0) != 0) return 15;  // the file is still ready
   call(N_close, ends[1]);
   if (waited(-1) != 1 || found[0].data != 8 || found[0].events != HUP) return 11;
   call(N_close, ends[0]);

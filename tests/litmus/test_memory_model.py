@@ -105,7 +105,7 @@ def test_total_store_order_allows_nothing_that_rvwmo_forbids() -> None:
 
 @pytest.fixture(scope="module")
 def seen() -> dict[str, Counter[Outcome]]:
-    """All tests on all machines, added up."""
+    """Adds up all tests on all machines."""
     total = {name: Counter[Outcome]() for name in TESTS}
     for number, setting in enumerate(run.SETTINGS):
         for test, outcomes in run.observe(list(TESTS.values()), setting, ROUNDS, number).items():
@@ -120,7 +120,7 @@ def test_no_test_shows_a_forbidden_outcome(seen: dict[str, Counter[Outcome]], na
 
 
 @pytest.mark.parametrize("name", ["SB", "R", "SB+fence.tso", "R+fence.tso"])
-def test_the_store_buffer_is_seen(name: str) -> None:
+def test_weak_outcomes_of_the_store_buffer_occur(name: str) -> None:
     """A machine that never shows what it may would pass the tests above by being too slow."""
     assert WEAK[name][0] in often(TESTS[name])
 
@@ -162,7 +162,7 @@ def test_weak_cores_show_what_rvwmo_allows(name: str) -> None:
 
 
 def test_weak_cores_execute_no_store_before_what_precedes_it() -> None:
-    """So load buffering, which RVWMO allows, is not shown (H8)."""
+    """Expects no load buffering, which RVWMO allows (H8)."""
     assert WEAK["LB"][0] not in often(TESTS["LB"], "weak")
 
 
@@ -227,7 +227,7 @@ def test_a_million_rounds_show_nothing_that_rvwmo_forbids() -> None:
 
 
 def often(test: Litmus, order: run.Order = "tso", **limits: bool) -> Counter[Outcome]:
-    """One test, many times, where its harts are far apart; weakly ordered ones need not be."""
+    """Runs a test many times where its harts are far apart; weakly ordered ones need not be."""
     machine, rounds = {"tso": ("x8275clx2", 400), "weak": ("bus:4", 800)}[order]
     setting = next(setting_ for setting_ in run.SETTINGS if setting_.machine == machine)
     return run.observe([test], setting, rounds, 3, order, **limits)[test]

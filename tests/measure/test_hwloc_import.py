@@ -62,7 +62,7 @@ def test_one_last_cache_over_two_memory_nodes_stays_one(tmp_path: Path) -> None:
 
 
 def test_last_caches_of_two_sizes_stay_two(tmp_path: Path) -> None:
-    """Each is shared by cores of two kinds, so that no kind of core tells which it is."""
+    """Shares each cache between two kinds of cores, so that no kind tells which it is."""
 
     def half(size: int, first: int) -> str:
         large = nested(("L2Cache", 2, cache(2048)), *CORE, first=first)
@@ -227,12 +227,12 @@ def test_no_message_names_a_file_that_nobody_wrote(tmp_path: Path) -> None:
     assert "/tmp" not in str(caught.value)
 
 
-LONE = {"tr2990wx"}  # its nodes are near cores of two dies each, which are no level
+LONE = {"tr2990wx"}  # machines with nodes near cores of two dies each, which are no level
 
 
 @pytest.mark.parametrize("name", [*shipped()[::4], "ccx:2x4"])
 def test_written_xml_is_read_back_unchanged(name: str, tmp_path: Path) -> None:
-    """And so by lstopo, where there is one; a machine without packages becomes one package."""
+    """Also by lstopo, where it is installed; a machine without packages becomes one package."""
     machine = topology.load(name)
     text = xml(machine)
     again = read(text, tmp_path)

@@ -87,7 +87,7 @@ def test_contended_points_are_those_of_the_machine(found) -> None:
     by_name = {name: [p for p in found.throughput if p.workload == name] for name in CONTENDED}
     assert all([p.threads for p in points] == counts for points in by_name.values())
     assert all(len(p.ops_per_second) == 2 and not p.failures for p in found.throughput)
-    assert by_name["lock/mcs"][3].cpus == list(range(8))  # no siblings before all cores
+    assert by_name["lock/mcs"][3].cpus == list(range(8))  # all cores come before siblings
     rate = {p.threads: p.ops_per_second[-1] for p in by_name["counter/cas"]}
     assert rate[8] < 0.9 * rate[4]  # leaving the complex
 
@@ -105,7 +105,7 @@ def test_missing_sections_state_their_reason(found) -> None:
     assert not found.partial
 
 
-def test_the_file_is_read_as_it_was_written(found, tmp_path) -> None:
+def test_saved_measurement_is_read_back_equal(found, tmp_path) -> None:
     record.save(found, tmp_path / "m.json")
     assert record.load(tmp_path / "m.json") == found
     (tmp_path / "m.json").write_text('{"schema": 1}')

@@ -50,7 +50,7 @@ from tests.mutants.trial import (
 )
 
 MIN_NOTICED_SHARE = 0.95  # equivalent mutants are left out
-MANY_CPP_MUTANTS = 8  # from here on one build of all is quicker than one of each
+MANY_CPP_MUTANTS = 8  # from this number on, one build of all mutants is quicker than one of each
 KNOWN = FOLDER / "known.json"
 
 
@@ -116,7 +116,7 @@ class Known:
 
 
 def trials(mutants: Sequence[Mutant], known: Known, jobs: int, rest: bool) -> Iterator[Trial]:
-    """In the order of the list."""
+    """Sorts trials into the order of the list."""
     trees: queue.Queue[Tree] = queue.Queue()
     missing = [mutant for mutant in mutants if not known.get(mutant)]
     native = [mutant for mutant in missing if is_native(mutant)]
@@ -146,7 +146,7 @@ def fails_anyway(trials_: Sequence[Trial]) -> str:
 
 
 def report(pairs: Sequence[tuple[Mutant, Trial]], argued: bool = True) -> bool:
-    """The table by area; whether that is enough, and each survivor argued where it must be."""
+    """Prints the table by area, and says if it is enough and each survivor is argued."""
     print(f"\n{'area':<12} {'mutants':>8} {'equivalent':>11} {'noticed':>8} {'not':>5}")
     areas = {mutant.area: None for mutant, _ in pairs}
     for area in [*areas, "all"]:

@@ -47,7 +47,7 @@ class Mutant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     @property
     def argued(self) -> bool:
-        """It may survive: somebody has said why."""
+        """True if the mutant may survive, because somebody has said why."""
         return bool(self.equivalent or self.unnoticed)
 
     def applied(self, text: str) -> str:
@@ -62,7 +62,7 @@ class Mutant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class Area(msgspec.Struct, forbid_unknown_fields=True):
-    """One file of the list."""
+    """A file of the list."""
 
     mutant: list[Mutant]
     tests: list[str] = []

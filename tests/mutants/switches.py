@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 VARIABLE = "UNCORE_MUTANT"
-HEADER = "mutant.hh"  # a folder of headers has this text
+HEADER = "mutant.hh"  # name of the header with this text in each folder
 # g++ takes a type in an anonymous namespace, or of a lambda, for a header's behind a #line.
 SAYS = f"""#pragma once
 #include <cstdlib>
@@ -26,7 +26,8 @@ SAYS = f"""#pragma once
 inline const int mutant_now = std::getenv("{VARIABLE}") ? std::atoi(std::getenv("{VARIABLE}")) : 0;
 #define MUTANT(n) (!__builtin_is_constant_evaluated() && mutant_now == (n))
 """
-WRONG = re.compile(r"^mutant (\d+):.*error", re.MULTILINE)  # said of a copy that does not compile
+# message about a copy that does not compile
+WRONG = re.compile(r"^mutant (\d+):.*error", re.MULTILINE)
 
 TOKEN = re.compile(
     r"""//[^\n]*|/\*.*?\*/|^\ *\#[^\n]*|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\])*"
@@ -53,7 +54,7 @@ class Body(NamedTuple):
 def bodies(text: str) -> Iterator[Body]:
     """Bodies of all functions that are not inside others."""
     depth = said = begin = 0  # `said`: where what precedes a brace begins
-    inside = -1  # depth of the function
+    inside = -1  # depth of braces at the function; -1: outside
     for token in TOKEN.finditer(text):
         if token[0] == "{":
             if inside < 0 and _begins_function(text[said : token.start()]):

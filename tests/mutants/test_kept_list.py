@@ -30,11 +30,11 @@ def test_a_mutant_says_which_rule_it_breaks_and_which_tests_are_meant_for_it(
     assert missing == []
 
 
-def test_names_tell_mutants_apart() -> None:
+def test_names_of_mutants_are_unique() -> None:
     assert len({mutant.name for mutant in KEPT}) == len(KEPT) >= MIN_MUTANTS
 
 
-def test_a_change_that_no_longer_applies_is_told_with_what_to_do() -> None:
+def test_stale_mutant_is_reported_with_the_remedy() -> None:
     with pytest.raises(ValueError, match=r"mutant .* occurs 0 times, not once"):
         KEPT[0].applied("another text")
 

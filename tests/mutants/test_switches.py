@@ -66,7 +66,7 @@ def end(folder: Path, number: int) -> str:
     return subprocess.check_output([folder / "program"], env=environment, text=True)
 
 
-def test_the_environment_says_which_of_them_is_executed(tmp_path: Path) -> None:
+def test_environment_variable_selects_the_mutant(tmp_path: Path) -> None:
     changed = {number: PROGRAM.replace(*change) for number, change in CHANGES.items()}
     made = switches.switched("program.cc", PROGRAM, changed)
     assert made.numbers == {1, 2, 3}

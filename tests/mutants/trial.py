@@ -51,7 +51,7 @@ class Tree:
         self._copy()
 
     def _copy(self) -> None:
-        """Only what differs is written, so that only that is compiled."""
+        """Copies the files that differ, so that only these are compiled."""
         listed = ["git", "ls-files", "-z", "-co", "--exclude-standard"]
         names = subprocess.check_output(listed, cwd=TOP, text=True).split("\0")
         # Biome refuses a second configuration below its own.
@@ -106,13 +106,13 @@ class Tree:
         return self.test([], chosen)
 
     def _write(self, path: Path, text: str) -> None:
-        """Python goes by seconds and size: its compiled module must not outlive the text."""
+        """Python compares seconds and size, so its compiled module must not outlive the text."""
         path.write_text(text)
         for stale in (path.parent / "__pycache__").glob(f"{path.stem}.*"):
             stale.unlink()
 
     def _compile(self) -> str:
-        """The compiler's messages if it failed."""
+        """Returns the compiler's messages if it failed."""
         if not self.stale:
             return ""
         command = [sys.executable, "-m", "SCons", "-Q", "-s", "-k", *sorted(self.stale)]
@@ -124,7 +124,7 @@ class Tree:
         return (done.stdout or "failed") if done.returncode else ""
 
     def test(self, tests: Sequence[str], chosen: Mapping[str, str] = {}) -> Trial:
-        """These, or all ordinary ones; `chosen`: what the environment says."""
+        """Runs these tests, or all ordinary ones. `chosen`: additions to the environment."""
         self._compile()
         words = [f"tests/{test}" for test in tests] or ["tests"]
         command = [sys.executable, "-m", "pytest", "-v", "-x", "--tb=no", "-p", "no:cacheprovider"]
@@ -152,7 +152,7 @@ class Tree:
 
 
 class Together(Tree):
-    """One with many mutants behind switches; those that cannot be there are tried elsewhere."""
+    """A tree with many mutants behind switches; those that cannot be there are tried elsewhere."""
 
     def __init__(self, mutants: Sequence[Mutant]) -> None:
         super().__init__("-together")

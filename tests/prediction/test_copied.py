@@ -32,7 +32,7 @@ def test_kinds_that_are_copied_are_those_that_leaving_out_finds() -> None:
 
 
 def test_intervals_hold_as_often_as_they_say() -> None:
-    """One machine left out; four in five are stated, and 75 to 88 % are near enough."""
+    """Leaves one machine out; four in five are stated, and 75 to 88 % are near enough."""
     for side in judged(rows()):
         if side.left_out == "machine":
             assert 75 <= side.inside_pct <= 88, side.of
@@ -45,7 +45,7 @@ def test_lending_beats_every_null_model_where_one_machine_is_left_out() -> None:
 
 
 def test_bars_on_file_are_those_of_the_rows_on_file() -> None:
-    """For x86, and for all others, in a bar each."""
+    """Judges x86 and all others, in a bar each."""
     filed = {line["bar"]: float(line["value"]) for line in load("bars")}
     values = prediction._bar_values(rows())
     assert len(values) == 3

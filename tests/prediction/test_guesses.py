@@ -29,7 +29,7 @@ name = "x"
 inject = {{ value = "10cy", interval = ["2cy", "40cy"], source = "{}: nobody knows" }}
 eject = {{ value = "10cy", source = "as inject" }}
 """
-WIDE = 1.6  # between the ends of an interval
+WIDE = 1.6  # ratio between the ends of an interval
 
 
 def written(path: Path, text: str) -> str:
@@ -105,17 +105,18 @@ ccx.join.latency = {{ value = "9ns", source = "predicted"{} }}
 def test_an_estimate_that_a_measured_machine_shares_is_in_what_was_fitted_beside_it() -> None:
     keys = {guess.key for guess in guesses("e52620v4x2", observations(), frozenset())}
     assert "clocks.uncore" in keys  # its own file's
-    assert "socket.join.latency" not in keys  # its family's, of which machines were measured
+    # a number of the family, some of whose machines were measured
+    assert "socket.join.latency" not in keys
 
 
 def test_a_machine_left_out_vouches_for_nothing() -> None:
-    """Nobody but the Kunpeng says what its own estimates are worth."""
+    """The estimates of the Kunpeng alone say what they are worth."""
     known = [o for o in observations() if o.machine != "kunpeng920"]
     keys = {guess.key for guess in guesses("kunpeng920", known, frozenset())}
     assert {"cluster.join.latency", "die.join.latency"} <= keys
 
 
-def test_a_fitted_number_that_nobody_lends_is_what_was_thought_of_it_before() -> None:
+def test_fitted_number_without_a_lender_keeps_its_prior() -> None:
     known = [o for o in observations() if o.machine != "kunpeng920"]
     text = {guess.key: guess.text for guess in guesses("kunpeng920", known, frozenset())}
     assert (text["die.join.inject"], text["socket.join.latency"]) == ("8ns", "10ns")

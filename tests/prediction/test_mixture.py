@@ -24,7 +24,7 @@ def test_two_kinds_of_relatives_stay_two_humps() -> None:
     assert middle > 2  # a fifth of the belief spans the gap: next to nothing lies between
 
 
-def test_the_heavier_kind_has_the_median() -> None:
+def test_median_of_a_mixture_lies_in_its_heavier_part() -> None:
     assert Mixture((log(20), log(50)), (0.2, 0.8), 0.05).median == pytest.approx(50, rel=0.03)
 
 

@@ -111,7 +111,7 @@ def test_a_machine_left_out_is_predicted_by_its_siblings() -> None:
     assert {row["machine"] for row in section.rows} == {"r2700x", "w2150b", "x8275clx2"}
     alone = [row for row in section.rows if row["left_out"] == "machine"]
     off = [abs(row["error_pct"]) for row in alone]
-    assert max(off) < 35 and sum(off) / len(off) < 8  # the farthest is between sockets
+    assert max(off) < 35 and sum(off) / len(off) < 8  # the farthest class is between sockets
     assert sum(row["inside"] for row in alone) >= 0.7 * len(alone)
 
 
@@ -149,7 +149,8 @@ def lent(borrower: Free, **ns: float) -> Mixture:
 def test_a_vote_is_halved_by_each_year_between_two_generations() -> None:
     icelake = replace(number(), descent=("intel", "ring", "icelake"))
     belief = lent(icelake, tigerlake=20.0, haswell=10.0)
-    assert belief.weights == pytest.approx((32 / 33, 1 / 33))  # one year, and six
+    # votes of one year's and of six years' distance
+    assert belief.weights == pytest.approx((32 / 33, 1 / 33))
 
 
 def test_a_part_of_no_known_year_is_of_the_future() -> None:
@@ -157,7 +158,7 @@ def test_a_part_of_no_known_year_is_of_the_future() -> None:
     belief = lent(unheard, haswell=5.0, icelake=5.0, tigerlake=20.0)
     assert max(zip(belief.weights, belief.logarithms, strict=True))[1] == pytest.approx(log(20.0))
     low, high = belief.interval(0.8)
-    assert low < 5.0 and high > 20.0 and belief.median > 10.0  # nearer to the latest
+    assert low < 5.0 and high > 20.0 and belief.median > 10.0  # the belief is nearer to the latest
 
 
 def test_a_file_may_say_its_year() -> None:
@@ -219,7 +220,7 @@ def test_parts_are_nearer_the_more_leading_words_they_share() -> None:
 
 @pytest.mark.parametrize("name", ["r2700x", "w2150b"])
 def test_a_machines_own_fit_gives_what_is_on_record(name: str) -> None:
-    """Otherwise the model or the figures have changed: `uncore predict --observe`."""
+    """If this fails, model or figures have changed: run `uncore predict --observe`."""
     recorded = {o.slot: o.values for o in observations() if o.machine == name}
     frees = numbers.free(name)
     for key, ns in observe.fitted(name).items():

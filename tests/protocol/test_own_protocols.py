@@ -134,7 +134,7 @@ def test_a_job_of_a_shipped_protocol_says_its_name_alone() -> None:
     assert "tables" not in runs.job("bus:4", "counter/atomic", 2).document()["machine"]
 
 
-def test_a_mistake_in_a_table_is_told_with_the_machine_s_line_and_its_own(machine: Path) -> None:
+def test_mistake_in_a_table_is_reported_with_the_machines_line_and_its_own(machine: Path) -> None:
     table = machine.parent / "mine/client.table"
     table.write_text(table.read_text().replace("fill+unblock>V", "fill+unblock>W"))
     with pytest.raises(UserError) as error:

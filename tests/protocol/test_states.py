@@ -23,7 +23,7 @@ ROLES = {
 
 
 @pytest.mark.parametrize("protocol", ROLES)
-def test_role_follows_from_row(protocol: str) -> None:
+def test_roles_of_states_follow_from_their_rows(protocol: str) -> None:
     properties = StateProperties(load(protocol))
     roles = {state: properties.role(state) for state in ROLES[protocol]}
     assert roles == ROLES[protocol]

@@ -58,7 +58,8 @@ def test_cells_are_packed_as_native_reads_them() -> None:
     assert packed[0] == len(states)
     assert packed[1:3] == [ord("I"), 0]
     assert cell("M", events.index("ProbeS")) == states.index("S") | bits
-    assert cell("S", events.index("Load")) & 0xFF == states.index("S")  # no next: the state stays
+    # a cell without `next` leaves the state as it is
+    assert cell("S", events.index("Load")) & 0xFF == states.index("S")
     assert cell("I", len(events) + states.index("S")) == IMPOSSIBLE  # data with S
     others = sum(
         len(t.rows) * len(names()[t.shape.columns]) for t in tables if t is not tables.client
@@ -100,7 +101,7 @@ def test_a_missing_row_is_named(directory: Path) -> None:
 
 
 def test_a_directory_reads_the_rows_of_the_protocol_asked_for(directory: Path) -> None:
-    (directory / "join.table").unlink()  # then the shipped one counts
+    (directory / "join.table").unlink()  # without the file the shipped table counts
     assert pack(load(f"{directory}:moesi")) == pack(load("moesi"))
     with pytest.raises(UserError, match="Did you mean 'moesi'"):
         load(f"{directory}:moesii")

@@ -27,7 +27,7 @@ Worker.prototype.postMessage = function (message, ...more) {
 
 @pytest.mark.long
 def test_simulation_waits_for_one_small_file_and_one_run_of_50_microseconds(page):
-    """So it runs soon on any host: there is nothing else to load, to compile or to simulate."""
+    """Runs soon on any host, because there is nothing else to load, to compile or to simulate."""
     assert page.stat().st_size < 3_000_000
     with opened(page, script=ASKED) as shown:  # the page needs no network
         shown.wait_for_selector("html[data-running]", state="attached", timeout=60_000)

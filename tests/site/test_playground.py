@@ -171,7 +171,7 @@ def test_page_downloads_less_than_eight_megabytes(page):
 @pytest.mark.parametrize("dark", [False, True])
 def test_page_runs_edits_and_steps_by_keyboard_alone(page, dark):
     with opened(page, "#machine=ccx:2x4&threads=1,4", dark=dark) as shown:
-        finished(shown)  # it runs when it opens
+        finished(shown)  # the page runs when it opens
         job = made("ccx:2x4", "lock/ticket", (1, 4), {}, seeds=(1,))
         assert shown.text_content("#hash") == execute([job])[0].result_hash
         shown.fill("#threads", "1,2,4")

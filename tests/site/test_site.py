@@ -18,7 +18,7 @@ def test_requests_to_elsewhere_are_taken_out():
 
 @pytest.fixture(scope="module")
 def built():
-    """The first of a run's workers makes it, while the others wait."""
+    """Makes the site in the first of a run's workers, while the others wait."""
     pytest.importorskip("mkdocs")
     wasm.built()
     run, made = os.environ.get("PYTEST_XDIST_TESTRUNUID", ""), site.SITE.with_name("site-run")
@@ -71,7 +71,7 @@ def test_a_page_that_is_a_file_can_be_searched(built, width):
 
 
 @pytest.mark.long
-def test_every_table_is_one(built):
+def test_every_markdown_table_is_rendered_as_a_table(built):
     """A table of Markdown that stands directly below text is no table in a page."""
     assert [page for page in built.rglob("*.html") if "|---" in page.read_text()] == []
 

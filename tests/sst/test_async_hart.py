@@ -25,8 +25,8 @@ from uncore.execution.request import make_job
 from uncore.job import Job
 from uncore.program import readback
 
-LINK = 20_000  # ps between two harts
-ACCESS = 5_000  # ps from a hart to memory
+LINK = 20_000  # ps of a message between two harts
+ACCESS = 5_000  # ps of a message from a hart to memory
 LIMIT = 10**10  # ps of a run: more than any takes
 PROGRAMS = {
     "counter/atomic": {"ops": "50"},
@@ -102,7 +102,7 @@ def test_interrupts_reach_other_harts(workload: str, threads: int, tmp_path: Pat
 
 
 def test_contended_store_conditionals_fail_and_are_repeated(tmp_path: Path) -> None:
-    """A lone hart's never fail; of four harts in step most do, and no addition is lost."""
+    """A lone hart's SCs never fail; of four harts in step most do, and no addition is lost."""
     a_job = job("counter/atomic", 1, ops="50")
     alone = machine(a_job, tmp_path)
     assert RETRIES.findall(alone.run(LIMIT)) == ["0"] and alone.failures == 0

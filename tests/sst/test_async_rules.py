@@ -13,7 +13,7 @@ from tests.isa import guest
 from uncore._doubles import DelayedMachine
 
 DELAY, LINK = 5_000, 20_000  # ps
-LIMIT = 10**8  # ps of a run: more than any takes
+LIMIT = 10**8  # ps after which a run is given up: more than any takes
 PARAMETERS = {
     "ram": 1 << 20,
     "instruction": 500,
@@ -114,7 +114,7 @@ def test_fence_that_orders_no_store_before_a_load_waits_for_nothing(tmp_path: Pa
 
 
 def test_load_sees_its_own_store_before_others_do(tmp_path: Path) -> None:
-    """Wholly from the buffer at once; in part, when the store has drained."""
+    """A load is answered by the buffer if a store covers it; else when the store has drained."""
     text = f"""
     la a0, x
     li t1, -1
@@ -265,7 +265,7 @@ def test_interrupt_to_oneself_takes_send_and_accept(tmp_path: Path) -> None:
 
 
 def test_register_of_another_hart_is_written_and_read_by_messages(tmp_path: Path) -> None:
-    """The read waits for two ways and the acceptance there."""
+    """The read of a register waits for two routes and for the acceptance there."""
     text = """
     bnez s0, 2f
     li a0, 0x02004008

@@ -92,9 +92,7 @@ def test_missing_sst_element_is_named(played: Path) -> None:
     assert "bin/sst has no merlin, which sst-elements has" in missing("sst")
 
 
-def test_the_element_whose_mesh_is_asked_for_is_missing(
-    played: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_sst_mesh_element_is_named(played: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNCORE_SST_MESH", "kingsley")
     assert "bin/sst has no kingsley, which" in missing("sst")
     monkeypatch.setenv("UNCORE_SST_MESH", "booksim")
@@ -184,7 +182,7 @@ def test_early_end_of_sst_is_reported(played: Path) -> None:
     kept(e.value)
 
 
-def test_the_program_makes_no_progress(played: Path) -> None:
+def test_program_without_progress_is_reported(played: Path) -> None:
     sst_that(played, "echo 'uncore: watchdog hart=1 code=3 time=1000'")
     with pytest.raises(GuestError, match="hart 1 did no operation in 100 simulated ms"):
         api.run(*PLAY, engine="sst")

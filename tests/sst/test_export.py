@@ -45,7 +45,7 @@ def exported(
     [*((name, "merlin") for name in SHIPPED + SHAPES), ("mesh:4x3", "kingsley")],
 )
 def test_exported_routes_keep_their_latency(machine: str, mesh: str) -> None:
-    """Between any two caches that talk: the links in between, parsed back from the document."""
+    """Checks the links between any two caches that talk, parsed back from the document."""
     job, document = exported(machine, mesh=mesh)
     stops, ways = _stops(job), _Ways(document)
     routes = Routes(job.machine)
@@ -163,7 +163,7 @@ def test_the_program_begins_as_on_our_engines() -> None:
     elf = read(boot.elf(job), "exported")
     theirs = {s.address + i: byte for s in elf.segments for i, byte in enumerate(s.data) if byte}
     different = {at for at in ours.keys() | theirs.keys() if ours.get(at) != theirs.get(at)}
-    assert len(different) == 1  # the boot block's `report`
+    assert len(different) == 1  # the word `report` of the boot block
     assert sum(s.size for s in elf.segments) == sum(s.size for s in job.program.segments)
 
 

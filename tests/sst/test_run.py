@@ -35,7 +35,7 @@ def test_every_shape_runs_every_kind_of_program(machine: str, workload: str) -> 
 
 
 @pytest.mark.parametrize(("threads", "machine"), [(n, m) for n, ms in SHAPES.items() for m in ms])
-def test_few_and_many_harts(threads: int, machine: str) -> None:
+def test_every_thread_count_completes_its_operations(threads: int, machine: str) -> None:
     point = run(machine, "lock/ticket", threads)
     assert point.failures == [] and point.ops == 10 * threads
 

@@ -10,7 +10,7 @@ from uncore.support.paths import CHECKOUT
 
 
 def build() -> None:
-    """Builds it, where it is not; one process at a time."""
+    """Builds the module, where it is not built; one process at a time."""
     assert CHECKOUT
     scons = [sys.executable, "-m", "SCons", "-Q", "-s", f"-j{os.cpu_count()}", "--clang", "native"]
     with alone("native-clang"):

@@ -61,13 +61,13 @@ KEPT = {
     "data_ways": 8,
     "data_hit": 21 * NS,
 }
-ONE_WAY = {"l1_ways": 1, "l2_sets": 1024, "l2_ways": 1}  # a core's caches: one line a set
-SET_STRIDE = 1024 * 64  # bytes between lines of one such set
+ONE_WAY = {"l1_ways": 1, "l2_sets": 1024, "l2_ways": 1}  # a core's caches with one line a set
+SET_STRIDE = 1024 * 64  # bytes between two lines of one such set
 INTERRUPT = least(Interrupt, send=140 * NS, accept=50 * NS, entry=30 * NS, exit=20 * NS)
 
 
 def wires(busy: int = 0) -> tuple[Link, ...]:
-    """Both directions of WIRES; `busy` ns for data on each, a quarter of it for the others."""
+    """Links of both directions of WIRES. `busy`: ns for data on each; others take a quarter."""
     links = []
     for (a, b), times in WIRES.items():
         control, data, snoop = (time * NS for time in times)

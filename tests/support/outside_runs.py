@@ -72,7 +72,7 @@ def late(engine: str) -> None:
 
 
 def matched(engine: str, threads: int, protocol: str) -> None:
-    """All within a quarter, the middle one in 10 %."""
+    """Checks that all ratios are within a quarter, and the middle one within 10 %."""
     machine = str(paths.TOPOLOGIES / f"matching/{outside.MATCHING[protocol]}.toml")
     off = []
     for workload, size in outside.MATCHED.items():

@@ -28,56 +28,56 @@ class Do(IntEnum):
     FENCE = 6
     PAUSE = 7
     NOTHING = 8  # a nop
-    STORE_LOAD = 9  # a double word, then the same
-    PIECE_LOAD = 10  # a byte, then the double word
+    STORE_LOAD = 9  # stores a double word, then loads it
+    PIECE_LOAD = 10  # stores a byte, then loads the double word around it
     STORE_FENCE = 11
-    STORE_THRICE = 12  # to this place and the next two
-    BRANCHES = 13  # a loop of three turns
+    STORE_THRICE = 12  # stores to this place and the next two
+    BRANCHES = 13  # executes a loop of three turns
     IPI = 14  # to hart `place`
     SLEEP = 15
-    COMPUTE = 16  # a loop of 100 turns
-    AWAIT = 17  # until the word is not zero
-    SET = 18  # the word to one
-    CLEAR = 19  # the IPI of hart `place`
+    COMPUTE = 16  # executes a loop of 100 turns
+    AWAIT = 17  # waits until the word is not zero
+    SET = 18  # sets the word to one
+    CLEAR = 19  # clears the IPI of hart `place`
     PEEK = 20  # reads whether the IPI is pending
-    EXPIRE = 21  # the timer of hart `place`
-    MULTICAST = 23  # an IPI to the harts of the set `place`, bit by bit
-    DOZE = 22  # until an interrupt pends, without taking it
+    EXPIRE = 21  # lets the timer of hart `place` expire
+    MULTICAST = 23  # sends an IPI to the harts of the set `place`, bit by bit
+    DOZE = 22  # sleeps until an interrupt pends, without taking it
     ATTEMPT = 24  # an LR, 20 nops, and its SC
-    LONG_ATTEMPT = 25  # with 100 nops
+    LONG_ATTEMPT = 25  # like ATTEMPT, with 100 nops
     AWAY = 26  # an LR, 20 nops, and a taken branch
     ANEW = 27  # an LR, 20 nops, and another LR with its SC
     POST = 28  # an AMO that nobody waits for
     POST_THRICE = 29
-    STORE_FENCE_WR = 30  # fence w, r
-    STORE_FENCE_RR = 31  # fence r, r
+    STORE_FENCE_WR = 30  # stores, then executes fence w, r
+    STORE_FENCE_RR = 31  # stores, then executes fence r, r
     PIECE_OTHER_LOAD = 32  # a byte, a double word in the next place, the first place's double word
-    DUE_NOW = 33  # the timer of hart `place`, its own, set to the present time; then wfi
-    STORE_FENCE_WW = 36  # fence w, w
+    DUE_NOW = 33  # sets the timer of hart `place`, its own, to the present time; then wfi
+    STORE_FENCE_WW = 36  # stores, then executes fence w, w
     STORE_FENCE_TSO = 43
     ATTEMPT_STORE = 35  # an LR, 20 nops, a store to its line, and its SC
-    STORE_LOAD_NEXT = 44  # a double word, then the next one of the line
-    LOAD_THRICE = 45  # from this place and the next two
-    LOAD_CHAINED = 46  # from the next place, by an address that the first load gives
-    LOAD_FENCE_LOAD = 47  # fence rw, rw; from this place and the next
-    LOAD_ACQUIRE_LOAD = 48  # fence r, rw
+    STORE_LOAD_NEXT = 44  # stores a double word, then loads the next one of the line
+    LOAD_THRICE = 45  # loads from this place and the next two
+    LOAD_CHAINED = 46  # loads the next place, by an address that the first load gives
+    LOAD_FENCE_LOAD = 47  # loads, executes fence rw, rw, and loads the next place
+    LOAD_ACQUIRE_LOAD = 48  # loads, executes fence r, rw, and loads the next place
     LOAD_SKIP = 49  # the load from the next place stands behind a branch that skips it
-    LOAD_STORE_LOAD = 50  # a store to the next place, and a load from it
-    LOAD_TWICE_LOAD = 51  # a second word of this place first
+    LOAD_STORE_LOAD = 50  # loads, stores to the next place, and loads from it
+    LOAD_TWICE_LOAD = 51  # loads a second word of this place before the next place
     AMO_FENCE = 52
     STORE_FENCE_TWICE = 53
-    LOOK_AGAIN = 37  # a load, 300 nops, and the same load
-    LOOK_LONG = 42  # 900 nops
-    LOOK_LOCK_LOOK = 38  # an AMO after the nops
-    LOOK_RESERVE_LOOK = 41  # an LR there
-    LOOK_ELSEWHERE = 39  # a load in the next place there
-    LOOK_STORE_LOOK = 40  # a store of the word there
-    AWAIT_PAUSING = 54  # as AWAIT, with a pause in each turn
+    LOOK_AGAIN = 37  # loads, executes 300 nops, and loads the same word
+    LOOK_LONG = 42  # like LOOK_AGAIN, with 900 nops
+    LOOK_LOCK_LOOK = 38  # like LOOK_AGAIN, with an AMO after the nops
+    LOOK_RESERVE_LOOK = 41  # like LOOK_AGAIN, with an LR after the nops
+    LOOK_ELSEWHERE = 39  # like LOOK_AGAIN, with a load in the next place after the nops
+    LOOK_STORE_LOOK = 40  # like LOOK_AGAIN, with a store of the word after the nops
+    AWAIT_PAUSING = 54  # like AWAIT, with a pause in each turn
     PAUSE_TWICE = 55
     AWAIT_WRITE = 56  # an LR, and wrs.nto
-    AWAIT_WRITE_SHORTLY = 57  # and wrs.sto
+    AWAIT_WRITE_SHORTLY = 57  # an LR, and wrs.sto
     AWAIT_NOTHING = 58  # an LR, its SC, and wrs.nto
-    AWAIT_WRITE_DOZING = 59  # as AWAIT_WRITE, until an interrupt pends, without taking it
+    AWAIT_WRITE_DOZING = 59  # like AWAIT_WRITE, until an interrupt pends, without taking it
     END = 34  # ends the run by a trap without a handler; at another place than 0 a mere store
 
 
@@ -89,7 +89,7 @@ class Step(NamedTuple):
 
 class Span(NamedTuple):
     begin: int
-    cost: int  # beyond the instruction itself
+    cost: int  # time beyond the instruction itself
 
 
 Plans = Sequence[Sequence[Step]]

@@ -10,11 +10,11 @@ SERVICE, MEMORY = HOME.service // NS, NODE.latency // NS
 
 
 def fetch(stop: int) -> int:
-    """From a miss to the line from memory being there."""
+    """Returns ns from a miss until the line from memory is there."""
     return L2 + way("control", stop, H) + SERVICE + MEMORY + way("data", H, stop)
 
 
 def taken(stop: int, owner: int) -> int:
-    """From a miss to the line from another core being there."""
+    """Returns ns from a miss until the line from another core is there."""
     arrival = L2 + way("control", stop, H) + SERVICE + way("snoop", H, owner)
     return arrival + L2 + way("data", owner, stop)

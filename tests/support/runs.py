@@ -54,7 +54,7 @@ def point(
     limits: dict[str, Any] | None = None,
     **words: Any,
 ) -> dict[str, Any]:
-    """`limits` are the engine's: lookahead, sleep."""
+    """Runs a job natively. `limits` are options of the engine: lookahead, sleep."""
     return native.run(job(machine, workload, threads, **words), frozenset(), **(limits or {}))
 
 

@@ -14,7 +14,7 @@ JOIN, ROOT = 4, 5  # agents
 
 
 def levels(data: str = "none", protocol: str = "") -> Machine:
-    """`data`: what the join keeps."""
+    """Makes the machine. `data`: what the join keeps."""
     store = dict(KEPT, data=data) if data != "none" else {}
     join = dataclasses.replace(
         HOME, name="join", level="ccx", knows="shadow-tags", children=(0, 1, 2),

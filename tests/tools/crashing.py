@@ -23,7 +23,7 @@ def tried(
     seconds: int,
     prepare: Callable[[], None] = lambda: None,
 ) -> list[tuple[Item, str]]:
-    """Each item in one child; one that takes longer than `seconds` ends it as a crash does."""
+    """Runs each item in a child; one that takes longer than `seconds` ends it as a crash does."""
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:
@@ -41,7 +41,7 @@ def tried(
 
 
 def _batch(work: Callable[[Item], str], items: Sequence[Item], seconds: int, tell: int) -> None:
-    """In the child: writes how each ended."""
+    """Works in the child, and writes how each item ended."""
     with os.fdopen(tell, "w", buffering=1) as out:
         for item in items:
             signal.alarm(seconds)

@@ -88,7 +88,7 @@ def _saved(name: str) -> bytes:
 
 
 def apart(work: Callable[[], bytes]) -> bytes:
-    """In a process of its own: polars' threads do not live on in one that is forked later."""
+    """Runs in a process of its own, because polars' threads do not live on in a later fork."""
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:

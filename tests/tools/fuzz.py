@@ -42,9 +42,9 @@ from uncore.program import build
 from uncore.result import Result, save
 from uncore.support import paths
 
-INPUT_TIMEOUT_S = 20  # longer is a hang
+INPUT_TIMEOUT_S = 20  # a longer run is a hang
 LARGEST = 1 << 18  # bytes of an input; the seeds are smaller
-STEPS = 2_000  # events that a job read from a file is run for
+STEPS = 2_000  # events for which a job that was read from a file is run
 
 GUESTS = ("counter/atomic", "lock/ticket", "lock/tas")
 CORPUS = Path(__file__).with_name("corpus")  # a folder for each target
@@ -97,7 +97,7 @@ def elf(data: bytes) -> None:
 
 
 def result(data: bytes) -> None:
-    """With the hash that belongs to it: whoever edits a file by hand can make that fit too."""
+    """Makes the hash fit, because whoever edits a file by hand can do so, too."""
     with contextlib.suppress(msgspec.MsgspecError, ValueError):
         read = msgspec.json.decode(data, type=Result)
         data = msgspec.json.encode(msgspec.structs.replace(read, result_hash=read.computed_hash()))
@@ -207,7 +207,7 @@ def main(words: Sequence[str]) -> int:
             f"-timeout={INPUT_TIMEOUT_S}",
         ]
         limits += [f"-max_total_time={arguments.seconds}", f"-max_len={LARGEST}"]
-        folders = [str(arguments.keep)] if arguments.keep else []  # the first is written to
+        folders = [str(arguments.keep)] if arguments.keep else []  # the first folder is written to
         atheris.Setup([parser.prog, *limits, *folders, corpus], one)
         atheris.Fuzz()
     return 0

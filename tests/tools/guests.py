@@ -40,10 +40,10 @@ BATCH = 10  # guests of a process
 EVENTS, STEPS = 5_000, 80  # a guest is given up after so many steps of so many events
 # steps of a program that sleeps, and of a kernel that may spin
 SLEEPY_STEP_PS, BUSY_STEP_PS = 10**9, 2 * 10**6
-GUEST_TIMEOUT_S = 60  # longer is a hang
+GUEST_TIMEOUT_S = 60  # a longer run is a hang
 MAX_PROCESS_BYTES = 6 << 30  # sanitizers need more addresses
 MAX_GUEST_BYTES = 256 << 20
-# time limit of each kind, by --long
+# time limit in seconds, without and with --long
 DRAWING_S = {False: 20, True: 900}
 
 

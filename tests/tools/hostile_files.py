@@ -49,7 +49,7 @@ def xml(data: bytes) -> None:
 
 
 class _Arena:
-    """One with a page of zeros."""
+    """An arena with a page of zeros."""
 
     place = (0, 0)
 

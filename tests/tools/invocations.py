@@ -75,7 +75,7 @@ def invoke(plan: Plan, separate: bool) -> Ended:
         for name in plan.outputs:
             (directory / name).write_bytes(BEFORE)
         reads, writes = os.pipe()
-        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # until the command listens
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # until the command listens to signals
         child = os.fork()
         if child == 0:
             os.close(reads)
@@ -120,7 +120,7 @@ def _child(plan: Plan, directory: Path, says: int, separate: bool) -> NoReturn:
 
 
 def _listen_late() -> None:
-    """Signals come when the command has begun to answer them."""
+    """Sends signals when the command has begun to answer them."""
     plain = cli._app
 
     def app(words: list[str]) -> App:
@@ -146,7 +146,7 @@ def _note_points() -> None:
 
 
 def _import_all() -> None:
-    """Once for all children; none of it starts a thread."""
+    """Prepares what all children need, without starting a thread."""
     matplotlib.use("agg")
     for module in {command.path.partition(":")[0] for command in COMMANDS.values()} | LATE:
         importlib.import_module(module)
@@ -198,7 +198,7 @@ def _left(child: int, directory: Path, plan: Plan, ended: Ended) -> Iterator[str
 
 
 def _orphans(session: int) -> list[int]:
-    """Processes of it, after a moment."""
+    """Returns processes of the command that are left after a moment."""
     for _ in range(40):
         there = []
         for entry in filter(str.isdecimal, os.listdir("/proc")):

@@ -33,7 +33,7 @@ JOBS = [
 
 
 def execute() -> None:
-    """In the process that has the sanitizer."""
+    """Runs in the process that has the sanitizer."""
     from uncore.engine import native
     from uncore.execution.request import make_job
 

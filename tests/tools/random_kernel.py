@@ -25,7 +25,7 @@ from uncore.job.placement import place
 from uncore.topology import load
 
 HARTS, RECORDS = 4, 120
-RECORD = 128  # bytes: a0 to a7, t1, the instruction
+RECORD = 128  # bytes of a record: a0 to a7, t1, the instruction
 CODE = 0x1000  # bytes of each hart's code
 AT, LISTS, ROOT = RAM + 0x8000, RAM + 0x10000, RAM + 0x80000  # offsets of the image
 SIZE, MEMORY = 1 << 20, 16 << 20

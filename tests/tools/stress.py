@@ -31,14 +31,14 @@ from uncore.result import Point
 from uncore.topology import Machine, load
 
 GUEST = Path(__file__).parents[1] / "support/programs/random_sharing.c"
-MIN_ROUND_OPERATIONS = 1_000  # every hart must come to share
-MAX_ROUND_OPERATIONS = 200_000  # then another seed shows more
+MIN_ROUND_OPERATIONS = 1_000  # operations in which every hart comes to share
+MAX_ROUND_OPERATIONS = 200_000  # operations after which another seed shows more
 UNITS = {"k": 10**3, "M": 10**6, "G": 10**9}
 
 # Sets and ways of a core's caches: where a copy lives for a few accesses, and where a stale one
 # would stay.
 TINY, ROOMY = (4, 2), (16, 4)
-STRIDES = (64, 256, 1024)  # from one shared line to the next, by seed
+STRIDES = (64, 256, 1024)  # bytes from one shared line to the next, by seed
 
 
 class Case(NamedTuple):
@@ -80,7 +80,7 @@ STRUCTURES = {
         ("ccx.resolver.knows=directory", "ccx.resolver.entries=16", "ccx.resolver.ways=2"),
     ],
 }
-# And machines whose atomics are done there: at a root with data or without, at a join.
+# Machines whose atomics are done at a resolver: at a root with data or without, at a join.
 FAR = {
     "bus": (),
     "mesh": STRUCTURES["mesh"][0],

@@ -15,14 +15,14 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 TESTS = TOP / "tests"
-MAIN = ("origin/main", "main")  # the first that is there
+MAIN = ("origin/main", "main")  # branches to compare with: the first that is there
 ALWAYS = ("docs", "house", "layers")  # seconds
 TABLE = Path(__file__).with_suffix(".toml")
 ROWS: dict[str, str] = tomllib.loads(TABLE.read_text())
 
 
 class NoMainBranch(Exception):
-    """Git knows no branch to compare with."""
+    """Raised when git knows no branch to compare with."""
 
     def __str__(self) -> str:
         return (
@@ -54,7 +54,7 @@ def _git(top: Path, *words: str) -> str:
 
 
 def row(path: str) -> str | None:
-    """The longest that the path begins with."""
+    """Returns the longest row that the path begins with."""
     return max((begin for begin in ROWS if path.startswith(begin)), key=len, default=None)
 
 

@@ -38,7 +38,7 @@ from uncore.study.fences.trials import ORDER, PACES, SMALL_PARAMETERS
 MACHINES = ("ccx:8x8", "mesh", "epyc7601x2")
 THREADS = (2, 4, 8, 16, 32, 64)
 TOTAL_OPERATIONS = 160  # operations of all harts together, with some of each hart at least
-BLOCK = 100  # seeds of a row
+BLOCK = 100  # seeds in each row of the output
 
 
 def workloads(names: Sequence[str] = ()) -> list[Program]:

@@ -59,7 +59,7 @@ def _caches(machine: Machine, core: int) -> list[tuple[object, int]]:
 
 
 def _same(keys: Sequence[object]) -> list[str]:
-    """For each CPU, the CPUs that have the same key."""
+    """Returns, for each CPU, the CPUs that have the same key."""
     together = defaultdict(list)
     for cpu, key in enumerate(keys):
         together[key].append(cpu)

@@ -203,7 +203,7 @@ def test_every_key_has_a_line(scraps: list[str]) -> None:
     assert all(1 <= line <= text.count("\n") + 1 for line in lines.values())
 
 
-def test_the_line_of_a_key_is_where_it_stands() -> None:
+def test_key_lines_gives_the_line_of_each_key() -> None:
     text = 'a = """\n\n"""\nb.c = [\n 1, # ]\n [2],\n]\n[d]\n[[e]]\nf = 1\n[[e]]\n"f" = {g = 2}\n'
     lines = key_lines(text)
     assert lines["a",] == 1

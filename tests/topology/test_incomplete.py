@@ -77,7 +77,8 @@ def test_show_completes_a_file_that_lacks_keys_and_tables(tmp_path, capsys) -> N
     with pytest.raises(SystemExit, match="0"):
         main(["show", path, "--complete"])
     machine = load_text(tmp_path, capsys.readouterr().out)
-    assert (machine.cores, machine.core.instruction) == (8, 250)  # its clock, the example's cycles
+    # the core's clock, and the example's cycles
+    assert (machine.cores, machine.core.instruction) == (8, 250)
     machine_edits.shares(machine, ops=12)
     with pytest.raises(SystemExit, match="2"):
         main(["show", path, "--complete", "--keys"])

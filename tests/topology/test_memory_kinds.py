@@ -126,7 +126,7 @@ def test_nodes_of_each_kind_are_as_large_as_it_says(larger: Machine) -> None:
 
 
 def test_a_kernel_is_told_where_nodes_begin_and_how_large_they_are(larger: Machine) -> None:
-    """A4.1: each begins at a multiple of the largest."""
+    """A4.1: each kind's nodes begin at a multiple of the largest size."""
     boot = Boot(larger, (0,), Kernel(b"", 0, 0), memory=5 << 30)
     sizes = [(node.address - RAM >> 30, node.size >> 30) for node in placed(boot)]
     assert sizes == [(0, 1), (3, 1), (6, 3)]

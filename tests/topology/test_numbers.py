@@ -99,7 +99,7 @@ def test_another_kind_of_join_forgets_the_old_ones_keys(tmp_path: Path) -> None:
     assert "socket.join.inject" not in {number.key for number in machine.numbers}
 
 
-def test_the_nearest_source_is_the_source(tmp_path: Path) -> None:
+def test_innermost_source_of_a_number_counts(tmp_path: Path) -> None:
     text = SMALL.replace('width = "32B/cy"', 'width = "32B/cy"\nsource = "a datasheet"')
     text = text.replace('inject = "2ns"', 'inject = { value = "2ns", source = "fitted" }')
     machine = load_text(tmp_path, text)

@@ -81,7 +81,7 @@ def test_a_message_adds_its_slowest_wire_once() -> None:
     assert routes.message("control", *ends) == 3 * 1000 + 2000
 
 
-def test_the_memory_nearest_to_a_hart() -> None:
+def test_each_hart_has_its_nearest_memory() -> None:
     """Eight dies with a memory each, four cores a complex; siblings are numbered together."""
     machine = load("epyc7601x2")
     assert nearest_memories(machine, [0, 15, 16, 17, 64, 127]) == [0, 0, 1, 1, 4, 7]

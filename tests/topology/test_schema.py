@@ -121,7 +121,7 @@ def test_an_interval_is_two_ends_around_the_number(
 
 
 def test_the_structs_of_the_native_engine_are_written_as_the_rest(tmp_path: Path) -> None:
-    """Made by SCons from the dataclasses, for people to read too."""
+    """SCons makes the structs from the dataclasses, for people to read too."""
     assert CHECKOUT
     made = CHECKOUT / "build/native/spec/spec.hh"
     written = subprocess.run(
@@ -138,7 +138,7 @@ def test_the_structs_of_the_native_engine_are_written_as_the_rest(tmp_path: Path
 
 
 def test_structs_are_made_where_the_native_module_is_not_built_yet(tmp_path: Path) -> None:
-    """A fresh checkout makes them first."""
+    """Makes the structs first, where the checkout is fresh."""
     assert CHECKOUT
     generate, made = CHECKOUT / "sim/native/spec/generate.py", tmp_path / "spec.hh"
     unbuilt = {**os.environ, "UNCORE_NATIVE": "unbuilt"}
@@ -147,7 +147,7 @@ def test_structs_are_made_where_the_native_module_is_not_built_yet(tmp_path: Pat
 
 
 def suffixes(key: str) -> tuple[str, str]:
-    """Its name in a table of the first part, and of all but the last."""
+    """Returns the key without its first part, and its last part alone."""
     return key.partition(".")[2], key.rpartition(".")[2]
 
 

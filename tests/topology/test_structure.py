@@ -17,7 +17,7 @@ from uncore.topology.tree import parse_tree
 
 
 def way(machine: Machine, source: str, target: str) -> list[str]:
-    """The names of the stops on the way."""
+    """Returns the names of the stops along the route."""
     ends = machine.stops.index(source), machine.stops.index(target)
     return [source, *(machine.stops[machine.links[n].target] for n in Routes(machine).path(*ends))]
 
@@ -35,7 +35,7 @@ def test_a_message_costs_there_what_it_costs_back(name: str) -> None:
         for kind in ("control", "data", "snoop"):
             there, back = routes.message(kind, a, b), routes.message(kind, b, a)
             if not any(link.channel >= 0 and link.snoop_busy == 0 for link in machine.links):
-                assert abs(there - back) <= 40  # halves of odd picoseconds
+                assert abs(there - back) <= 40  # halves of odd numbers of ps are rounded
 
 
 @pytest.mark.parametrize("name", [*shipped(), "mesh:16x8"])

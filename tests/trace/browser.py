@@ -38,11 +38,13 @@ def opened(path, address="", width=1280, height=800, dark=False, site=None, scri
     page.on("pageerror", lambda error: heard.append(f"error: {error}"))
     page.on("request", lambda request: heard.append(f"request: {request.url}"))
     page.goto(f"{path.as_uri()}{address}")
-    page.locator('[aria-busy="true"]').wait_for(state="detached")  # its data are unpacked
+    # waits until the page's data are unpacked
+    page.locator('[aria-busy="true"]').wait_for(state="detached")
     heard = [line for line in heard if not line.startswith(f"request: {path.as_uri()}")]
     try:
         yield page
-        own = ("request: blob:", f"request: {(site or path).as_uri()}")  # blob: made by itself
+        # requests that the page makes of itself
+        own = ("request: blob:", f"request: {(site or path).as_uri()}")
         assert [h for h in heard if path.as_uri() not in h and not h.startswith(own)] == []
     finally:
         page.close()
@@ -71,8 +73,8 @@ FOCUSED = """() => {
 
 
 def check_page(path, width, dark, site=None, do=lambda shown: None):
-    """No complaint, no request, no serious fault, nothing beyond the screen's edge; every control
-    is reached by Tab.  Leaves a picture in build/sittings; `do` does something first."""
+    """Expects no complaint, no request, no serious fault and nothing beyond the screen's edge; Tab
+    reaches every control.  Leaves a picture in build/sittings; `do` does something first."""
     with opened(path, width=width, dark=dark, site=site) as shown:
         do(shown)
         assert shown.evaluate(ON_SCREEN) <= width, f"{path.name}: wider than {width}"

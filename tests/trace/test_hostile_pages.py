@@ -138,7 +138,7 @@ def json_text(text: str) -> str:
 
 
 def test_plotly_is_given_no_markup_of_a_label_or_of_a_list_of_them(tmp_path: Path) -> None:
-    """It draws a part of HTML that stands in a text: bold, links."""
+    """Gives texts that contain a part of HTML: bold, links."""
     page = plot.picture(tmp_path / "p.html", plot.bars({"<b>g</b>": {"<i>l</i>": 1.0}}, "t", "y"))
     given = page.read_text().rpartition("Plotly.react")[0].rpartition("function draw")[2]
     assert given.count("<b>") == given.count("<i>") == 0
@@ -169,7 +169,7 @@ def test_cells_of_a_report_are_text(tmp_path):
 
 
 def test_a_stepper_of_hostile_names_runs_nothing(tmp_path):
-    """All texts of its data, and its title."""
+    """Collects all texts of the page's data, and its title."""
     made = make_job("bus:2", "lock/ticket", 2, parameters={"ops": 2}, seeds=(1,))
     content = stepper_data(record(made, Window(around=MEASURED)), HOSTILE)
     content |= {"title": HOSTILE, "about": HOSTILE}
@@ -184,7 +184,7 @@ def test_a_stepper_of_hostile_names_runs_nothing(tmp_path):
 
 
 def test_one_module_writes_every_page():
-    """Nothing else has the head of one."""
+    """Nothing but a page has the head of one."""
     assert CHECKOUT
     heads = {
         path.relative_to(CHECKOUT).as_posix()

@@ -70,7 +70,7 @@ def test_report_has_no_serious_fault_and_asks_nobody(page):
 def test_letters_of_curves_are_legible_on_a_phone(page):
     with opened(page[0], width=390) as shown:
         curves = shown.locator("section").first.locator(".drawn")
-        assert curves.count() == 2  # one below the other
+        assert curves.count() == 2  # two pictures, one below the other
         heights = curves.locator("text").evaluate_all(
             "texts => texts.map(text => [text.getBBox().height, text.getScreenCTM()])"
             ".map(([high, { a, b }]) => high * Math.hypot(a, b))"

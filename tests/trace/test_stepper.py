@@ -135,7 +135,8 @@ def of_200_operations():
 
 
 def test_page_of_200_operations_is_small():
-    assert len(of_200_operations().encode()) < 400_000  # so that 800 are below a megabyte
+    # a limit that keeps 800 operations below a megabyte
+    assert len(of_200_operations().encode()) < 400_000
 
 
 @pytest.mark.long
@@ -294,7 +295,7 @@ def test_machines_of_many_cores_have_room_side_by_side(tmp_path):
         assert edge == "non-scaling-stroke"  # finer ones cannot be seen
 
 
-def test_log_says_it_in_words(page):
+def test_stepper_log_describes_messages_in_words(page):
     with opened(page) as shown:
         shown.keyboard.press("End")
         text = " ".join(shown.locator("#log li").all_text_contents())

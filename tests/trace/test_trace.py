@@ -74,7 +74,7 @@ def test_message_takes_the_time_of_its_route_and_of_its_waits(traced):
 
 @pytest.mark.parametrize("machine", ["ring:8", "mesh:3x3"])
 def test_a_message_takes_the_links_of_its_lines_route(machine):
-    """F1.1: those that have a channel, and each line its own of equal routes."""
+    """F1.1: links with a channel are in the trace, and each line takes its own of equal routes."""
     made = job(machine, with_={"routes": "hashed", "system.join.width": "8B/ns"})
     places, taken = Places(made), set()
     for row in record(made, Window()).tables["messages"].iter_rows(named=True):
@@ -93,7 +93,7 @@ FIRST, LINE = 0x8000_0000, 64
 
 @pytest.mark.parametrize(("machine", "slices"), [("i76700k", 4), ("r7900x", 6), ("skylake24", 24)])
 def test_each_slice_is_as_likely_to_own_a_line(machine, slices):
-    """V10: over seeds for one line; lines of one seed are spread as evenly as in lockstep."""
+    """V10: one line moves over seeds; lines of one seed are spread as evenly as in lockstep."""
     made = make_job(machine, "lock/ticket", (1,), seeds=range(200 * slices))
     owner, lines = made.machine.cores, [FIRST + LINE * n for n in range(100 * slices)]
     of_seeds = [Places(made.at(1, seed)) for seed in made.seeds]
@@ -161,7 +161,7 @@ def rounded(latency):
     return latency >> low << low
 
 
-def test_window_holds_what_the_whole_run_has_then():
+def test_trace_window_equals_that_part_of_the_whole_trace():
     whole = record(job(), Window())
     start, until = 10**6, 2 * 10**6
     window = record(job(), Window(start, until))

@@ -38,7 +38,7 @@ from uncore.support import paths
 HERE = Path(__file__).parent
 SEEDS = (1, 2, 3, 4, 5)
 DONE: tuple[Kind, ...] = tuple(kind for kind, where in WHERE.items() if where != "bound")
-Edit = tuple[str, str, str]  # file, text, what it becomes
+Edit = tuple[str, str, str]  # file, text, replacement
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Case:
     """A row of cases.toml."""
 
     change: str = ""  # words of a row of whatif; those that it ranks first, if none are said
-    workload: str = ""  # a shipped one, or
-    source: str = ""  # a file of this folder
+    workload: str = ""  # name of a shipped workload, or
+    source: str = ""  # name of a file of this folder
     on: str = "epyc7601x2"
     with_: dict[str, str] = field(default_factory=dict)
     threads: tuple[int, ...] = (16,)

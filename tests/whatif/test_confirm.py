@@ -35,7 +35,7 @@ def test_first_of_all_that_can_be_done_against_false_sharing_is_the_split() -> N
     assert first(shared).change in shared.edits
 
 
-def test_a_count_apart_gains_more_among_more_threads_as_in_linux() -> None:
+def test_a_count_on_its_own_line_gains_more_with_more_threads_as_in_linux() -> None:
     gains = [
         (row["foretold"] / row["base"], row["by_hand"] / row["base"])
         for row in (result.columns() for result in islice(confirmed(case("file_ref.c")), 3))

@@ -36,7 +36,7 @@ void uc_setup(unsigned n) {
   (void)n;
   counter = uc_alloc(sizeof *counter, (unsigned)counter_node);
   locks = uc_alloc(sizeof *locks, (unsigned)counter_node);
-  atomic_store_explicit(counter, 0, memory_order_relaxed);  // a single hart has the line
+  atomic_store_explicit(counter, 0, memory_order_relaxed);  // gives the line to this hart alone
 }
 
 static void add(uint64_t times) {

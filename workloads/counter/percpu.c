@@ -41,7 +41,7 @@ static void read_sum(int64_t* before) {
 
 void uc_main(unsigned id, unsigned n) {
   (void)n;
-  unsigned part = UC_SABOTAGE ? 0 : id;  // one part for all, and no atomic to add with
+  unsigned part = UC_SABOTAGE ? 0 : id;  // sabotage: one part for all, with no atomic to add to it
   int64_t before = 0;
   uint64_t added = 0;
   struct loop loop = loop_begin();

@@ -22,7 +22,7 @@ static struct epoch* epoch;
 
 static struct service {
   struct uc_thread* thread;
-  uint64_t calls;  // since it was woken
+  uint64_t calls;  // calls since the thread was woken
   bool due, over;
 }* service;
 

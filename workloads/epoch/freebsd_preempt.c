@@ -36,7 +36,7 @@ static struct inside {
   struct tracker* youngest;
 }* inside;
 
-static struct epoch* epoch;  // one record per hart
+static struct epoch* epoch;  // one epoch record per hart
 static struct tracker* trackers;
 
 static void scheme_setup(unsigned n) {
@@ -88,7 +88,7 @@ static void exit_preempt(struct tracker* self, unsigned hart) {
     self->older->younger = self->younger;
   else
     oldest_leaves(here, hart, self->younger);
-  uc_thread_lend(thread_of(self), UC_PRIORITY_NORMAL);  // whatever a waiter lent
+  uc_thread_lend(thread_of(self), UC_PRIORITY_NORMAL);  // ends whatever a waiter lent
 }
 
 static struct object* reader_get(unsigned reader) {

@@ -34,11 +34,11 @@ static void scheme_setup(unsigned n) {
 static struct object* reader_get(unsigned reader) {
   _Atomic(struct object*)* hazard = &readers[reader].hazard;
   struct object *object, *again = atomic_load_explicit(current, memory_order_acquire);
-  if (UC_SABOTAGE) return again;  // not published: may be freed while in use
+  if (UC_SABOTAGE) return again;  // sabotage: not published, so it may be freed while in use
   do {
     object = again;
     atomic_store_explicit(hazard, object, memory_order_relaxed);
-    atomic_thread_fence(memory_order_seq_cst);  // published before we check that it is still there
+    atomic_thread_fence(memory_order_seq_cst);  // publish the pointer, then check the object
     again = atomic_load_explicit(current, memory_order_acquire);
   } while (again != object);
   return object;

@@ -18,7 +18,7 @@ UC_PARAM(u64, batch, 4, "objects", "retired objects that share a grace period");
 #define OFFLINE 0  // an extended quiescent state: idle, or in user mode
 
 static struct reader {
-  UC_ALIGNED _Atomic uint64_t seen;  // the last grace period's number, or OFFLINE
+  UC_ALIGNED _Atomic uint64_t seen;  // number of the last grace period seen, or OFFLINE
   uint64_t reads;                    // since then
 }* readers;
 static unsigned harts;
@@ -68,7 +68,7 @@ static bool lags(unsigned hart, uint64_t number) {
 }
 
 static void synchronize(void) {
-  if (UC_SABOTAGE) return;  // frees at once what readers may still hold
+  if (UC_SABOTAGE) return;  // sabotage: frees at once what readers may still hold
   uint64_t number = atomic_load_explicit(period_number, memory_order_relaxed) + 1;
   atomic_store(period_number, number);
   atomic_thread_fence(memory_order_seq_cst);

@@ -16,7 +16,7 @@
 enum acknowledge { ACKNOWLEDGE_COUNTER, ACKNOWLEDGE_WORDS };
 
 static struct acknowledgements {
-  UC_ALIGNED uint64_t how, harts;       // only read
+  UC_ALIGNED uint64_t how, harts;       // constant while harts run
   UC_ALIGNED _Atomic uint64_t missing;  // ACKNOWLEDGE_COUNTER: of the current round
   struct acknowledged {
     UC_ALIGNED _Atomic uint64_t round;  // ACKNOWLEDGE_WORDS: this hart's last one

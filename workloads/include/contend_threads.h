@@ -48,7 +48,7 @@ static void unlock_shared(void);
 // Volatile, so that each access is made; not atomic, because the lock is what makes them safe.
 static struct guarded {
   UC_ALIGNED volatile uint64_t writes;
-  volatile const void* writer;  // in the first line: null while nobody writes
+  volatile const void* writer;  // who writes, in the first line; null while nobody does
 }* guarded;
 
 // Writes by the threads of each hart, for the sum at the end.

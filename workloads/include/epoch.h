@@ -23,7 +23,7 @@
 struct epoch_record {
   UC_ALIGNED _Atomic uint64_t announced;  // the epoch it entered in, times two plus one; 0 outside
   uint64_t depth;
-  UC_ALIGNED struct deferred_list pending;  // retired here, oldest first
+  UC_ALIGNED struct deferred_list pending;  // objects retired here, oldest first
 };
 
 struct epoch {
@@ -44,10 +44,10 @@ static inline uint64_t epoch_now(struct epoch* epoch) {
 }
 
 static inline void epoch_announce(struct epoch* epoch, struct epoch_record* record) {
-  if (UC_SABOTAGE) return;  // not announced: objects may be freed while in use
+  if (UC_SABOTAGE) return;  // sabotage: not announced, so objects may be freed while in use
   uint64_t entered = 2 * epoch_now(epoch) + 1;
   atomic_store_explicit(&record->announced, entered, memory_order_relaxed);
-  atomic_thread_fence(memory_order_seq_cst);  // announced before any read
+  atomic_thread_fence(memory_order_seq_cst);  // announce the section before any read in it
 }
 
 static inline void epoch_enter(struct epoch* epoch, unsigned id) {

@@ -44,7 +44,7 @@ struct ipiq {
   UC_ALIGNED struct ipiq_message ring[IPIQ_SLOTS];
 };
 
-// From one hart to one other, in 2005: nothing is aligned to lines.
+// A FIFO from one hart to one other, in 2005: nothing is aligned to lines.
 struct ipiq_2005 {
   _Atomic unsigned read, done, written;  // messages ever
   void (*function[IPIQ_SLOTS_2005])(void* first, uint64_t second);
@@ -169,7 +169,7 @@ static inline uint64_t ipiq_length(struct ipiq* queue) {
 
 // Waits for room; meanwhile runs what others send here, or two full senders would wait forever.
 static inline void ipiq_await_room(struct ipiq* queue) {
-  if (UC_SABOTAGE) return;  // overwrites what has not been read
+  if (UC_SABOTAGE) return;  // sabotage: overwrites what has not been read
   while (ipiq_length(queue) >= IPIQ_SLOTS) {
     ipiq_process();
     uc_pause();
@@ -226,7 +226,7 @@ static inline void ipiq_post(unsigned target, void (*function)(void*, uint64_t),
       (struct ipiq_message){.function = function, .first = first, .second = second};
   atomic_store_explicit(&queue->written, written + 1, memory_order_release);
   atomic_thread_fence(
-      memory_order_seq_cst);  // else neither we see the target's look nor it our message
+      memory_order_seq_cst);  // else this hart misses the target's look, and it the message
   _Atomic uint64_t* senders = &inbox->senders[self / 64];
   if (!(atomic_load_explicit(senders, memory_order_relaxed) >> self % 64 & 1))
     atomic_fetch_or_explicit(senders, 1ul << self % 64, memory_order_release);

@@ -96,7 +96,7 @@ static inline struct litmus_round litmus_round(unsigned test, uint64_t number, u
   uint64_t stream = litmus_chance(seed, ((uint64_t)test << 32) + number + 1);
   uint64_t lines = litmus_chance(stream, 2);
   unsigned one = lines % LITMUS_LINES, step = 1 + (lines >> 32) % (LITMUS_LINES - 1);
-  unsigned other = 1 + (lines >> 48) % (LITMUS_LINES - 2);  // and no two of the three the same
+  unsigned other = 1 + (lines >> 48) % (LITMUS_LINES - 2);  // so that the three lines differ
   other += other >= step;
   struct litmus_round round = {.test = &litmus_tests[test],
                                .stream = stream,
@@ -177,7 +177,7 @@ void uc_main(unsigned id, unsigned n) {
       if (id == 0) litmus_prepare(&round);
       uc_barrier();
       litmus_warm(&round, id, n);
-      uc_barrier();  // its last to arrive is not known, but this hart's way out of it is short
+      uc_barrier();  // the last to arrive is not known, but hart 0 leaves soon after
       if (id == 0)
         atomic_store_explicit(&litmus_start->time, uc_now() + 2000, memory_order_relaxed);
       uc_barrier();

@@ -10,7 +10,7 @@ enum lockmgr_request { LK_SHARED, LK_EXCLUSIVE, LK_UPGRADE, LK_DOWNGRADE, LK_REL
 
 struct lockmgr {
   struct shared_lock lock;
-  unsigned depth;  // times the exclusive holder has locked again; only it looks
+  unsigned depth;  // times that the exclusive holder has locked again; only it reads this
 };
 
 #define LK_POLICY ((struct shared_policy){.spins = false, .lends = false, .writers_first = false})
@@ -31,7 +31,7 @@ static inline bool lockmgr_upgrade(struct lockmgr* lk) {
   return false;
 }
 
-// Becomes one reader; the shared waiters come in, too.
+// Becomes one reader and lets the shared waiters in, too.
 static inline void lockmgr_downgrade(struct lockmgr* lk) {
   const void* channel = shared_channel(&lk->lock, SHARED_READ_WAITERS);
   uc_sleepq_lock(channel);
@@ -51,7 +51,7 @@ static inline void lockmgr_release(struct lockmgr* lk) {
     shared_write_unlock(&lk->lock, LK_POLICY);
 }
 
-// False only for an upgrade that was not atomic.
+// Returns false only for an upgrade that was not atomic.
 static inline bool lockmgr(struct lockmgr* lk, enum lockmgr_request request) {
   switch (request) {
     case LK_SHARED:

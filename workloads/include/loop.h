@@ -66,7 +66,7 @@ static inline struct loop loop_measured(uint64_t count, uint64_t batch) {
   return duration ? loop_timed(duration, batch) : (struct loop){.left = count};
 }
 
-// The same, after the warm-up.
+// Makes the same loop, to begin after the warm-up.
 static inline struct loop loop_of(uint64_t count, uint64_t batch) {
   if (!loop_warmup) return loop_measured(count, batch);
   struct loop loop = loop_timed(loop_warmup, 1);
@@ -77,7 +77,7 @@ static inline struct loop loop_of(uint64_t count, uint64_t batch) {
   return loop;
 }
 
-// The loop alone, for threads of which a hart runs several.
+// Makes the loop alone, for threads of which a hart runs several.
 static inline struct loop loop_plan(void) { return loop_measured(ops, unclocked); }
 
 // The halves of loop_begin, for harts that do something in between, or do no operations.
@@ -154,7 +154,7 @@ static inline bool loop_more(struct loop* loop) {
   return true;
 }
 
-// A loop that has cooled down has closed the region of interest already.
+// Ends the loop; one that has cooled down has closed the region of interest already.
 static inline void loop_end(void) {
   if (!uc_self()->end_ns) uc_roi(false);
 }

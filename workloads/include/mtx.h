@@ -104,7 +104,7 @@ static inline bool mtx_sleep(struct mtx* mtx, uintptr_t seen) {
   return mutex == MUTEX_HANDOFF;
 }
 
-// The lock comes to this thread while others may sleep for it.
+// Takes the lock that was handed to this thread while others may sleep for it.
 static inline void mtx_accept(struct mtx* mtx, struct uc_thread* self) {
   uc_sleepq_lock(mtx);
   uintptr_t flag = mtx_word(mtx) & MTX_CONTESTED;

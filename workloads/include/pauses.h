@@ -10,7 +10,7 @@
 
 #define PAUSES_SAMPLE 256
 
-static _Atomic uint64_t pauses_sampled;  // ns that so many took; 0: not known yet
+static _Atomic uint64_t pauses_sampled;  // time of PAUSES_SAMPLE pauses, ns; 0: not known yet
 
 static inline uint64_t pauses_sample(void) {
   uint64_t before = uc_now();

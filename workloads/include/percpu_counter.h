@@ -24,7 +24,7 @@ struct percpu_counter {
   _Atomic int64_t total;  // sum of the parts folded so far
   uint64_t distance;
   unsigned parts;
-  UC_ALIGNED struct queue_node* waiting;  // one of each part's owner
+  UC_ALIGNED struct queue_node* waiting;  // a queue node for each part's owner
   UC_ALIGNED _Atomic int64_t first;       // part 0; the others follow
 };
 

@@ -27,7 +27,7 @@ struct counted {
   bool queued, dirty;  // on a review queue; changed since
   int64_t references;  // those flushed so far
   struct counted* next;
-  uint64_t review_epoch;  // when to look again
+  uint64_t review_epoch;  // epoch in which to look at the object again
 };
 
 static void refcache_release(struct counted* counted);

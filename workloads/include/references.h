@@ -21,10 +21,10 @@ UC_PARAM(duration, think, 0, "ns", "time after each put");
 UC_PARAM(u64, object_node, 0, "node", "memory node of the object");
 UC_TABLE(release, "ns", "from the last put to the release of the object");
 
-static void count_setup(unsigned n);  // with one reference for each hart
+static void count_setup(unsigned n);  // gives the object one reference for each hart
 static void count_get(unsigned id);   // by a hart that owns one
 static void count_put(unsigned id);
-static void count_tend(unsigned id);   // between two operations: what a timer would do
+static void count_tend(unsigned id);   // called between two operations: does what a timer would do
 static bool count_drain(unsigned id);  // all references are put; true when there is no more to do
 static bool count_is_zero(void);
 
@@ -78,7 +78,7 @@ void uc_setup(unsigned n) {
 
 static void operation(unsigned id) {
   uc_start();
-  if (!UC_SABOTAGE) count_get(id);  // else used and put without having been got
+  if (!UC_SABOTAGE) count_get(id);  // sabotage: used and put without having been got
   uc_delay(hold);
   uc_check(alive(), "the object was released while in use");
   if (UC_WITNESS) witness_use(id);

@@ -23,17 +23,17 @@
 struct rmlock;
 
 struct rm_tracker {
-  struct rm_tracker *next, *previous;  // in the hart's list
+  struct rm_tracker *next, *previous;  // neighbours in the hart's list
   struct rmlock* lock;
   struct uc_thread* reader;
-  struct rm_tracker* next_active;  // in the lock's list
+  struct rm_tracker* next_active;  // next in the lock's list
   _Atomic unsigned state;          // leaves RM_PRIVATE by the handler on its hart only
 };
 enum rm_state { RM_PRIVATE, RM_ACTIVE, RM_AWAITED };  // AWAITED: a writer sleeps for its end
 
 struct rmlock {
   UC_ALIGNED struct mtx mutex;
-  struct rm_tracker* active;  // under the lock of this rmlock's chain
+  struct rm_tracker* active;  // active readers, guarded by the lock of this rmlock's chain
   struct turnstile turnstile;
   uint64_t read_harts[RM_WORDS];  // harts that the writer interrupts
   UC_ALIGNED _Atomic uint64_t write_harts[RM_WORDS];
@@ -68,7 +68,7 @@ static inline void rm_init(struct rmlock* rm, unsigned n) {
     for (unsigned hart = 0; hart < n; hart++)
       rm_lists[hart].head.next = rm_lists[hart].head.previous = &rm_lists[hart].head;
   }
-  // No hart has asked the mutex yet.
+  // Sets all harts, because none has asked the mutex yet.
   for (unsigned word = 0; word < RM_WORDS; word++) rm_set_bits(rm, word, UINT64_MAX);
 }
 

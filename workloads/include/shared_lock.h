@@ -205,7 +205,7 @@ static inline void shared_write_lock(struct shared_lock* lock, struct shared_pol
 
 static __attribute__((noinline)) void shared_write_unlock_contested(struct shared_lock* lock,
                                                                     struct shared_policy policy) {
-  while (!shared_wake(lock, policy, shared_word(lock))) continue;  // one more began to wait
+  while (!shared_wake(lock, policy, shared_word(lock))) continue;  // fails for a new waiter
 }
 
 static inline void shared_write_unlock(struct shared_lock* lock, struct shared_policy policy) {

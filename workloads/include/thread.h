@@ -47,26 +47,26 @@ struct uc_thread {
   void (*body)(void* argument);
   void* argument;
   const struct uc_cpuset* cpuset;
-  struct uc_thread* next;  // in a run queue or a sleep queue
+  struct uc_thread* next;  // next thread in a run queue or a sleep queue
   const void* channel;     // what it sleeps on
   // Fields that others read while it runs, apart from those it writes when it does not.
-  UC_ALIGNED _Atomic unsigned running;  // on a hart at this moment: adaptive locks ask this
+  UC_ALIGNED _Atomic unsigned running;  // runs on a hart at this moment: adaptive locks ask this
   _Atomic unsigned priority;            // as it counts now, perhaps lent
   unsigned hart;                        // where it runs, or ran last
-  // Priority lending (turnstile.h).
+  // State of priority lending (turnstile.h).
   unsigned own_priority;
-  struct turnstile *blocked, *contested;  // the lock it waits for; a list of locks it holds
+  struct turnstile *blocked, *contested;  // lock that it waits for; list of locks that it holds
 };
 
-// Before any other call; a second one changes nothing. Workloads say uc_sched_setup (scheduler.h).
+// Called before any other; a second call changes nothing. Workloads: uc_sched_setup (scheduler.h).
 void uc_sched_start(unsigned n, uint64_t switch_cost, bool poll);
 
-// A new thread, ready to run where `cpuset` allows. Its stack is as large as a hart's.
+// Makes a thread, ready to run where `cpuset` allows. Its stack is as large as a hart's.
 struct uc_thread* uc_thread_create(void (*body)(void*), void* argument,
                                    const struct uc_cpuset* cpuset);
 struct uc_thread* uc_thread_self(void);
 
-// The set of one hart; the same each time. After uc_sched_setup.
+// Returns the set of one hart, the same each time. Called after uc_sched_setup.
 const struct uc_cpuset* uc_cpuset_one(unsigned hart);
 
 // Lets the other ready threads of this hart run that are no less urgent.
@@ -105,7 +105,7 @@ static inline void uc_thread_prioritize(struct uc_thread* thread, unsigned prior
 
 void uc_sleepq_lock(const void* channel);
 void uc_sleepq_release(const void* channel);
-void uc_sleepq_wait(const void* channel);  // with the lock; returns without it
+void uc_sleepq_wait(const void* channel);  // called with the lock; returns without it
 
 // With the lock, before and after: wake the most urgent sleeper (the longest asleep among equals),
 // or all. They return how many.

@@ -19,7 +19,7 @@ static inline void ticket_release(struct ticket_lock* lock) {
   atomic_store_explicit(&lock->served, ticket + 1, memory_order_release);
 }
 
-// For the holder: does anybody wait?
+// Tells the holder whether anybody waits.
 static inline bool ticket_contended(struct ticket_lock* lock) {
   uint32_t next = atomic_load_explicit(&lock->next, memory_order_relaxed);
   return next != atomic_load_explicit(&lock->served, memory_order_relaxed) + 1;

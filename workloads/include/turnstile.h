@@ -66,7 +66,7 @@ static inline void turnstile_wait(struct turnstile* turnstile, const void* chann
   spin_unlock(turnstile_lending);
 }
 
-// This thread got the lock although others wait for it: they lend to it from now on.
+// Makes this thread the owner although others wait: they lend to it from now on.
 static inline void turnstile_claim(struct turnstile* turnstile) {
   struct uc_thread* self = uc_thread_self();
   spin_lock(turnstile_lending);

@@ -33,10 +33,10 @@ void uc_finish(unsigned n);
 
 // ---- A program's description of itself ----------------------------------------------------------
 
-// One sentence for the list of workloads.
+// States a sentence for the list of workloads.
 #define UC_WORKLOAD(summary) static const char uc_summary[] UC_SECTION("summary") = summary
 
-// The kinds of operations it has, if there are several: "first|second|...".
+// Names the kinds of operations, if there are several: "first|second|...".
 #define UC_KINDS(words) \
   static const char uc_kinds[] __attribute__((section(".uc.kinds"), used)) = words
 
@@ -88,10 +88,10 @@ extern struct uc_record_block {
   UC_ALIGNED struct uc_record record;
 } uc_record[UC_MAX_HARTS];
 
-// This hart's number. A thread that slept (thread.h) may have moved to another hart.
+// Returns this hart's number. A thread that slept (thread.h) may have moved to another hart.
 UC_MACHINE unsigned uc_id(void);
 
-// Nanoseconds on a clock common to all harts.
+// Returns nanoseconds on a clock common to all harts.
 uint64_t uc_now(void);
 
 // Lets `ns` nanoseconds pass; interrupts are served meanwhile.
@@ -105,7 +105,7 @@ UC_MACHINE void uc_work(int64_t n);
 void* uc_alloc(size_t size, unsigned node);
 unsigned uc_nodes(void);
 
-// The memory node nearest to a hart; 0 where the engine cannot tell.
+// Returns the memory node nearest to a hart; 0 where the engine cannot tell.
 static inline unsigned uc_node_of(unsigned hart) { return (unsigned)uc_record[hart].record.node; }
 
 // ---- Waiting and waking -------------------------------------------------------------------------
@@ -147,13 +147,13 @@ static inline void uc_start(void) { UC_MARK(UC_MARK_START, 0); }
 // `uncore conflicts` tells which kinds conflict. Without it every operation is of the first kind.
 static inline void uc_kind(uint64_t kind) { UC_MARK(UC_MARK_KIND, kind); }
 
-// An operation is done.
+// Ends an operation, and counts it.
 static inline void uc_op(void) {
   uc_self()->ops++;
   UC_MARK(UC_MARK_OP, 0);
 }
 
-// A batch of operations is done: for loops too tight to count in.
+// Ends a batch of operations: for loops too tight to count in.
 static inline void uc_ops(uint64_t batch) {
   uc_self()->ops += batch;
   UC_MARK(UC_MARK_OP, batch);
@@ -165,7 +165,7 @@ void uc_roi(bool on);
 // Begins a warm-up, not measured, which ends when this hart opens the region of interest.
 static inline void uc_warm_up(void) { UC_MARK(UC_MARK_WARM_UP, 0); }
 
-// Sum of operations over harts 0 to n-1, those of the warm-up too: for uc_finish.
+// Returns the operations of harts 0 to n-1, those of the warm-up too: for uc_finish.
 uint64_t uc_total_ops(unsigned n);
 
 #define UC_TEXT_(x) #x

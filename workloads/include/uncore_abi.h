@@ -116,7 +116,7 @@ struct uc_param {
   const char* type;  // i64, u64, bool, duration (ns) or choice
   const char* unit;  // for a choice, its words in order: "all|one"
   const char* help;
-  uint64_t* value;  // the ELF holds the default there
+  uint64_t* value;  // place of the value; the ELF holds the default there
 };
 
 // One per UC_TABLE, in section .uc.tables: a matrix of rows x cols numbers, filled by the program.

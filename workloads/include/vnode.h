@@ -161,7 +161,7 @@ static inline void leaf_move(struct leaf* leaf, bool active) {
   mtx_unlock(&vnode_lists->lock);
 }
 
-// A file gets its first holder, or loses its last one.
+// Changes lists where a file gets its first holder, or loses its last one.
 static inline void leaf_change(struct leaf* leaf, bool active) {
   mtx_lock(&leaf->interlock);
   leaf_move(leaf, active);

@@ -24,7 +24,7 @@ UC_TABLE(waited, "ns", "mean time from sending to running, one column per receiv
 static struct hart {
   UC_ALIGNED uint64_t received, waited;  // messages, and the time they took
   UC_ALIGNED uint64_t sent, next_tick;
-  UC_ALIGNED _Atomic uint64_t told;  // number its sender sent in all, plus one; 0: not done
+  UC_ALIGNED _Atomic uint64_t told;  // number that the sender has sent, plus one; 0: not done
 }* harts;
 
 void uc_setup(unsigned n) {

@@ -38,14 +38,14 @@ static struct mapping {
   struct page pages[2];
 }* mappings;
 
-static struct page** tlbs;  // each hart's, by virtual page; null: not there
+static struct page** tlbs;  // each hart's TLB, by virtual page; null: not there
 static uint64_t tlb_size, active, mapped;
 
 static struct request {
   UC_ALIGNED struct spinlock lock;
   UC_ALIGNED _Atomic uint64_t number;
   uint64_t virtual_page;
-  UC_ALIGNED _Atomic uint64_t initiators;  // number of those not done yet
+  UC_ALIGNED _Atomic uint64_t initiators;  // number of initiators not done yet
 }* request;
 
 static struct page** tlb(unsigned hart) { return tlbs + hart * tlb_size; }
@@ -100,7 +100,7 @@ static void use_pages(unsigned id) {
 // ---- Initiators ---------------------------------------------------------------------------------
 
 static void shootdown(unsigned id, uint64_t virtual_page) {
-  spin_lock(&request->lock);  // with interrupts on, for the owner may be waiting for us
+  spin_lock(&request->lock);  // interrupts stay on, because the owner may be waiting for this hart
   uint64_t number = request->number + 1;
   request->virtual_page = virtual_page;
   acknowledge_expect(active - 1);

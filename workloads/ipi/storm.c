@@ -28,7 +28,7 @@ struct call {
 static struct hart {
   UC_ALIGNED _Atomic(struct call*) queue;  // calls by others to this hart: at most one
   UC_ALIGNED uint64_t served;
-  struct call call;  // this hart's to another
+  struct call call;  // the call from this hart to another
 }** harts;           // each in its hart's memory
 
 // Fields of an interrupt that Linux reads and writes each time it is taken (kernel/irq,
@@ -38,11 +38,11 @@ static struct descriptor {
   UC_ALIGNED void (*_Atomic action)(struct hart*);
   _Atomic uint64_t count;
   void (*_Atomic end)(struct hart*);
-}** descriptors;  // one in each node, of which the first may do for all
+}** descriptors;  // a descriptor in each node; the first may serve all
 
 static void serve(struct hart* self) {
   struct call* call = atomic_exchange_explicit(&self->queue, NULL, memory_order_acquire);
-  if (!call) return;  // an interrupt too many
+  if (!call) return;  // an interrupt without a call
   self->served++;
   atomic_store_explicit(&call->pending, false, memory_order_release);
 }

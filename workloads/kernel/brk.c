@@ -58,7 +58,7 @@ static struct process {
     struct sx sx;
     struct rwsem rwsem;
   } lock;
-  UC_ALIGNED int64_t pages;  // with the map's lock
+  UC_ALIGNED int64_t pages;  // changes with the map's lock held
   uint64_t locked, changes;
   struct map_line {
     UC_ALIGNED uint64_t changes;
@@ -99,7 +99,7 @@ void uc_setup(unsigned n) {
 
 // ---- A range with an entry of its own, or merged with what is before it -------------------------
 
-// FreeBSD's; Linux's entries refer to no credential, and their merging has not been looked at.
+// Entries of FreeBSD's kind; Linux's refer to no credential, and how they merge was not examined.
 static bool has_entry(void) { return accounting != PERCPU && tasks == PROCESSES; }
 static bool merges(void) { return accounting != PERCPU && tasks == THREADS; }
 

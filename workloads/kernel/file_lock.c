@@ -56,7 +56,7 @@ UC_PARAM(u64, table_work, 50, "instructions",
 
 struct chain {
   struct sx lock;
-  uint32_t owners;   // number that have a record
+  uint32_t owners;   // number of owners that have a record
   uint32_t changes;  // of that number, because errors in it may cancel
 };
 static char* table;

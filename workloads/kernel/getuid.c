@@ -28,9 +28,9 @@ static struct process {
 }* processes;
 
 static struct thread {
-  UC_ALIGNED struct credential* credential;  // the one it knows
+  UC_ALIGNED struct credential* credential;  // credential that the task knows
   uint64_t calls;
-  uint64_t seen;  // the user of its last call
+  uint64_t seen;  // user at the task's last call
 }* threads;
 
 static struct credential* credential_make(uint64_t user) {

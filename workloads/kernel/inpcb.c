@@ -95,7 +95,7 @@ static void guard_exit(unsigned id) {
 
 static bool matches(struct block* block, uint64_t key) {
   bool found = atomic_load_explicit(&block->key, memory_order_relaxed) == key;
-  uc_work(UC_SABOTAGE ? 1000 : (int64_t)compare_work);  // without guard: a wide open window
+  uc_work(UC_SABOTAGE ? 1000 : (int64_t)compare_work);  // sabotage: a wide window without a guard
   uc_check(state(block) != FREED, "a freed block stood in a chain");
   return found;
 }

@@ -68,7 +68,7 @@ static struct table {
 }* tables;
 static struct queue_node* waiting;
 
-// A task's open files; who they are is all that counts here.
+// A task's open files; their identity is all that matters here.
 static struct file {
   UC_ALIGNED uint64_t descriptor;
 }* opened;
@@ -227,13 +227,13 @@ static void open_walking(struct table* table, struct file* file, unsigned id) {
   credential_hold();
   label_count(1);
   uc_work((int64_t)work / 2);
-  for (unsigned i = 0; i < 3; i++) credential_look();  // at root, at /tmp, at the file
+  for (unsigned i = 0; i < 3; i++) credential_look();  // at the root, at /tmp, at the file
   label_count(1);
   label_count(-1);
   descriptor_install(table, file, descriptor);
 }
 
-// The credential is given back later, by RCU, and as often.
+// Closes; RCU gives the credential back later, once for each close.
 static void close_walking(struct table* table, struct file* file, unsigned id) {
   uc_work((int64_t)work / 2);
   descriptor_give_back(table, file, id);

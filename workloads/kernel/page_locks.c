@@ -84,7 +84,7 @@ void uc_setup(unsigned n) {
 void uc_main(unsigned id, unsigned n) {
   (void)n;
   uint64_t turn = 0;
-  for (; turn < pages; turn++) page_use(page_of(id, turn));  // so that its lines are there
+  for (; turn < pages; turn++) page_use(page_of(id, turn));  // fetches the lines
   for (struct loop loop = loop_begin(); loop_more(&loop); turn++) {
     uc_start();
     page_use(page_of(id, turn % pages));

@@ -27,7 +27,7 @@ UC_PARAM(u64, work, 2200, "instructions", "entry, exit and private work of one r
 UC_PARAM(u64, lock_work, 100, "instructions", "serial=lock: of them in addition, under the lock");
 
 #define LINE_BYTES 64
-#define BLOCKS 2  // in a file; reading wraps around
+#define BLOCKS 2  // blocks of a file; reading wraps around
 
 // A line of data; its first word says where it is in which file, and stands for all of it.
 struct data {

@@ -33,7 +33,7 @@ UC_PARAM(u64, work, 300, "instructions", "entry, exit and private work of a call
 
 static struct process {
   UC_ALIGNED struct mtx lock;
-  uint64_t pending;          // beside the lock, as p_sigqueue is beside p_mtx
+  uint64_t pending;          // pending, on a line with the lock, as p_sigqueue is with p_mtx
   uint64_t counts[SIGNALS];  // signals of each kind, sent and not taken
 }* processes;
 

@@ -35,7 +35,7 @@ UC_PARAM(u64, work, 500, "instructions", "entry, exit and private work of a call
 
 static struct inode {
   UC_ALIGNED struct spinlock lock;
-  _Atomic uint64_t size, changed_ns;  // beside the lock, like the number of links
+  _Atomic uint64_t size, changed_ns;  // on a line with the lock, like the number of links
   int64_t links;
   UC_ALIGNED uint64_t owner, mode;
 }* inode;

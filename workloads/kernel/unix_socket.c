@@ -66,7 +66,7 @@ static void put(struct socket* socket, uint64_t word) {
   spin_unlock(&socket->lock);
 }
 
-// Nothing to read is 0.
+// Takes a word from the buffer; 0 if there is nothing to read.
 static uint64_t take(struct socket* socket) {
   spin_lock(&socket->lock);
   bool empty = socket->tail == socket->head;

@@ -40,7 +40,7 @@ struct vnode {
   UC_ALIGNED struct spinlock lock;
   uint64_t references;
   enum state state;
-  bool used;  // since the cleaner looked last
+  bool used;  // set by use, cleared when the cleaner looks
 };
 
 static struct lists {

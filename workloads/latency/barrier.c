@@ -16,7 +16,7 @@ UC_PARAM(u64, barrier_node, 0, "node", "memory node of the barrier");
 
 static struct {
   UC_ALIGNED _Atomic uint64_t missing;  // harts that have not arrived
-  _Atomic uint64_t over;                // rounds
+  _Atomic uint64_t over;                // rounds that have ended
 }* barrier;
 
 void uc_setup(unsigned n) {

@@ -51,7 +51,7 @@ static void await(_Atomic uint64_t* index, uint64_t* seen, uint64_t stuck) {
 
 static void put(struct ring* ring, uint32_t item) {
   uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed), next = after(head);
-  if (UC_SABOTAGE) uc_delay(50);  // and the reader does not wait
+  if (UC_SABOTAGE) uc_delay(50);  // sabotage: the item comes late, and the reader does not wait
   await(&ring->tail, &ring->tail_seen, next);
   ring->slot[head] = item;
   atomic_store_explicit(&ring->head, next, memory_order_release);

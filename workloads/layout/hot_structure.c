@@ -29,7 +29,7 @@ static struct structure {
   _Atomic uint64_t words[FIELDS * LINE_WORDS];  // the first line has room for all six
 }* structure;
 
-static struct mcs_node* nodes;            // one per hart
+static struct mcs_node* nodes;            // a node per hart
 static _Atomic uint64_t* fields[FIELDS];  // atomic, though a lock guards them, for guard=atomic
 
 void uc_setup(unsigned n) {

@@ -37,7 +37,7 @@ static void walk(struct thread* self) {
   for (uint64_t k = 0; k < lines; k++) self->set[k].word++;
 }
 
-// False if the partner does no more rounds.
+// Waits for the partner. Returns false if it does no more rounds.
 static bool await(struct thread* partner, _Atomic uint64_t* rounds, uint64_t goal) {
   while (!UC_SABOTAGE && atomic_load_explicit(rounds, memory_order_acquire) < goal) {
     if (atomic_load_explicit(&partner->over, memory_order_acquire)) return false;
@@ -78,7 +78,7 @@ void uc_setup(unsigned n) {
 void uc_main(unsigned id, unsigned n) {
   struct thread* self = &threads[id];
   struct thread* partner = &threads[(id ^ 1) < n ? id ^ 1 : id];
-  do_round(self, partner);  // so that what fits is there
+  do_round(self, partner);  // fetches what fits into the cache before the measurement
   for (struct loop loop = loop_begin(); loop_more(&loop);) {
     uc_start();
     do_round(self, partner);

@@ -22,7 +22,7 @@ UC_PARAM(u64, update, 0, "traversals", "hart 0 writes an element after so many; 
 UC_PARAM(u64, elements_node, 0, "node", "memory node of the elements");
 
 struct element {
-  _Atomic(struct element*) next;  // in the array too: the element's size is the same
+  _Atomic(struct element*) next;  // unused in an array, but keeps the elements' size equal
   _Atomic uint64_t value;
 };
 

@@ -33,7 +33,7 @@ static void lock_acquire(struct lock* lock, unsigned id) {
   uint64_t drawn = atomic_fetch_add_explicit(&lock->next, 1, memory_order_relaxed);
   struct place* place = &places[drawn % circle];
   while (!atomic_load_explicit(&place->called, memory_order_acquire)) uc_pause();
-  atomic_store_explicit(&place->called, 0, memory_order_relaxed);  // for the next time round
+  atomic_store_explicit(&place->called, 0, memory_order_relaxed);  // for the place's next use
   lock->held = drawn;
 }
 

@@ -24,7 +24,7 @@ struct lock {
 
 static struct queue_node* nodes;  // one per hart
 
-enum { GRANTED = 1 };  // with no second queue; else the address of its last node
+enum { GRANTED = 1 };  // granted with no second queue; else the address of its last node
 
 static struct {
   UC_ALIGNED uint64_t handoffs;  // inside the node; only the head of the queue touches it
@@ -60,7 +60,7 @@ static bool queue_close(union queued_lock* of, struct queue_node* self, uint32_t
   struct queue_node* aside = last_aside(self);
   if (!aside) return queue_swap_word(of, &word, QUEUED_TAKEN, memory_order_relaxed);
   struct queue_node* first = following(aside);
-  link_to(aside, NULL);  // before others can queue behind it
+  link_to(aside, NULL);  // links before others can queue behind the node
   uint32_t tail = (uint32_t)(aside - nodes + 1) << QUEUED_TAIL_SHIFT;
   if (queue_swap_word(of, &word, tail | QUEUED_TAKEN, memory_order_release)) {
     stay->handoffs = 0;

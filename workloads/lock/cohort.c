@@ -23,7 +23,7 @@ struct lock {  // the global one
 
 static struct local {
   UC_ALIGNED struct ticket_lock ticket;
-  // Only the owner of `ticket` touches these.
+  // State that only the owner of `ticket` touches.
   bool owns_global;   // the global lock came with the local one
   uint64_t handoffs;  // since the cohort took the global lock
 }* locals;

@@ -25,7 +25,7 @@ static struct tracker {
   UC_ALIGNED struct rm_tracker rm;
   struct uc_thread* holder;
 }* trackers;
-static unsigned count;  // for each hart; read-only
+static unsigned count;  // number of trackers of each hart; read-only
 
 static void lock_setup(unsigned n) {
   lock = uc_alloc(sizeof *lock, (unsigned)lock_node);

@@ -27,7 +27,7 @@ UC_PARAM(u64, others, 0, "objects", "further objects that each hart gets and put
 static struct counted* shared_object;
 
 static struct hart {
-  UC_ALIGNED struct counted* others;  // its further objects
+  UC_ALIGNED struct counted* others;  // further objects of this hart
   uint64_t turn;                      // which of them is next
   uint64_t drain_until;               // the epoch in which everything must have been reviewed
 }* harts;

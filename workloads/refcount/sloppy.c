@@ -14,7 +14,7 @@ UC_WORKLOAD("Sloppy reference count: spare references kept by each hart");
 UC_PARAM(u64, spares, 8, "references", "most spares a hart keeps");
 
 static struct {
-  UC_ALIGNED _Atomic uint64_t references;  // in use, and spare
+  UC_ALIGNED _Atomic uint64_t references;  // references in use, and spare ones
 }* central;
 
 static struct hart {

@@ -42,7 +42,7 @@ static bool change(_Atomic uint64_t* word, uint64_t from, uint64_t to) {
 
 // ---- The root -----------------------------------------------------------------------------------
 
-// Before an arrival that has made the root nonzero returns, the indicator says so, for its version.
+// Sets the indicator for its version, before the arrival that made the root nonzero returns.
 static void indicate_nonzero(uint64_t version) {
   uint64_t seen;
   do {
@@ -51,7 +51,7 @@ static void indicate_nonzero(uint64_t version) {
   } while (!change(&indicator->word, seen, pack(1, version)));
 }
 
-// Only for the root's present version: a later arrival has set the indicator anew.
+// Clears the indicator, unless a later arrival has set it anew for another version of the root.
 static void indicate_zero(uint64_t version) {
   uint64_t seen = read_word(&indicator->word);
   if (seen != pack(1, version) || version_of(read_word(&nodes[0].word)) != version) return;

@@ -18,7 +18,7 @@ struct runq {
   _Atomic unsigned load;  // threads on this hart, ready and running: read by others who place one
   struct uc_threads ready;
   UC_ALIGNED struct uc_thread* current;
-  struct uc_spin* held;  // to be unlocked by whoever runs next
+  struct uc_spin* held;  // lock to be released by whoever runs next
   struct uc_thread* idler;
   const struct uc_cpuset* home;  // this hart alone
 };
@@ -33,7 +33,7 @@ static struct settings {
 }* settings;
 
 static struct live {
-  UC_ALIGNED _Atomic uint64_t threads;  // created and not ended
+  UC_ALIGNED _Atomic uint64_t threads;  // threads created and not ended
 }* live;
 
 struct uc_thread* uc_threads_take(struct uc_threads* queue, const void* channel) {
@@ -173,7 +173,7 @@ void uc_thread_migrate(const struct uc_cpuset* cpuset) {
   struct uc_thread *self = from->current, *next = leave(from);
   self->cpuset = cpuset;
   struct runq* to = enqueue(self, WAKE_REACH);
-  if (must_wake(to, self->hart)) uc_ipi(self->hart);  // it will wait for the lock
+  if (must_wake(to, self->hart)) uc_ipi(self->hart);  // the woken hart waits for the lock
   switch_to(from, next, &to->lock);
   uc_interrupts_restore(interrupts);
 }

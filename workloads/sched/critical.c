@@ -131,7 +131,7 @@ void uc_main(unsigned id, unsigned n) {
   uint64_t spent_ns = 0, batches = 0;
   uc_on_ipi(on_ipi);
   uc_barrier();
-  do_batch(self);  // so that its lines are there
+  do_batch(self);  // fetches the lines before the measurement
   for (struct loop loop = loop_begin(); loop_more(&loop); batches++) {
     uc_start();
     uint64_t begin_ns = uc_now();

@@ -96,7 +96,7 @@ static void on_card(void) {
   if (taken == filled) return;
   ring->entered += begin - ring->signalled_at;
   uc_delay(look);
-  // All of them, for interrupts merge.
+  // Takes all frames, because interrupts merge.
   for (; taken < filled; taken = UC_SABOTAGE ? filled : taken + 1)
     take_frame(taken, ipiq_crossbar->harts > 1);
   ring->handled += uc_now() - begin;

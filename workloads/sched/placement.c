@@ -49,7 +49,7 @@ static bool may_go(struct pair* pair, uint64_t side) {
   return has_turn(pair, side) || atomic_load_explicit(&pair->over, memory_order_acquire);
 }
 
-// False if it never comes again.
+// Waits for a turn. Returns false if it never comes again.
 static bool await_turn(struct pair* pair, uint64_t side) {
   while (!may_go(pair, side)) {
     uc_sleepq_lock(pair);

@@ -37,11 +37,11 @@ enum { FREED, ALLOCATED };
 
 #define ZONE_MARK 0x736c6162
 #define FREED_WORD 0xdeadc0dedeadc0de
-#define DATA_WORDS 5  // to the end of the line
+#define DATA_WORDS 5  // words that fill the line
 #define MOST_OBJECTS 1024
 
 struct object {
-  UC_ALIGNED struct object* next;  // in the zone, or in a batch
+  UC_ALIGNED struct object* next;  // next object in the zone, or in a batch
   unsigned owner;
   uint64_t state;
   volatile uint64_t data[DATA_WORDS];

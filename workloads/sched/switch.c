@@ -16,7 +16,7 @@ UC_PARAM(u64, footprint, 4, "lines", "that a thread uses between two yields");
 
 static struct hart {
   UC_ALIGNED uint64_t turn;  // runs so far
-  bool over;                 // says the first thread, so that all do the same number
+  bool over;                 // set by the first thread, so that all do the same number
 }* harts;
 
 static struct line {

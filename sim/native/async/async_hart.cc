@@ -39,7 +39,7 @@ void AsyncHart::run_at(Time when) {
 }
 
 void AsyncHart::woken() {
-  if (wake_at_ != simulator_.now()) return;  // it went on earlier, for an interrupt
+  if (wake_at_ != simulator_.now()) return;  // an interrupt woke the hart earlier
   wake_at_.reset();
   if (!hart_.suspended() || perform()) run();
 }

@@ -45,7 +45,7 @@ class AsyncPort : public IssuingPort<AsyncPort> {
   void trapped(uint64_t cause, bool interrupt);
   void returned();
 
-  // Its devices (guest/registers.hh).
+  // Devices' registers of this hart (guest/registers.hh).
   std::optional<Register> register_of(uint64_t address) const { return registers_.at(address); }
   void say(char letter) { console.say(spec_.id, {&letter, 1}); }
   bool at_hand(Register r) const { return registers_.owns(r); }

@@ -50,7 +50,7 @@ const char* word(Task::State state) {
 
 // Returns the addresses to which the calls of a thread return, the innermost first.
 std::vector<uint64_t> callers(Engine& engine, Unwinding& unwinding, const Registers& registers) {
-  constexpr std::size_t kMost = 64;
+  constexpr std::size_t kMaxCallers = 64;
   const auto read = [&](uint64_t address, uint64_t& word) {
     if (address % sizeof word || !engine.os->memory.present(address, sizeof word)) return false;
     word = engine.functional.doubleword(address);
@@ -58,12 +58,13 @@ std::vector<uint64_t> callers(Engine& engine, Unwinding& unwinding, const Regist
   };
   const auto& x = registers.x;
   std::vector<uint64_t> found;
-  unwinding.walk({.pc = registers.pc, .ra = x[1], .sp = x[2], .fp = x[8]}, read,
-                 [&](uint64_t address) { return found.push_back(address), found.size() < kMost; });
+  unwinding.walk(
+      {.pc = registers.pc, .ra = x[1], .sp = x[2], .fp = x[8]}, read,
+      [&](uint64_t address) { return found.push_back(address), found.size() < kMaxCallers; });
   return found;
 }
 
-// The program's threads, if it runs on Linux; else an empty list.
+// Returns the program's threads, if it runs on Linux; else an empty list.
 nb::list tasks(Engine& engine) {
   nb::list all;
   if (!engine.os) return all;
@@ -126,7 +127,8 @@ nb::dict pace(const Engine& engine) {
   return d;
 }
 
-// The host's work for the run, besides events. Part of it depends on how far cores run ahead.
+// Returns the host's work for the run, besides events. Part of it depends on how far cores run
+// ahead.
 nb::dict work(const Engine& engine) {
   nb::dict d;
   d["runs"] = engine.counters.runs;

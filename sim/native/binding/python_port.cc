@@ -111,7 +111,7 @@ class PythonPort {
     return {Foreseen::What::value, nb::cast<uint64_t>(reply)};
   }
 
-  bool weak = false;  // its hart is weakly ordered
+  bool weak = false;  // the hart is weakly ordered
 
  private:
   static Answer answer(const nb::object& reply, uint64_t& value) {

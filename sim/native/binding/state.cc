@@ -54,8 +54,8 @@ void change(Engine& engine, uint64_t address, nb::bytes value) {
 void bind_state(nb::module_& module) {
   Code::zeroed = Arena::zeroed, Code::release = Arena::release;
   nb::class_<Arena>(module, "Arena", "The memory of one run that can be saved as it stands.")
-      .def_ro_static("LEAST", &Arena::kLeast, "Bytes that a content has at least.")
-      .def_ro_static("MOST", &Arena::kMost, "Bytes that a content has at most.")
+      .def_ro_static("LEAST", &Arena::kMinContentBytes, "Bytes that a content has at least.")
+      .def_ro_static("MOST", &Arena::kMaxContentBytes, "Bytes that a content has at most.")
       .def_static("make", &Arena::make, "None where this build or host has no room for one.")
       .def_static(
           "again",

@@ -60,7 +60,7 @@ struct AtResolver {
   void discard(Entry<AtResolver>&) {}
   void opened(Entry<AtResolver>&) {}
   void closed(Entry<AtResolver>&) {}
-  void enters(const Entry<AtResolver>&, ClientEvent, State) {}
+  void entered(const Entry<AtResolver>&, ClientEvent, State) {}
   // Never true, for there is no time here: a probe for which children have priority comes later in
   // some other order of messages.
   bool young(const Msg&) const { return false; }
@@ -91,7 +91,7 @@ struct AtCore {
   bool needs_data() const { return false; }
   bool stays_below() const { return false; }
   void fill(const Data& data) { system->core(agent).data = data; }
-  void enters(ClientEvent, State) {}
+  void entered(ClientEvent, State) {}
 };
 
 }  // namespace uncore::check

@@ -16,7 +16,7 @@ namespace uncore::check {
 
 struct Node {
   Policy policy;
-  bool recalls = false;  // it has few entries: it may recall a line at any time
+  bool recalls = false;  // the node has few entries, so it may recall a line at any time
   int level = 0;
   Agent parent = kNobody;
   Agent first = 0;  // child

@@ -115,7 +115,7 @@ class Walker {
       Machine next = system;
       std::string wrong = attempt(next, s);
       if (wrong.empty()) continue;
-      result_.violation = std::move(wrong);  // with the cores' names of the trace
+      result_.violation = std::move(wrong);  // in the core names of the counterexample
       return tell(system, s, next);
     }
     for (const std::string& text : under_way(system)) result_.trace.push_back("under way: " + text);
@@ -148,7 +148,8 @@ class Walker {
   VisitedStates states_;
   std::vector<Number> parents_;
   std::vector<bool> rest_;
-  std::vector<std::pair<Number, Number>> edges_;  // (to, from), for steps that are progress
+  std::vector<std::pair<Number, Number>>
+      edges_;  // pairs (to, from) of states, for steps that make progress
   std::vector<Step> steps_;
   Words words_;
   Walk result_;

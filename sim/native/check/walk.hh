@@ -22,7 +22,7 @@ namespace uncore::check {
 struct Limits {
   uint64_t states = 50'000'000;
   int depth = 1'000'000;
-  int lines = 1;  // or 2, in cores with room for one (two_lines.hh)
+  int lines = 1;  // 1, or 2 lines in cores with room for one (two_lines.hh)
 };
 
 struct Walk {

@@ -39,7 +39,7 @@ class UpperHalf {
            !entry_.upgrades(env_);
   }
   void fill(const Data& data) { Level(env_, entry_).fill(data); }
-  void enters(ClientEvent event, State next) { env_.enters(entry_, event, next); }
+  void entered(ClientEvent event, State next) { env_.entered(entry_, event, next); }
 
  private:
   Env& env_;
@@ -54,8 +54,8 @@ class Above {
 
   Above(Env& env, E& entry) : env_(env), entry_(entry), client_(env, entry) {}
 
-  // Does the right held let a child be granted what its request asks for? (modified() makes an E
-  // an M when the child is granted M.)
+  // Does the right held let a child be granted what its request asks for? (note_modified() makes an
+  // E an M when the child is granted M.)
   static bool suffices(const Env& env, const E& entry, const Msg& request) {
     return env.protocol().client(entry.above.state, wish(request)).has(Act::hit);
   }
@@ -72,22 +72,22 @@ class Above {
 
   // Called when a child has modified data, or had modified them before it passed them on: an E held
   // at the level above becomes an M.
-  [[gnu::always_inline]] void modified() {
+  [[gnu::always_inline]] void note_modified() {
     const State held = entry_.above.state;
     if (env_.protocol().may_store(held) && !env_.protocol().is_written(held))
       access(ClientEvent::Store);
   }
   // Takes note of what the children that were asked have said of their data.
-  void learns(const Poll& poll) {
+  void learn(const Poll& poll) {
     if (poll.says(Flag::passed))
-      modified();
+      note_modified();
     else if (poll.dirty())
-      dirtied();
+      note_dirtied();
   }
   // Called when a child gave dirty data away (J5.3).
-  void dirtied() {
+  void note_dirtied() {
     const State held = entry_.above.state;
-    if (!env_.protocol().is_dirty(held) || env_.protocol().is_written(held)) modified();
+    if (!env_.protocol().is_dirty(held) || env_.protocol().is_written(held)) note_modified();
   }
 
   // Have the data that this level is to give come from above, passed on by their owner (J5.2)? Then

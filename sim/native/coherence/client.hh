@@ -13,7 +13,7 @@
 //   needs_data()                  whether a right without data would be of no use (J4)
 //   stays_below()                 whether copies stay at children of this level (J5.1)
 //   fill(data)                    takes the data that have come
-//   enters(event, state)          called before the copy enters the state
+//   entered(event, state)          called before the copy enters the state
 //
 // All of it is inlined where the client is asked, so that `Env` stays in registers. Invariant: a
 // copy's state changes in step() only, to what a cell of the client table says. Where
@@ -146,7 +146,7 @@ class Client {
   }
 
   [[gnu::always_inline]] static void step(Env& env, Copy& copy, ClientEvent event, Cell cell) {
-    env.enters(event, cell.next());
+    env.entered(event, cell.next());
     copy.state = cell.next();
   }
 

@@ -48,7 +48,7 @@ struct Poll {
 template <class Data>
 struct LevelCopy {
   bool stored = false;  // `data` are valid in the store
-  bool dirty = false;   // and differ from the level above
+  bool dirty = false;   // `data` differ from the level above
   Kept<Data> data{};
 };
 

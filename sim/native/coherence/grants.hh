@@ -71,7 +71,7 @@ inline void Grants<Env>::record() {
   if (!env_.protocol().is_dirty(right)) return;
   // The child answers for the data from now on (R7.3). If it is a reader, an owner that had
   // modified the data passed them on, and this level knows of that.
-  if (entry_.request.kind != Kind::GetS) Above(env_, entry_).modified();
+  if (entry_.request.kind != Kind::GetS) Above(env_, entry_).note_modified();
   if (needs_data) return;
   entry_.copy.dirty = false;
   if (entry_.copy.stored && !env_.policy().inclusive) Level(env_, entry_).drop();
@@ -94,7 +94,7 @@ template <class Env>
 void Grants<Env>::operate() {
   const bool stored = !entry_.in_hand.valid;
   const Msg value = env_.apply(data(), entry_.request);
-  Above(env_, entry_).modified();
+  Above(env_, entry_).note_modified();
   if (!Level(env_, entry_).accept_dirty(data()))
     throw ProtocolError{"a join without data was asked for an atomic operation on them"};
   if (stored)

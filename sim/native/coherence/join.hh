@@ -80,7 +80,7 @@ Cell Join<Env>::cell() const {
 template <class Env>
 void Join<Env>::reply() {
   Above above(env_, entry_);
-  above.learns(entry_.poll);
+  above.learn(entry_.poll);
   take_answers();
   above.answer(entry_.probe);
   const State right = entry_.above.state;

@@ -74,7 +74,7 @@ struct Header {
   Agent resolver = kNobody;    // Data, Grant, probes: whose transaction this is
   uint32_t id = 0, grant = 0;  // numbers of requests, see above
   uint64_t line = 0;
-  uint64_t since = 0;  // when the request (probes: the one behind it) was sent; 0: none (J3.3)
+  uint64_t since = 0;  // when the request, or that behind a probe, was sent; 0: no request (J3.3)
 };
 
 // Types that messages of a far atomic carry instead of a line's data: `Asks`, the operation, and

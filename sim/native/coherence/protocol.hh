@@ -110,7 +110,7 @@ struct Cell {
   bool has(uint32_t action) const { return (bits & action) != 0; }
   bool possible() const { return (bits & impossible) == 0; }
   State next() const { return static_cast<State>(bits & 0xff); }
-  uint32_t actions() const { return bits >> 8; }  // for possible cells only
+  uint32_t actions() const { return bits >> 8; }  // valid for possible cells only
   Phase phase() const { return static_cast<Phase>(bits & 0xff); }
 };
 

@@ -17,7 +17,7 @@
 //   keep(entry), discard(entry)            data have entered, have left the store
 //   apply(data, request) -> Message        does the atomic operation; returns its Value message
 //   opened(entry), closed(entry)           a transaction begins, ends
-//   enters(entry, event, state)            called before the right held above becomes `state`
+//   entered(entry, event, state)            called before the right held above becomes `state`
 //   young(message)                         whether the request behind a probe may wait still (J3.2)
 //   contended(entry)                       whether others wait for the entry's line (C9.2)
 //

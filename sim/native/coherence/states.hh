@@ -28,7 +28,7 @@ class StateSet {
 
 struct StateProperties {
   StateSet may_load;    // a load needs no request to the level above
-  StateSet may_store;   // nor does a store: nobody else has a copy
+  StateSet may_store;   // a store needs none either: nobody else has a copy
   StateSet is_written;  // a store does not change the state
   StateSet is_dirty;    // its data differ from the level above, or are to be handed over as such
   StateSet holds_copy;  // the line's data are here
@@ -39,9 +39,9 @@ struct StateProperties {
   StateSet is_owner;         // asked for the line, it hands the data over
   StateSet forwards;         // hands clean data to a reader, though others have them too (F)
 
-  State full_right{};      // right that a root holds, and that a write is granted (M)
-  State shared_right{};    // right that a reader beside others is granted (S)
-  State passed_right{};    // right of a reader to which the owner passes the line (R12)
+  State full_right{};      // the right of a root, and of a granted write (M)
+  State shared_right{};    // the right granted to a reader among others (S)
+  State passed_right{};    // the right of a reader to whom the owner passes the line (R12)
   bool has_stays = false;  // the client table has the event Stays
   std::vector<std::string> names;
 

@@ -185,7 +185,7 @@ inline TransactionEvent Transaction<Env>::poll() {
 template <class Env>
 inline void Transaction<Env>::share() {
   entry_.holders.owner_answered(entry_.poll.flags);
-  Above(env_, entry_).learns(entry_.poll);
+  Above(env_, entry_).learn(entry_.poll);
   const Answers answers = share_answers();
   // The owner gave up dirty data: this level answers for them from now on.
   if (answers == Answers::dirty && !Level(env_, entry_).accept_dirty(entry_.in_hand.data))

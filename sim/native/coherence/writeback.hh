@@ -31,7 +31,7 @@ class Writeback {
   // to R7.3).
   TransactionEvent take() {
     entry_.holders.owner = kNobody;
-    Above(env_, entry_).dirtied();
+    Above(env_, entry_).note_dirtied();
     const bool stays = Level(env_, entry_).accept_dirty(entry_.in_hand.data);
     return stays ? TransactionEvent::Over : TransactionEvent::Onward;
   }
@@ -55,7 +55,7 @@ template <class Env>
 TransactionEvent Writeback<Env>::leave() {
   using Event = TransactionEvent;
   entry_.holders.clear();
-  Above(env_, entry_).learns(entry_.poll);
+  Above(env_, entry_).learn(entry_.poll);
   const bool dirty = entry_.copy.dirty || entry_.poll.says(Flag::dirty);
   if (entry_.in_hand.valid) entry_.copy.data = entry_.in_hand.data;
   if (entry_.copy.stored) Level(env_, entry_).drop();

@@ -15,14 +15,14 @@ struct Access {
   Kind kind = Kind::none;
   Amo op = Amo::swap;
   uint8_t size = 0;
-  bool posted = false;  // its hart does not wait for it where it is done far away (C8.5)
+  bool posted = false;  // the hart does not wait for the access where it is done far away (C8.5)
   uint8_t order = 0;    // kAcquire, kRelease; of a fence: predecessor set << 4 | successor set
   uint64_t address = 0;
-  uint64_t line = 0;                           // its number, when the access has been issued
+  uint64_t line = 0;                           // the line's number, once the access has been issued
   uint64_t value = 0, expected = 0;            // operands; of `write`: the register's new value
-  uint64_t value_high = 0, expected_high = 0;  // the upper halves, of cas_pair
+  uint64_t value_high = 0, expected_high = 0;  // upper halves of a cas_pair's operands
 
-  // Offset of its first byte in the line.
+  // Returns the offset of the access's first byte in the line.
   unsigned offset() const { return static_cast<unsigned>(address - (line << kUnitShift)); }
   // Must the store buffer be empty first (H4)? `write` and `read` are of another core's register.
   bool drains() const { return kind >= Kind::amo; }

@@ -23,10 +23,12 @@ class AtLine {
         now_(now),
         leaves_(leaves) {}
 
-  const Protocol& protocol() const { return core_.around.protocol; }
+  const Protocol& protocol() const { return core_.context.protocol; }
   Agent self() const { return core_.agent; }
   uint64_t number() const { return number_; }
-  Agent above() const { return core_.around.map.resolver_above(core_.agent, number_, core_.agent); }
+  Agent above() const {
+    return core_.context.map.resolver_above(core_.agent, number_, core_.agent);
+  }
   uint32_t next_request() { return core_.caches.next_request(); }
   void send(const Message<Bytes>& m) { core_.caches.send(m, leaves_); }
   const Bytes* data() const { return shares() ? &here_ : nullptr; }
@@ -34,7 +36,7 @@ class AtLine {
   bool needs_data() const { return false; }
   bool stays_below() const { return false; }
   void fill(const Bytes& data) { here_.fill(data); }
-  [[gnu::always_inline]] void enters(ClientEvent event, State next) {
+  [[gnu::always_inline]] void entered(ClientEvent event, State next) {
     if (core_.observed) [[unlikely]]
       tell(core_, number_, line_, event, next, now_);
     if (!line_) return;
@@ -48,7 +50,7 @@ class AtLine {
  private:
   [[gnu::noinline]] static void tell(const Core& core, uint64_t number, const Line* line,
                                      ClientEvent event, State next, Time now) {
-    core.observed.enters(number, line ? line->copy.state : State::I, event, next, now);
+    core.observed.entered(number, line ? line->copy.state : State::I, event, next, now);
   }
 
   Core& core_;

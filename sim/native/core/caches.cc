@@ -31,8 +31,8 @@ void Caches::make_room_in_l1(const Line& incoming, Time now) {
 // Returns null if the line has been requested, is in a state that must pass, or belongs to another
 // hart for the time being (C9). The client is not asked about a line in the L1 that may be written
 // without a change of its state, because no access changes that line's state.
-Line* Caches::ready(const Thread& thread, uint64_t number, Line* line, ClientEvent wish, Time now,
-                    Time& cost) {
+Line* Caches::find_or_request(const Thread& thread, uint64_t number, Line* line, ClientEvent wish,
+                              Time now, Time& cost) {
   if (!line)
     line = &core_.lines.insert(number);
   else if (ContendedLines::bars_access(*line, thread, wish))
@@ -41,7 +41,7 @@ Line* Caches::ready(const Thread& thread, uint64_t number, Line* line, ClientEve
     AtLine at(core_, number, line, now, looked_up(number, now));
     const Begun begun = CoreClient::access(at, line->copy, wish);
     if (begun == Begun::asked) {
-      ContendedLines::requested(*line, thread);
+      ContendedLines::note_requester(*line, thread);
       ++under_way_;
     }
     if (begun != Begun::performed) return nullptr;
@@ -52,14 +52,14 @@ Line* Caches::ready(const Thread& thread, uint64_t number, Line* line, ClientEve
 }
 
 Time Caches::looked_up(uint64_t number, Time now) const {
-  return core_.around.map.free(number) ? now : now + core_.spec.l2_hit;
+  return core_.context.map.costs_nothing(number) ? now : now + core_.spec.l2_hit;
 }
 
 void Caches::send(const Msg& m, Time leaves) {
-  const CoreSurroundings& around = core_.around;
-  if (draws_ && is_request(m.kind) && m.kind != Kind::Put && !around.map.free(m.line))
+  const CoreContext& context = core_.context;
+  if (draws_ && is_request(m.kind) && m.kind != Kind::Put && !context.map.costs_nothing(m.line))
     leaves = delayed(m, leaves);
-  around.network.send(m, leaves, core_.agent);
+  context.network.send(m, leaves, core_.agent);
   core_.turns.sent(leaves);
 }
 
@@ -85,7 +85,7 @@ void Caches::put_away(Line& line, Time now) {
   AtLine at(core_, number, &line, now, now);
   CoreClient::put_away(at, line.copy);
   core_.lines.erase(line);
-  core_.waiting.progress(number, now);
+  core_.waiting.retry_waiters(number, now);
 }
 
 // Data or a right have come; what waits for the line is performed (H5.1).
@@ -94,7 +94,7 @@ inline void Caches::granted(const Packet& packet, Line& line, Time now) {
   AtLine at(core_, line.number, &line, now, now);
   if (m.carries) {
     const bool counts = core_.counts(now);
-    core_.around.counters.transferred(core_.agent, packet.origin, line.number, counts);
+    core_.context.counters.transferred(core_.agent, packet.origin, line.number, counts);
     if (core_.observed && counts)
       core_.observed->copies.transferred(line.number, packet.origin, core_.agent);
   }
@@ -106,19 +106,19 @@ inline void Caches::granted(const Packet& packet, Line& line, Time now) {
     core_.lines.enter_l2(line);
   }
   use(line, now);
-  if (core_.around.protocol.is_dirty(state)) hold(line, m, now);
+  if (core_.context.protocol.is_dirty(state)) hold(line, m, now);
   line.locked_until = 0;
   if (core_.observed) core_.observed.filled(line.number, state, now, line.held_until);
   const uint64_t number = line.number;
-  core_.waiting.progress(number, now);
-  core_.probes.granted(number, now);
+  core_.waiting.retry_waiters(number, now);
+  core_.probes.grant_arrived(number, now);
 }
 
 // C4: begins the hold of a line that has come in M.
 void Caches::hold(Line& line, const Msg& grant, Time now) {
   const Time hold = core_.spec.hold - hold_play_ + (hold_draws_ ? hold_draws_(grant.id) : 0);
-  line.held_until = now + (core_.around.map.free(line.number) ? 0 : hold);
-  ContendedLines::begins(line, grant.contended || line.stalled > 0);
+  line.held_until = now + (core_.context.map.costs_nothing(line.number) ? 0 : hold);
+  ContendedLines::begin(line, grant.contended || line.stalled > 0);
 }
 
 // --- evictions (C5)
@@ -127,8 +127,8 @@ void Caches::hold(Line& line, const Msg& grant, Time now) {
 // for their reads count as uses.
 void Caches::make_room(const Line& incoming, Time now) {
   const auto may_go = [&](const Line& l) {
-    return core_.around.protocol.may_evict(l.copy.state) && l.stalled == 0 && l.held_until <= now &&
-           l.locked_until <= now;
+    return core_.context.protocol.may_evict(l.copy.state) && l.stalled == 0 &&
+           l.held_until <= now && l.locked_until <= now;
   };
   core_.sleep.advance_readers(incoming.number, now);
   while (Line* victim = core_.lines.victim(incoming.number, may_go)) evict(*victim, now);

@@ -4,13 +4,13 @@
 // The client (coherence/client.hh) decides what is done with a line; Lines holds the lines, and
 // the order of their use.
 //
-//   ready() before an access, receive() an answer; send() whatever leaves the core
+//   find_or_request() before an access, receive() an answer; send() whatever leaves the core
 //
 // Invariant: every message of the core leaves through send(), so what may come back is expected.
 #pragma once
 
+#include "core/context.hh"
 #include "core/lines.hh"
-#include "core/surroundings.hh"
 #include "core/thread.hh"
 #include "time/chance.hh"
 
@@ -27,8 +27,8 @@ class Caches {
   // Returns the line, with the right that `wish` needs; null: the access must wait (caches.cc).
   // `line`: the line of this number, null if the core has none. Sets `cost` to the time of a lookup
   // beyond the first level.
-  Line* ready(const Thread& thread, uint64_t number, Line* line, ClientEvent wish, Time now,
-              Time& cost);
+  Line* find_or_request(const Thread& thread, uint64_t number, Line* line, ClientEvent wish,
+                        Time now, Time& cost);
   // `line`: the line that the answer is about.
   void receive(const Packet& answer, Line* line, Time now);
 
@@ -51,7 +51,7 @@ class Caches {
 
   Core& core_;
   const Draws draws_;       // additional delays of requests (V4)
-  const Time hold_play_;    // a hold may be shorter or longer by so much (V5)
+  const Time hold_play_;    // time by which a hold may be shorter or longer (V5)
   const Draws hold_draws_;  // from 0 to twice hold_play_
   Time last_amo_ = 0;       // when the last far atomic left: no other leaves before it (V4.2)
   uint32_t requests_ = 0;   // number of requests so far, which is the last one's number

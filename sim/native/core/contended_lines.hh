@@ -1,6 +1,6 @@
 // Rule C9: a contended line belongs to one hart, its holder, until a probe of it has been answered.
 //
-//   requested(line, hart), begins(line, others wait), probe_waits(line), ends(line)
+//   note_requester(line, hart), begin(line, others wait), note_waiting_probe(line), end(line)
 //   bars(line, hart), bars_access(line, hart, wish)     is it another hart's?
 //   ask_in_turn(line, holder)                           lets the harts ask for it again afterwards
 //
@@ -22,13 +22,13 @@ class ContendedLines {
   explicit ContendedLines(Core& core) : core_(core) {}
 
   // C9.1: should others wait for the line when it comes, this hart will be its holder.
-  static void requested(Line& line, const Thread& by) { line.holder = by.index; }
+  static void note_requester(Line& line, const Thread& by) { line.holder = by.index; }
   // C9.2, C9.3: the line has come; others wait above, or a probe waits here.
-  static void begins(Line& line, bool others_wait) { line.mark(Special::contended, others_wait); }
+  static void begin(Line& line, bool others_wait) { line.mark(Special::contended, others_wait); }
   // C9.3: a probe begins to wait for the line's hold or lock.
-  static void probe_waits(Line& line) { line.mark(Special::contended, true); }
+  static void note_waiting_probe(Line& line) { line.mark(Special::contended, true); }
   // C9.4: a probe has been answered. Returns the holder, which loses the line, if it had one.
-  static std::optional<uint32_t> ends(Line& line) {
+  static std::optional<uint32_t> end(Line& line) {
     if (!line.is(Special::contended)) return std::nullopt;
     line.mark(Special::contended, false);
     return line.holder;

@@ -13,7 +13,7 @@ namespace {
 
 // H3.1: the entries are divided among the harts that the core has, used or not.
 std::unique_ptr<Stores> make_stores(Core& core) {
-  const auto harts = std::ranges::count(core.around.machine.hart_cores, core.agent);
+  const auto harts = std::ranges::count(core.context.machine.hart_cores, core.agent);
   const auto capacity = std::max<std::size_t>(1, core.spec.store_buffer / harts);
   if (core.spec.order == CoreSpec::Order::weak) return std::make_unique<WeakStores>(core, capacity);
   return std::make_unique<TsoStores>(core, capacity);
@@ -21,8 +21,8 @@ std::unique_ptr<Stores> make_stores(Core& core) {
 
 }  // namespace
 
-Core::Core(const CoreSurroundings& s, Agent a, Lookahead ahead)
-    : around(s),
+Core::Core(const CoreContext& s, Agent a, Lookahead ahead)
+    : context(s),
       agent(a),
       spec(s.machine.each_core[static_cast<std::size_t>(a)]),
       lines(LineSize(s.machine.line), spec.l1_sets, spec.l1_ways, spec.l2_sets, spec.l2_ways,
@@ -34,7 +34,7 @@ Core::Core(const CoreSurroundings& s, Agent a, Lookahead ahead)
       caches(*this, spec, s.job, agent) {}
 
 void Core::add_thread(Code& code, uint32_t id) {
-  const JobSpec& job = around.job;
+  const JobSpec& job = context.job;
   threads.push_back(
       std::make_unique<Thread>(*this, code, id, static_cast<uint32_t>(threads.size())));
   Thread& thread = *threads.back();
@@ -47,7 +47,7 @@ void Core::add_thread(Code& code, uint32_t id) {
   if (spec.order == CoreSpec::Order::weak) {
     thread.hart.whole = kWordBytes;  // H3.4: a load takes a doubleword's bytes of one time
     thread.weak =
-        std::make_unique<Weak>(*around.versions, id, job.seed, job.chance.load, job.chance.store);
+        std::make_unique<Weak>(*context.versions, id, job.seed, job.chance.load, job.chance.store);
   }
   const Time most = job.chance.start * job.placement.size();
   thread.late = Draws(Draws::start, job.seed, id, most)(0);
@@ -59,8 +59,8 @@ namespace {
 
 // Returns whether the fast path may perform the access: either nobody observes it, or the
 // attribution has taken note of it as a hit.
-bool noted(const Thread& t, const Instruction& in, uint64_t line, uint64_t address, unsigned size,
-           bool writes, Time now) {
+bool report_hit(const Thread& t, const Instruction& in, uint64_t line, uint64_t address,
+                unsigned size, bool writes, Time now) {
   if (!t.core.observed) return true;
   const LineSize& lines = t.core.lines.size;
   const uint64_t bytes = lines.parts(lines.offset(address), size);
@@ -69,23 +69,25 @@ bool noted(const Thread& t, const Instruction& in, uint64_t line, uint64_t addre
 
 }  // namespace
 
-bool Thread::hits_second(uint64_t address, unsigned size, Time& now, uint64_t& value,
-                         const Instruction& in) {
-  const auto seen = [&](uint64_t line) {
-    return noted(*this, in, line, address, size, false, now);
+bool Thread::try_load_large(uint64_t address, unsigned size, Time& now, uint64_t& value,
+                            const Instruction& in) {
+  const auto report = [&](uint64_t line) {
+    return report_hit(*this, in, line, address, size, false, now);
   };
-  return load_from<true>(*this, core.lines.size, address, size, now, value, seen);
+  return fast_load<true>(*this, core.lines.size, address, size, now, value, report);
 }
 
-bool Thread::stores_second(uint64_t address, unsigned size, uint64_t value, Time now,
-                           const Instruction& in) {
-  const auto seen = [&](uint64_t line) { return noted(*this, in, line, address, size, true, now); };
-  return store_to<true>(*this, core.lines.size, address, size, value, now, seen);
+bool Thread::try_store_large(uint64_t address, unsigned size, uint64_t value, Time now,
+                             const Instruction& in) {
+  const auto report = [&](uint64_t line) {
+    return report_hit(*this, in, line, address, size, true, now);
+  };
+  return fast_store<true>(*this, core.lines.size, address, size, value, now, report);
 }
 
-bool Thread::reserves_second(uint64_t address, unsigned size, Time& now, uint64_t& value) {
+bool Thread::try_reserve_large(uint64_t address, unsigned size, Time& now, uint64_t& value) {
   if (core.observed) return false;
-  return reserve_on<true>(*this, core.lines.size, address, size, now, value);
+  return fast_reserve<true>(*this, core.lines.size, address, size, now, value);
 }
 
 // --- a core
@@ -99,14 +101,14 @@ void Core::run(Time now) {
   turns.begin(now);
   for (Turns::Turn turn = turns.next(); turn.thread; turn = turns.next()) {
     run_thread(turn);
-    if (around.end.has_come()) return;
+    if (context.end.has_come()) return;
   }
   turns.schedule_next();
 }
 
 bool Core::counts(Time now) const {
   return std::ranges::any_of(
-      threads, [&](const auto& thread) { return around.services.counts(thread->id, now); });
+      threads, [&](const auto& thread) { return context.services.counts(thread->id, now); });
 }
 
 uint64_t Core::instructions() const {
@@ -120,7 +122,7 @@ bool Core::run_confined(Time horizon) {
   turns.begin_until(horizon);
   bool stays = true;
   for (Turns::Turn turn = turns.next(); turn.thread && stays; turn = turns.next()) {
-    stays = turn.thread->goes_on();
+    stays = turn.thread->executes_next();
     if (!stays) break;
     if (turn.thread->hart.ceases_to_pause()) {
       cease_to_pause(*turn.thread);
@@ -135,27 +137,27 @@ bool Core::run_confined(Time horizon) {
 }
 
 void Core::receive(Packet& packet, Time now) {
-  around.network.arrived(agent);
+  context.network.arrived(agent);
   const Message<Bytes>& m = packet.message;
   if (m.kind == Kind::Value) [[unlikely]] {
-    far.answered(m, now);
-    return around.network.packets.drop(packet);
+    far.receive_value(m, now);
+    return context.network.packets.drop(packet);
   }
   Line* const line = lines.find(m.line);
   if (is_probe(m.kind)) return probes.arrive(packet, line, now);
   caches.receive(packet, line, now);
-  around.network.packets.drop(packet);
+  context.network.packets.drop(packet);
 }
 
 void Core::leave(Thread& thread, Time now) {
-  around.network.arrived(agent);
+  context.network.arrived(agent);
   stores->drain(thread, now);
   turns.schedule_next();
 }
 
 void Core::run_thread(const Turns::Turn& turn) {
   if (Thread& thread = *turn.thread; thread.reservation.tries) {
-    const Turns::As executing(turns, thread);
+    const Turns::RunningScope executing(turns, thread);
     return waiting.attempt(thread, thread.hart.clock);
   }
   if (turn.thread->hart.ceases_to_pause()) [[unlikely]]
@@ -167,9 +169,9 @@ void Core::run_thread(const Turns::Turn& turn) {
     stopped(*thread, why);
 }
 
-// H6.5: the hart has done something else for too long.
+// H6.5: ends the hart's pausing, because its last pause is too long ago.
 void Core::cease_to_pause(Thread& thread) {
-  const Turns::As executing(turns, thread);
+  const Turns::RunningScope executing(turns, thread);
   thread.hart.pausing = false;
   thread.reservation.stalls_from = 0;
   turns.share_issue(thread.hart.clock, thread.index);
@@ -178,15 +180,15 @@ void Core::cease_to_pause(Thread& thread) {
 // Gives a hart in the kernel its turn, at an event (core/supervisor.hh).
 void Core::serve(Thread& thread) {
   Hart<Thread>& hart = thread.hart;
-  if (hart.clock > around.queue.now()) return turns.shorten(hart.clock - 1);
-  const Turns::As executing(turns, thread);
+  if (hart.clock > context.queue.now()) return turns.shorten(hart.clock - 1);
+  const Turns::RunningScope executing(turns, thread);
   const Thread::Mode mode = thread.mode;
-  if (std::optional<Access> access = around.supervisor->proceed(thread)) {
+  if (std::optional<Access> access = context.supervisor->proceed(thread)) {
     Outcome out;
     if (thread.issue(std::move(*access), out) == Answer::later) {
-      if (observed) observed->stands(thread.id, hart.clock);
+      if (observed) observed->begin_wait(thread.id, hart.clock);
       thread.pending.since = hart.clock;
-      return waiting.stands(thread, hart.clock, thread.index);
+      return waiting.begin_wait(thread, hart.clock, thread.index);
     }
     thread.kernel_read = out.value;
   }
@@ -196,52 +198,52 @@ void Core::serve(Thread& thread) {
 void Core::stopped(Thread& thread, Stop stop) {
   Hart<Thread>& hart = thread.hart;
   const Thread::Mode mode = thread.mode;
-  if (stop != Stop::spin) thread.heeds.recording = false;
+  if (stop != Stop::spin) thread.slow_path.recording = false;
   switch (stop) {
     case Stop::horizon:
     case Stop::retry:
       break;
     case Stop::later:
-      if (observed) observed.stands(thread);
+      if (observed) observed.began_waiting(thread);
       thread.pending.since = hart.clock;
-      return waiting.stands(thread, hart.clock, thread.index);
+      return waiting.begin_wait(thread, hart.clock, thread.index);
     case Stop::wfi:
       thread.mode = Thread::Mode::idle;
-      if (observed) observed.is(thread, Trace::What::idles, hart.clock);
+      if (observed) observed.record(thread, Trace::What::idles, hart.clock);
       break;
     case Stop::spin:
-      if (!sleep.records(thread)) sleep.sleep(thread);
+      if (!sleep.begin_recording(thread)) sleep.sleep(thread);
       break;
     case Stop::awaits:
     case Stop::awaits_shortly:
-      return waiting.stalls(thread, stop == Stop::awaits_shortly);
+      return waiting.begin_stall(thread, stop == Stop::awaits_shortly);
     case Stop::pause: {
-      const Turns::As executing(turns, thread);
+      const Turns::RunningScope executing(turns, thread);
       return turns.share_issue(hart.clock - hart.cost.pause, thread.index);
     }
     case Stop::semihost:
-      if (const auto code = around.services.call(thread.id, thread.hart.x))
+      if (const auto code = context.services.call(thread.id, thread.hart.x))
         end_run(thread, End::Cause::exited, *code);
       break;
     case Stop::fatal:
-      if (around.supervisor) return around.supervisor->trapped(thread);
+      if (context.supervisor) return context.supervisor->trapped(thread);
       end_run(thread, End::Cause::fatal, 0, without_handler(thread.id, hart.fatal));
       break;
     case Stop::overflow:
       end_run(thread, End::Cause::fatal, 0, stack_overflow(thread.id, hart.stack.size));
       break;
   }
-  // H6.2: from the start of the last instruction on; the clock stands at its end.
+  // H6.2: the share changes from the start of the last instruction, at whose end the clock stands.
   if (thread.mode != mode) turns.share_issue(hart.clock - hart.cost.instruction, thread.index);
 }
 
 void Core::end_run(Thread& thread, End::Cause cause, int code, std::string reason) {
   thread.mode = Thread::Mode::stopped;
-  if (observed && around.job.process.unmarked) observed.finished(thread);
+  if (observed && context.job.process.unmarked) observed.finished(thread);
   // T4.2: if several harts end the run at one time, the lower hart counts.
-  const uint64_t position = agent * around.machine.threads_per_core + thread.index;
-  around.end.declare({cause, code, std::move(reason), thread.hart.clock, position});
-  turns.shorten(around.end.time());
+  const uint64_t position = agent * context.machine.threads_per_core + thread.index;
+  context.end.declare({cause, code, std::move(reason), thread.hart.clock, position});
+  turns.shorten(context.end.time());
 }
 
 void Core::interrupt(const Interrupts::Pending& pending, Time now) {
@@ -249,9 +251,9 @@ void Core::interrupt(const Interrupts::Pending& pending, Time now) {
   turns.shorten(pending.expires - 1);
   if (thread.mode == Thread::Mode::spinning) sleep.wake(thread, now);
   if (observed && pending.level)
-    observed.is(thread, Trace::What::interrupted, now, static_cast<uint64_t>(pending.bit));
+    observed.record(thread, Trace::What::interrupted, now, static_cast<uint64_t>(pending.bit));
   // A firmware hands each machine interrupt on to supervisor mode, whose bit is two below.
-  const unsigned bit = around.job.boot.present ? pending.bit - 2 : pending.bit;
+  const unsigned bit = context.job.boot.present ? pending.bit - 2 : pending.bit;
   thread.hart.interrupt(bit, pending.level);
   // H7: a delay ends early; the guest's loop then delays for the rest.
   if (thread.mode == Thread::Mode::running && !thread.reservation.tries &&
@@ -264,7 +266,7 @@ void Core::interrupt(const Interrupts::Pending& pending, Time now) {
     thread.mode = Thread::Mode::running;
     turns.share_issue(now, 0);
   }
-  if (thread.mode == Thread::Mode::running) turns.may_run(thread);
+  if (thread.mode == Thread::Mode::running) turns.let_run(thread);
 }
 
 }  // namespace uncore

@@ -13,6 +13,7 @@
 
 #include "core/caches.hh"
 #include "core/contended_lines.hh"
+#include "core/context.hh"
 #include "core/far_atomics.hh"
 #include "core/incoming_probes.hh"
 #include "core/lines.hh"
@@ -22,7 +23,6 @@
 #include "core/observed.hh"
 #include "core/sleep.hh"
 #include "core/stores.hh"
-#include "core/surroundings.hh"
 #include "core/thread.hh"
 #include "core/turns.hh"
 #include "core/waiting.hh"
@@ -31,13 +31,13 @@ namespace uncore {
 
 class Core {
  public:
-  Core(const CoreSurroundings& around, Agent agent, Lookahead ahead);
+  Core(const CoreContext& context, Agent agent, Lookahead ahead);
 
-  const CoreSurroundings& around;  // shared by all cores
+  const CoreContext& context;  // shared by all cores
   const Agent agent;
   const CoreSpec& spec;
   Threads threads;
-  bool confined = false;  // in run_confined(): it touches nothing outside itself
+  bool confined = false;  // set during run_confined(): the core touches nothing outside itself
   Lines lines;
   Observed observed;
 
@@ -70,21 +70,21 @@ class Core {
 
   // Applies the effects of a write at `now` on the core's harts, before the bytes change. Sleepers
   // come first: they must read the old bytes.
-  void writes(Line& line, Time now, const Thread& by) {
+  void before_write(Line& line, Time now, const Thread& by) {
     if (line.watchers) sleep.wake_watchers(line, now);
-    writes_plain(line, by);
+    before_write_to_plain(line, by);
     if (line.is(Special::reserved)) [[unlikely]]
       locks.lose_reservations(line, now, by);
   }
   // The same for a line that is plain(): nobody watches or reserves it.
-  void writes_plain(const Line& line, const Thread& by) {
+  void before_write_to_plain(const Line& line, const Thread& by) {
     turns.disturb();
     LoadsAhead::overtake(by, line.number);
   }
   // Applies the effects of the loss of a line's copy on the core's harts.
   void lose(uint64_t number, Time now) {
     locks.lose_reservations(number, now);
-    LoadsAhead::lost(threads, number);
+    LoadsAhead::note_loss(threads, number);
   }
 
  private:

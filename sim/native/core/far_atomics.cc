@@ -27,9 +27,9 @@ void FarAtomics::send(Thread& thread, const Access& a, Time now) {
 }
 
 // The old value has come: a hart goes on (C8.4), or a posted AMO may leave its buffer (C8.6).
-void FarAtomics::answered(const Message<Bytes>& m, Time now) {
+void FarAtomics::receive_value(const Message<Bytes>& m, Time now) {
   for (const auto& t : core_.threads) {
-    if (t->pending.request == m.id) return core_.waiting.answered(*t, m.old, now);
+    if (t->pending.request == m.id) return core_.waiting.complete(*t, m.old, now);
     for (Store& s : t->buffer.entries()) {
       if (s.request != m.id) continue;
       s.done = true;
@@ -57,8 +57,8 @@ bool FarAtomics::leave_buffer(Thread& thread, Time now) {
   Line* line = nullptr;
   if (!oldest.done) {
     Time cost = 0;
-    line = core_.caches.ready(thread, oldest.line, core_.lines.find(oldest.line), ClientEvent::Amo,
-                              now, cost);
+    line = core_.caches.find_or_request(thread, oldest.line, core_.lines.find(oldest.line),
+                                        ClientEvent::Amo, now, cost);
     if (!line) return false;
   }
   make_visible(thread, line, now);
@@ -69,7 +69,7 @@ bool FarAtomics::leave_buffer(Thread& thread, Time now) {
 void FarAtomics::make_visible(Thread& thread, Line* line, Time now) {
   if (core_.observed) core_.observed.drained(thread, 0, now, line ? line->data() : Bytes{});
   if (line) {
-    core_.writes(*line, now, thread);
+    core_.before_write(*line, now, thread);
     thread.buffer.head().atomic.operation().apply(line->data());
   }
   thread.buffer.remove(0);

@@ -8,7 +8,7 @@
 namespace uncore {
 
 void IncomingProbes::arrive(Packet& packet, Line* line, Time now) {
-  const CoreSurroundings& around = core_.around;
+  const CoreContext& context = core_.context;
   const Msg& m = packet.message;
   if (line && line->watchers) core_.sleep.wake_lockers(*line, now);
   Copy none;
@@ -18,20 +18,20 @@ void IncomingProbes::arrive(Packet& packet, Line* line, Time now) {
   if (const Time until = deferral(m, line); until > now) return defer(packet, line, until);
   if (at.shares()) {
     const bool counted = core_.counts(now);
-    around.counters.invalidations += m.kind != Kind::ProbeS && counted;
+    context.counters.invalidations += m.kind != Kind::ProbeS && counted;
     if (core_.observed) core_.observed.probed(copy, m, counted);
   }
-  if (core_.observed) core_.observed.acts(packet.number, now);
+  if (core_.observed) core_.observed.acted(packet.number, now);
   CoreClient::answer(at, copy, m);
-  around.network.packets.drop(packet);
+  context.network.packets.drop(packet);
   if (line) answered(*line, now);
 }
 
 inline void IncomingProbes::answered(Line& line, Time now) {
-  const Protocol& states = core_.around.protocol;
+  const Protocol& states = core_.context.protocol;
   const State s = line.copy.state;
   const uint64_t number = line.number;
-  const std::optional<uint32_t> holder = ContendedLines::ends(line);
+  const std::optional<uint32_t> holder = ContendedLines::end(line);
   core_.turns.disturb();
   if (!states.holds_copy(s)) core_.lose(number, now);
   if (s == State::I && line.stalled == 0)
@@ -43,20 +43,21 @@ inline void IncomingProbes::answered(Line& line, Time now) {
 
 // C4.1: returns until when a probe waits for the end of the hold and of the lock; 0: not at all.
 Time IncomingProbes::deferral(const Msg& m, const Line* line) const {
-  if (!line || m.kind == Kind::Inv || !core_.around.protocol.may_store(line->copy.state)) return 0;
+  if (!line || m.kind == Kind::Inv || !core_.context.protocol.may_store(line->copy.state)) return 0;
   return std::max(line->held_until, line->locked_until);
 }
 
 void IncomingProbes::schedule(const Packet& p, Time when) {
-  core_.around.queue.push(when, p, Action::retry, p.subject());
+  core_.context.queue.push(when, p, Action::retry, p.subject());
 }
 
 void IncomingProbes::defer(Packet& packet, Line* line, Time until) {
   if (packet.retry == 0) {  // newly stalled
     stalled_.push_back(&packet);
     ++line->stalled;
-    if (core_.around.protocol.may_store(line->copy.state)) ContendedLines::probe_waits(*line);
-    core_.around.network.expect(core_.agent);
+    if (core_.context.protocol.may_store(line->copy.state))
+      ContendedLines::note_waiting_probe(*line);
+    core_.context.network.expect(core_.agent);
   }
   if (packet.retry == until) return;
   packet.retry = until;
@@ -67,18 +68,18 @@ void IncomingProbes::ask_again(Packet& packet, Time now) {
   if (!packet.live || packet.retry != now) return;
   Line* line = core_.lines.find(packet.message.line);
   if (const Time until = deferral(packet.message, line); until > now && !line->watchers) {
-    ContendedLines::probe_waits(*line);
+    ContendedLines::note_waiting_probe(*line);
     return schedule(packet, packet.retry = until);  // the hold or lock has been prolonged
   }
   packet.retry = 0;
   std::erase(stalled_, &packet);
-  core_.around.network.arrived(core_.agent);
+  core_.context.network.arrived(core_.agent);
   if (line) --line->stalled;
   arrive(packet, line, now);
 }
 
 // C3.1, C4.2: probes that waited for the grant ask again 1 ps later at the earliest.
-void IncomingProbes::granted(uint64_t number, Time now) {
+void IncomingProbes::grant_arrived(uint64_t number, Time now) {
   for (Packet* const p : stalled_) {
     if (p->message.line != number || p->retry != kNever) continue;
     const Line* line = core_.lines.find(number);

@@ -3,8 +3,8 @@
 // An early probe waits for the grant that it revokes (C3). A probe for a line that may be written
 // waits for the end of the line's hold, and of the atomic that locks it (C4).
 //
-//   arrive() when the message does, ask_again() when the time of a wait is over; granted() and
-//   lock_ended() where something else may end a wait (C4.2)
+//   arrive() when the message does, ask_again() when the time of a wait is over; grant_arrived()
+//   and lock_ended() where something else may end a wait (C4.2)
 //
 // Invariant: `line.stalled` is the number of probes here that wait for the line.
 #pragma once
@@ -23,8 +23,8 @@ class IncomingProbes {
   explicit IncomingProbes(Core& core) : core_(core) {}
 
   void arrive(Packet& packet, Line* line, Time now);
-  void ask_again(Packet& packet, Time now);  // at `packet.retry`, if that still holds
-  void granted(uint64_t number, Time now);
+  void ask_again(Packet& packet, Time now);  // called at `packet.retry`, if that still holds
+  void grant_arrived(uint64_t number, Time now);
   void lock_ended(Line& line, Time now);
 
  private:

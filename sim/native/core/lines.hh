@@ -30,7 +30,8 @@ namespace uncore {
 // Time of a line's last use, and its order among uses at the same time.
 struct LastUse {
   Time at = 0;
-  uint64_t by = 0;  // upper byte: 0 a message, else the hart's index + 1; below: a count of uses
+  uint64_t by =
+      0;  // upper byte: 0 for a message, else the hart's index + 1; rest: number of the use
   auto operator<=>(const LastUse&) const = default;
 };
 
@@ -75,7 +76,7 @@ class alignas(64) Line {
     number = same;
     listed = stays;
   }
-  // The line's bytes. Meaningful only in a state that holds a copy.
+  // Returns the line's bytes. They mean something only in a state that holds a copy.
   Bytes data() const {
     return {reinterpret_cast<uint8_t*>(const_cast<Line*>(this + 1)), units_ * kUnitBytes};
   }
@@ -93,7 +94,7 @@ class alignas(64) Line {
  private:
   static constexpr uint8_t bit(Special what) { return static_cast<uint8_t>(what); }
   uint8_t special_ = bit(Special::unwritten);
-  const uint8_t units_;  // its size, in units of 64 bytes
+  const uint8_t units_;  // size of the line, in units of 64 bytes
 };
 static_assert(sizeof(Line) == kUnitBytes);
 
@@ -123,53 +124,54 @@ class LinesByNumber {
 class Lines {
  public:
   // `fast`: recent() returns lines; if false, every access takes the core's slow path. `kernel`:
-  // recent lines are in the large table (many_), because a kernel goes through more lines than a
+  // recent lines are in the large table (large_), because a kernel goes through more lines than a
   // workload; if it is observed, it has no recent lines at all. A workload that is observed, or has
-  // wide lines, uses the large table, too: its interpreter probes the small one, which stays empty,
-  // and then the large one (second()).
+  // wide lines, uses the large table, too: its interpreter searches the small one, which stays
+  // empty, and then the large one (uses_large_table_too()).
   Lines(LineSize s, uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_sets, uint32_t l2_ways,
         bool fast, bool kernel, bool observed)
       : size(s),
         l1_ways_(l1_ways),
-        // Without an L2 the L1 is all there is.
+        // Without an L2, its sets are those of the L1.
         l2_ways_(l2_sets ? l2_ways : l1_ways),
         fast_(fast && !(kernel && observed)),
-        second_((s.wide() || observed) && !kernel),
+        large_table_too_((s.wide() || observed) && !kernel),
         l1_(s, l1_sets),
         l2_(s, l2_sets ? l2_sets : l1_sets),
-        many_(kernel || observed || s.wide() ? new Recent[kMany] : nullptr) {}
+        large_(kernel || observed || s.wide() ? new Recent[kLargeSlots] : nullptr) {}
 
   const LineSize size;
-  bool second() const { return second_; }
+  bool uses_large_table_too() const { return large_table_too_; }
 
   // Returns the line if it is in the L1, may be loaded, and was used lately enough to be in the
   // table of recent lines; else null. Nearly every access takes this path.
-  template <bool many>
+  template <bool large>
   Line* recent(uint64_t number) const {
-    if constexpr (many) {
-      const Recent& entry = many_[slot(number, kMany)];
+    if constexpr (large) {
+      const Recent& entry = large_[slot(number, kLargeSlots)];
       return entry.number == number ? entry.line : nullptr;
     }
-    Line* line = few_[slot(number, kFew)];
+    Line* line = small_[slot(number, kSmallSlots)];
     return line && line->number == number ? line : nullptr;
   }
   Line* recent(uint64_t number) const {
-    return many_ ? recent<true>(number) : recent<false>(number);
+    return large_ ? recent<true>(number) : recent<false>(number);
   }
   // Empties the tables of recent lines, so that each line takes the core's slow path once more: the
   // page that it is on may no longer be mapped.
   void forget_recent() {
-    few_.fill(nullptr);
-    if (many_) std::fill_n(many_.get(), kMany, Recent{});
+    small_.fill(nullptr);
+    if (large_) std::fill_n(large_.get(), kLargeSlots, Recent{});
   }
   // Called when observation begins in the middle of a run. From now on a kernel has no recent
-  // lines, and a workload's are in the large table, where its interpreter looks second.
+  // lines, and a workload's are in the large table, which its interpreter searches after the small
+  // one.
   void observe() {
-    if (many_ && !second_)
+    if (large_ && !large_table_too_)
       fast_ = false;
     else
-      second_ = true;
-    if (!many_) many_.reset(new Recent[kMany]);
+      large_table_too_ = true;
+    if (!large_) large_.reset(new Recent[kLargeSlots]);
     forget_recent();
   }
   Line* find(uint64_t number) {
@@ -237,10 +239,10 @@ class Lines {
   [[gnu::always_inline]] void enter_l1(Line& line) {
     if (!line.in_l1) add_to_l1(line);
     if (!fast_) return;
-    if (many_) [[unlikely]]
-      many_[slot(line.number, kMany)] = {line.number, &line};
+    if (large_) [[unlikely]]
+      large_[slot(line.number, kLargeSlots)] = {line.number, &line};
     else
-      few_[slot(line.number, kFew)] = &line;
+      small_[slot(line.number, kSmallSlots)] = &line;
   }
   [[gnu::always_inline]] void leave_l1(Line& line) {
     hide(line);
@@ -249,9 +251,9 @@ class Lines {
 
   // Keeps recent() from returning the line until it enters the L1 again.
   void hide(const Line& line) {
-    if (many_) [[unlikely]] {
-      if (recent<true>(line.number)) many_[slot(line.number, kMany)] = {};
-    } else if (Line*& entry = few_[slot(line.number, kFew)]; entry == &line) {
+    if (large_) [[unlikely]] {
+      if (recent<true>(line.number)) large_[slot(line.number, kLargeSlots)] = {};
+    } else if (Line*& entry = small_[slot(line.number, kSmallSlots)]; entry == &line) {
       entry = nullptr;
     }
   }
@@ -276,10 +278,11 @@ class Lines {
       by_number_.remove(oldest);
       return oldest;
     }
-    if (made_ % kTogether == 0)
-      pool_.push_back(std::make_unique<Unit[]>(kTogether * (1 + size.bytes() / kUnitBytes)));
+    if (made_ % kLinesPerAllocation == 0)
+      pool_.push_back(
+          std::make_unique<Unit[]>(kLinesPerAllocation * (1 + size.bytes() / kUnitBytes)));
     const std::size_t stride = 1 + size.bytes() / kUnitBytes;
-    return *new (&pool_.back()[made_++ % kTogether * stride])
+    return *new (&pool_.back()[made_++ % kLinesPerAllocation * stride])
         Line(static_cast<unsigned>(stride) - 1);
   }
 
@@ -294,24 +297,25 @@ class Lines {
     Line* line = nullptr;
   };
 
-  static constexpr std::size_t kRemembered = 16;  // gone lines that keep their places
-  static constexpr std::size_t kTogether = 4;     // lines that are allocated at a time
+  static constexpr std::size_t kRemembered = 16;         // gone lines that keep their places
+  static constexpr std::size_t kLinesPerAllocation = 4;  // lines that are allocated at a time
   // Sizes of the tables of recent lines, and a line's slot. Stacks and structures of different
   // harts stand at large strides, so higher bits of the number count too.
-  static constexpr std::size_t kFew = 128, kMany = 512;
+  static constexpr std::size_t kSmallSlots = 128, kLargeSlots = 512;
   static std::size_t slot(uint64_t number, std::size_t of) {
     return (number ^ number >> 6 ^ number >> 12) % of;
   }
 
   uint32_t l1_ways_, l2_ways_;
   bool fast_;
-  bool second_;  // the interpreter looks for recent lines in the large table, too
+  bool large_table_too_;  // the interpreter searches the large table after the small one
   uint64_t clock_ = 0;
   LinesByNumber by_number_;
   Sets<Line> l1_, l2_;
-  std::deque<Line*> gone_;          // erased lines, each once; some have come back since
-  std::array<Line*, kFew> few_{};   // the small table of recent lines; empty if many_ exists
-  std::unique_ptr<Recent[]> many_;  // the large one: for kernels, wide lines, observed runs
+  std::deque<Line*> gone_;  // erased lines, each once; some have come back since
+  std::array<Line*, kSmallSlots>
+      small_{};                      // the small table of recent lines; empty if large_ exists
+  std::unique_ptr<Recent[]> large_;  // the large one: for kernels, wide lines, observed runs
   // Owns every line, with its bytes behind it.
   struct alignas(kUnitBytes) Unit {
     uint8_t bytes[kUnitBytes];

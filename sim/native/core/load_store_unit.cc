@@ -23,7 +23,7 @@ bool LoadStoreUnit::perform(Thread& thread, const Access& a, Time now, Outcome& 
   if (a.posted && thread.weak && !core_.spec.far_atomics)  // H8.10
     return core_.stores->store(thread, a, now, out);
   if (a.posted && !thread.weak && core_.far.goes_far(a)) return core_.far.post(thread, a, now);
-  if (!thread.buffer.empty() && core_.stores->waits(thread, a)) return false;
+  if (!thread.buffer.empty() && core_.stores->must_drain_before(thread, a)) return false;
   switch (a.kind) {
     case K::none:
       return true;
@@ -54,8 +54,8 @@ bool LoadStoreUnit::perform(Thread& thread, const Access& a, Time now, Outcome& 
   if (a.kind == K::sc && thread.reservation.line != a.line) return false;
   const Line* const line = core_.lines.find(a.line);
   if (!line || !line->resident || line->is(Special::contended)) return false;
-  if (a.kind == K::load) return core_.around.protocol.may_load(line->copy.state);
-  if (!core_.around.protocol.may_store(line->copy.state)) return false;
+  if (a.kind == K::load) return core_.context.protocol.may_load(line->copy.state);
+  if (!core_.context.protocol.may_store(line->copy.state)) return false;
   if (a.kind == K::store) return true;
   return !core_.far.goes_far(a) && line->stalled == 0 && line->locked_until <= now &&
          core_.locks.concern_nobody(thread);
@@ -71,7 +71,7 @@ void LoadStoreUnit::pre_execute(Thread& thread) {
 }
 
 Foreseen LoadStoreUnit::foresee(Thread& thread, uint64_t address, unsigned size, Time at) {
-  address = core_.around.map.place(address);
+  address = core_.context.map.place(address);
   const uint64_t number = core_.lines.size.number(address);
   if (number == thread.pending.line) return {.what = Foreseen::What::end};
   uint64_t buffered = 0;
@@ -79,21 +79,21 @@ Foreseen LoadStoreUnit::foresee(Thread& thread, uint64_t address, unsigned size,
   if (crosses || thread.buffer.search(address, size, buffered) != StoreBuffer::Match::nothing)
     return {};
   Line* const line = core_.lines.find(number);
-  if (line && core_.around.protocol.may_load(line->copy.state))
+  if (line && core_.context.protocol.may_load(line->copy.state))
     return {Foreseen::What::value, line->data().read(core_.lines.size.offset(address), size)};
   Time lookup = 0;
   if (core_.caches.under_way() < core_.spec.misses)
-    core_.caches.ready(thread, number, line, ClientEvent::Load, at, lookup);
+    core_.caches.find_or_request(thread, number, line, ClientEvent::Load, at, lookup);
   return {};
 }
 
 // Accesses a register of another core (I1, I4.2).
 bool LoadStoreUnit::reach_register(Thread& thread, const Access& a, Time now, Outcome& out) {
-  Interrupts& interrupts = core_.around.interrupts;
+  Interrupts& interrupts = core_.context.interrupts;
   const Register target = *interrupts.register_of(a.address);
   core_.turns.shorten(thread.hart.clock);  // the message, or its answer, may be for this core
   if (a.kind == Access::Kind::write) {
-    out.cost = core_.turns.shared(thread, core_.around.machine.interrupt.send);
+    out.cost = core_.turns.time_when_shared(thread, core_.context.machine.interrupt.send);
     interrupts.send_write(target, a.value, thread.id, now + out.cost);
     return true;
   }
@@ -107,14 +107,14 @@ bool LoadStoreUnit::reach_register(Thread& thread, const Access& a, Time now, Ou
                                                        Outcome& out) {
   const auto match = thread.buffer.search(a.address, a.size, out.value);
   out.cost = core_.spec.l1_hit;
-  if (match == StoreBuffer::Match::value && core_.stores->forwarded(thread, a)) {
-    thread.turn.varies = true;
+  if (match == StoreBuffer::Match::value && core_.stores->try_forward(thread, a)) {
+    thread.iteration.varies = true;
     return true;
   }
   if (match != StoreBuffer::Match::nothing) return false;
-  if (LoadsAhead::again(thread, a.line)) {
+  if (LoadsAhead::take_overtaken(thread, a.line)) {
     out.cost += core_.spec.mispredict;
-    thread.turn.varies = true;  // no turn for a sleeper to repeat
+    thread.iteration.varies = true;  // a sleeper could not repeat this iteration
   }
   return in_cache(thread, a, core_.lines.find(a.line), now, out);
 }
@@ -124,15 +124,15 @@ bool LoadStoreUnit::reach_register(Thread& thread, const Access& a, Time now, Ou
 [[gnu::always_inline]] inline bool LoadStoreUnit::atomic(Thread& thread, const Access& a, Time now,
                                                          Outcome& out) {
   core_.locks.unlock(thread, now);
-  LoadsAhead::atomic(thread);
+  LoadsAhead::note_atomic(thread);
   const bool far = core_.far.goes_far(a);
   Line* const line = core_.lines.find(a.line);
   if (line) {
     if (line->watchers) core_.sleep.wake_lockers(*line, now);
-    const bool alone = core_.around.protocol.may_store(line->copy.state);
-    if (alone && !far && !core_.locks.may_begin(thread, *line, now)) return false;
+    const bool alone = core_.context.protocol.may_store(line->copy.state);
+    if (alone && !far && !core_.locks.try_begin(thread, *line, now)) return false;
   }
-  out.cost = core_.spec.atomic + core_.locks.starts_over(thread);
+  out.cost = core_.spec.atomic + core_.locks.take_restart_cost(thread);
   if (!far) return in_cache(thread, a, line, now, out);
   core_.far.send(thread, a, now);
   return false;
@@ -142,8 +142,8 @@ bool LoadStoreUnit::reach_register(Thread& thread, const Access& a, Time now, Ou
 bool LoadStoreUnit::fail_sc(Thread& thread, const Access& a, Time now, Outcome& out) {
   out.value = 1;
   core_.locks.end_attempt(thread, now);
-  const Services& services = core_.around.services;
-  core_.around.counters.scs.failed(a.line, services.progress(), services.counts(thread.id, now));
+  const Services& services = core_.context.services;
+  core_.context.counters.scs.failed(a.line, services.progress(), services.counts(thread.id, now));
   if (core_.observed)
     core_.observed->failed_sc(thread.id, core_.agent, a.line, thread.hart.pc, now);
   return true;
@@ -152,13 +152,13 @@ bool LoadStoreUnit::fail_sc(Thread& thread, const Access& a, Time now, Outcome& 
 [[gnu::always_inline]] inline bool LoadStoreUnit::in_cache(Thread& thread, const Access& a,
                                                            Line* line, Time now, Outcome& out) {
   Time lookup = 0;
-  line = core_.caches.ready(thread, a.line, line, wish_of(a, core_.spec), now, lookup);
+  line = core_.caches.find_or_request(thread, a.line, line, wish_of(a, core_.spec), now, lookup);
   if (!line) {
     if (core_.observed) core_.observed->missed(thread.id);
     return false;
   }
   out.cost += lookup;
-  thread.turn.varies |= lookup > 0;
+  thread.iteration.varies |= lookup > 0;
   apply(thread, a, *line, now, out);
   return true;
 }
@@ -167,13 +167,13 @@ bool LoadStoreUnit::fail_sc(Thread& thread, const Access& a, Time now, Outcome& 
 void LoadStoreUnit::apply(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {
   if (core_.observed) core_.observed.access(thread, a, now, line.data());
   if (a.kind == Access::Kind::load) {
-    LoadsAhead::loaded(thread, line.number);
-    if (thread.heeds.recording) {
-      thread.heeds.recording = thread.hart.may_wait();
-      thread.turn.watch(line.number);
+    LoadsAhead::note_load(thread, line.number);
+    if (thread.slow_path.recording) {
+      thread.slow_path.recording = thread.hart.may_wait();
+      thread.iteration.watch(line.number);
     }
   }
-  if (a.writes()) core_.writes(line, now, thread);
+  if (a.writes()) core_.before_write(line, now, thread);
   if (thread.weak) [[unlikely]]
     return core_.stores->apply(thread, a, line, now, out);
   operate(thread, a, line, now, out);  // Stores::apply(), without a virtual call

@@ -1,10 +1,10 @@
 // Rule C10: a load that was done ahead is done anew where another hart of the core has written its
 // line meanwhile.
 //
-//   loaded() after a load, again() before one, atomic() before an AMO or LR,
-//   overtake() at a write, lost() where the core gives a line up
+//   note_load() after a load, take_overtaken() before one, note_atomic() before an AMO or LR,
+//   overtake() at a write, note_loss() where the core gives a line up
 //
-// Its state is in Thread: `loaded`, and `heeds.overtaken`. Invariant: a core has had the
+// Its state is in Thread: `loaded`, and `slow_path.overtaken`. Invariant: a core has had the
 // line `loaded` ever since its hart loaded from it.
 #pragma once
 
@@ -17,9 +17,9 @@ namespace uncore {
 class LoadsAhead {
  public:
   // C10.1: keep track of the line that a hart may look at again.
-  static void loaded(Thread& thread, uint64_t line) { thread.loaded = line; }
-  static void atomic(Thread& thread) { thread.loaded = kNoLine; }
-  static void lost(const Threads& threads, uint64_t line) {
+  static void note_load(Thread& thread, uint64_t line) { thread.loaded = line; }
+  static void note_atomic(Thread& thread) { thread.loaded = kNoLine; }
+  static void note_loss(const Threads& threads, uint64_t line) {
     for (const auto& t : threads)
       if (t->loaded == line) t->loaded = kNoLine;
   }
@@ -27,12 +27,12 @@ class LoadsAhead {
   // C10.2: a hart writes; other harts whose last load was from the line have loaded too early.
   static void overtake(const Thread& by, uint64_t line) {
     for (Thread* t = by.next; t != &by; t = t->next)
-      if (t->loaded == line) t->heeds.overtaken = true;
+      if (t->loaded == line) t->slow_path.overtaken = true;
   }
   // C10.2: is the load done anew? The question clears its answer: a load that has to wait and asks
   // again was not done ahead.
-  static bool again(Thread& thread, uint64_t line) {
-    const bool overtaken = std::exchange(thread.heeds.overtaken, false);
+  static bool take_overtaken(Thread& thread, uint64_t line) {
+    const bool overtaken = std::exchange(thread.slow_path.overtaken, false);
     return std::exchange(thread.loaded, kNoLine) == line && overtaken;
   }
 };

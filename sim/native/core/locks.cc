@@ -22,7 +22,7 @@ bool Locks::is_open(const Thread& thread, const Line& line, Time now) const {
          !(line.stalled > 0 && line.held_until < now) && !is_behind(thread, line.number, now);
 }
 
-bool Locks::may_begin(Thread& thread, const Line& line, Time now) const {
+bool Locks::try_begin(Thread& thread, const Line& line, Time now) const {
   if (is_open(thread, line, now)) return true;
   if (ContendedLines::bars(line, thread)) return false;
   const bool locked = line.locked_until > now;
@@ -31,7 +31,7 @@ bool Locks::may_begin(Thread& thread, const Line& line, Time now) const {
   return false;
 }
 
-Time Locks::starts_over(Thread& thread) const {
+Time Locks::take_restart_cost(Thread& thread) const {
   return std::exchange(thread.reservation.restarts, false) ? core_.spec.restart : 0;
 }
 
@@ -66,22 +66,23 @@ void Locks::lock(const Thread& thread, Line& line, Time until) const {
 void Locks::reserve(Thread& thread, Line& line, Time now, Time cost) const {
   thread.reservation.line = line.number;
   line.mark(Special::reserved, true);
-  if (!core_.around.protocol.may_store(line.copy.state)) return;
+  if (!core_.context.protocol.may_store(line.copy.state)) return;
   const CoreSpec& spec = core_.spec;
   lock(thread, line, now + cost + kLockInstructions * spec.instruction + spec.mispredict);
   thread.reservation.locked = line.number;
 }
 
-bool Locks::reserve_at_once(Thread& thread, Line& line, Time now) const {
+bool Locks::try_reserve_at_once(Thread& thread, Line& line, Time now) const {
   if (thread.reservation.locked != kNoLine || thread.reservation.restarts) return false;
   if (!is_open(thread, line, now)) return false;
-  LoadsAhead::atomic(thread);
+  LoadsAhead::note_atomic(thread);
   reserve(thread, line, now, core_.spec.atomic);
-  if (thread.heeds.recording) thread.turn.watch(line.number), thread.turn.locks = true;
+  if (thread.slow_path.recording)
+    thread.iteration.watch(line.number), thread.iteration.locks = true;
   return true;
 }
 
-bool Locks::unlock_unnoticed(Thread& thread, Time now) const {
+bool Locks::try_unlock_unnoticed(Thread& thread, Time now) const {
   Line* line = core_.lines.find(thread.reservation.locked);
   if (line && line->locked_until > now) {
     if (line->stalled > 0 || anybody_waits()) return false;
@@ -100,7 +101,7 @@ void Locks::end_lock(Thread& thread, Time now) {
   for (const auto& t : core_.threads) {
     if (t->reservation.tries <= now + 1 || t->pending.line != number) continue;
     t->reservation.tries = t->hart.clock = now + 1;
-    core_.turns.may_run(*t);
+    core_.turns.let_run(*t);
   }
   core_.probes.lock_ended(*line, now);
 }

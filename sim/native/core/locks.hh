@@ -1,6 +1,6 @@
 // Rules C6 and C7: atomics lock their line, and an LR reserves it.
 //
-//   may_begin() before an atomic, starts_over(): the cost of a lock that the atomic has met
+//   try_begin() before an atomic, take_restart_cost(): the cost of a lock that the atomic has met
 //   lock(), reserve(), end_attempt() when one has been performed; unlock() where an LR is given up
 //   lose_reservations() where a line is taken, or written
 //
@@ -22,27 +22,27 @@ class Locks {
 
   // C6.3: may an atomic begin on a line that the core has alone? If not, the hart waits for the
   // line's holder to be done (C9), or `reservation.tries` says when it asks again.
-  bool may_begin(Thread& thread, const Line& line, Time now) const;
-  Time starts_over(Thread& thread) const;  // C6.5: time that the atomic takes longer
-  bool anybody_waits() const;              // does a hart wait for the end of a lock?
+  bool try_begin(Thread& thread, const Line& line, Time now) const;
+  Time take_restart_cost(Thread& thread) const;  // C6.5: time that the atomic takes longer
+  bool anybody_waits() const;                    // does a hart wait for the end of a lock?
 
   // Does nobody wait for the end of a lock of the hart, or of another atomic of the core?
   bool concern_nobody(const Thread& thread) const;
 
   void lock(const Thread& thread, Line& line, Time until) const;
   void reserve(Thread& thread, Line& line, Time now, Time cost) const;
-  // An LR of a line that is plain to it, on the fast path. False: the LR takes the slow path.
-  bool reserve_at_once(Thread& thread, Line& line, Time now) const;
+  // Performs an LR on the fast path, of a line that is plain to it. False: it takes the slow path.
+  bool try_reserve_at_once(Thread& thread, Line& line, Time now) const;
 
-  // The end of an LR's lock: SC, next atomic, trap, a branch that leaves the SC behind.
+  // Ends an LR's lock: at its SC, the next atomic, a trap, or a branch that skips the SC.
   void unlock(Thread& thread, Time now) {
     if (thread.reservation.locked != kNoLine) [[unlikely]]
       end_lock(thread, now);
   }
   // The same on the fast path. Returns false, with nothing done, if somebody waits for the end of
   // the lock.
-  bool unlock_unnoticed(Thread& thread, Time now) const;
-  // C7: an SC has been done, or has failed.
+  bool try_unlock_unnoticed(Thread& thread, Time now) const;
+  // C7: ends the reservation and the lock, because an SC has been done or has failed.
   void end_attempt(Thread& thread, Time now) {
     thread.reservation.line = kNoLine;
     unlock(thread, now);

@@ -74,7 +74,7 @@ Attribution::Access attributed(const Thread& t, const Access& a) {
           .bytes = t.core.lines.size.parts(a.offset(), a.size),
           .reads = a.kind != K::store && a.kind != K::sc,
           .writes = a.kind != K::load && a.kind != K::lr,
-          .repeats = t.heeds.recording};
+          .repeats = t.slow_path.recording};
 }
 
 }  // namespace
@@ -89,9 +89,9 @@ uint32_t Observed::callers(const Thread& t, const Frame& frame) const {
   if (!unwinding_) return 0;
   uint64_t stored = 0;  // lines that the buffer has bytes of: bit number % 64 of each
   for (const Store& s : t.buffer.entries()) stored |= uint64_t{1} << s.line % 64;
-  Elsewhere elsewhere(t.core.around.memory);
+  Elsewhere elsewhere(t.core.context.memory);
   const auto read = [&](uint64_t address, uint64_t& word) {
-    const uint64_t at = t.core.around.map.place(address);
+    const uint64_t at = t.core.context.map.place(address);
     if (at % sizeof(word)) return false;
     const uint64_t number = t.core.lines.size.number(at);
     if (stored >> number % 64 & 1) {
@@ -103,7 +103,7 @@ uint32_t Observed::callers(const Thread& t, const Frame& frame) const {
       word = line->data().read(t.core.lines.size.offset(at), sizeof(word));
       return true;
     }
-    if (!t.core.around.supervisor->mapped(address, sizeof(word))) return false;
+    if (!t.core.context.supervisor->mapped(address, sizeof(word))) return false;
     word = elsewhere.word(address);
     return true;
   };
@@ -114,7 +114,7 @@ uint32_t Observed::callers(const Thread& t, const Frame& frame) const {
 void Observed::access(const Thread& t, const Access& a, Time now, const Bytes& data) const {
   const Time issued = t.mode == Thread::Mode::waiting ? t.pending.since : now;
   if (trace_) trace_->performed(traced(t, core_, a, t.hart.pc, issued, now, data));
-  if (t.heeds.recording) by_->retired(t.id, t.hart.instructions);
+  if (t.slow_path.recording) by_->retired(t.id, t.hart.instructions);
   Attribution::Access seen = attributed(t, a);
   if (by_->costs(t.id, now)) seen.callers = callers(t, frame(t));
   by_->touched(t.id, core_, seen, now);
@@ -181,25 +181,25 @@ void Observed::buffered(const Thread& t, Time now) const {
   if (trace_) trace_->buffered(t.id, t.hart.pc, now);
 }
 
-void Observed::stands(const Thread& t) const {
-  by_->stands(t.id, t.hart.clock);
-  is(t, Trace::What::waits, t.hart.clock, t.pending.address);
+void Observed::began_waiting(const Thread& t) const {
+  by_->begin_wait(t.id, t.hart.clock);
+  record(t, Trace::What::waits, t.hart.clock, t.pending.address);
 }
 
 // The hart goes on at `then`, having waited for a time of `after`.
 void Observed::resumed(const Thread& t, Time after, Time then) const {
   by_->resumed(t.id, after);
-  is(t, Trace::What::goes_on, then);
+  record(t, Trace::What::goes_on, then);
 }
 
 void Observed::marked(const Thread& t, unsigned code, uint64_t value) const {
   by_->marked(t.id, code, value, t.hart.clock);
-  is(t, Trace::What::marks, t.hart.clock, uint64_t{code} << 56 | value);
+  record(t, Trace::What::marks, t.hart.clock, uint64_t{code} << 56 | value);
 }
 
 void Observed::filled(uint64_t line, State state, Time now, Time held_until) const {
   by_->copies.filled(core_, line, protocol_.may_store(state));
-  if (trace_ && held_until > now) trace_->holds(core_, line, now, held_until);
+  if (trace_ && held_until > now) trace_->held(core_, line, now, held_until);
 }
 
 void Observed::ended(const Thread& t, Time now) const {

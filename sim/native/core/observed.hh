@@ -23,7 +23,7 @@ class Observed {
 
   explicit operator bool() const { return __builtin_expect(by_ != nullptr, false); }
   Attribution* operator->() const { return by_; }
-  // Attributes from now on, in a run that began without.
+  // Begins attribution in a run that began without it.
   void begin(Attribution* by) { by_ = by; }
 
   // access(): an access is performed. drained(): the store behind `older` older ones leaves the
@@ -36,26 +36,27 @@ class Observed {
   }
   void drained(const Thread& thread, std::size_t older, Time now, const Bytes& data) const;
   void buffered(const Thread& thread, Time now) const;  // a store enters the buffer
-  void stands(const Thread& thread) const;              // the hart begins to wait
+  void began_waiting(const Thread& thread) const;       // the hart begins to wait
   void resumed(const Thread& thread, Time after, Time then) const;
   void marked(const Thread& thread, unsigned code, uint64_t value) const;
   void answered(const Thread& thread, Time now) const;  // a register's or far atomic's value came
   void ended(const Thread& thread, Time now) const;     // the run ended; the hart may be waiting
   void finished(const Thread& thread) const;            // the hart has ended the run
-  uint32_t callers(const Thread& thread) const;         // number of its present chain of callers
+  uint32_t callers(
+      const Thread& thread) const;  // returns the number of the hart's chain of callers
   // `counted`: what happens to the core is part of what is measured (W1.1).
   void probed(const Copy& copy, const Header& probe, bool counted) const;
   void filled(uint64_t line, State state, Time now, Time held_until) const;
 
-  // --- to the trace alone ---
+  // --- reports to the trace alone ---
   bool traces() const { return trace_ != nullptr; }
-  void enters(uint64_t line, State before, ClientEvent event, State after, Time now) const {
+  void entered(uint64_t line, State before, ClientEvent event, State after, Time now) const {
     if (trace_) trace_->entered(core_, line, before, event, after, now);
   }
-  void acts(uint32_t packet, Time now) const {
-    if (trace_) trace_->acts(packet, now);
+  void acted(uint32_t packet, Time now) const {
+    if (trace_) trace_->acted(packet, now);
   }
-  void is(const Thread& t, Trace::What what, Time now, uint64_t value = 0) const {
+  void record(const Thread& t, Trace::What what, Time now, uint64_t value = 0) const {
     if (trace_) trace_->hart({now, t.id, what, t.hart.pc, value});
   }
 

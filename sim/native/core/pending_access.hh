@@ -12,7 +12,7 @@ struct PendingAccess : Access {
 
   using Access::operator=;
 
-  uint32_t request = 0;  // number of its far atomic under way (C8), or kRegister; 0: neither
+  uint32_t request = 0;  // number of the far atomic under way (C8), or kRegister; else 0
   Time since = 0;        // when it was issued
 };
 

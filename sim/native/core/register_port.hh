@@ -47,12 +47,12 @@ class RegisterPort {
     // The register's owner is told by a message, which may be for this core.
     if (r.interrupts_others()) p.core.turns.shorten(p.hart.clock);
   }
-  void say(char letter) { port().core.around.services.console.say(port().id, {&letter, 1}); }
+  void say(char letter) { port().core.context.services.console.say(port().id, {&letter, 1}); }
 
  private:
   Port& port() { return static_cast<Port&>(*this); }
   const Port& port() const { return static_cast<const Port&>(*this); }
-  auto& interrupts() const { return port().core.around.interrupts; }
+  auto& interrupts() const { return port().core.context.interrupts; }
 };
 
 }  // namespace uncore

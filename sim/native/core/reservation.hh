@@ -16,7 +16,7 @@ struct Reservation {
   uint64_t line = kNoLine;    // reserved by its last LR
   uint64_t locked = kNoLine;  // locked by its last LR
   Time stalls_from = 0;       // end of the wrs behind which its hart stalls (C7.1); 0: none
-  Time tries = 0;             // when it tries again for a lock that kept it off; 0: no lock did
+  Time tries = 0;             // when the hart tries again, if a lock kept it off; else 0
   bool restarts = false;      // it has met the lock of another hart of the core (C6.5)
 };
 

@@ -8,7 +8,8 @@
 namespace uncore {
 namespace {
 
-// H6.5: does a hart that repeats its turn go on to pause for most of its time, or not to, as now?
+// H6.5: would repeating the iteration leave the hart as it is: pausing for most of its time, or
+// not?
 bool pauses_alike(const Hart<Thread>& hart) {
   if (!hart.reports_pauses) return true;
   if (hart.spin_pauses == 0) return !hart.pausing;
@@ -25,14 +26,14 @@ Time Sleep::before(Time at, uint32_t by, const Thread& sleeper) {
   return sleeper.index < by ? at : at - (at > 0);
 }
 
-// Records one more turn to learn which lines the loop reads.
-bool Sleep::records(Thread& thread) {
-  const bool repeats = !thread.weak || thread.weak->repeats(thread.hart.pc);
-  if (thread.heeds.recording && !thread.turn.varies && repeats) return false;
-  thread.heeds.recording = true;
-  thread.turn.varies = thread.turn.locks = false;
-  thread.turn.watched.clear();
-  if (core_.around.attribution) core_.around.attribution->turn_begins(thread.id);
+// Records one more iteration to learn which lines the loop reads.
+bool Sleep::begin_recording(Thread& thread) {
+  const bool repeats = !thread.weak || thread.weak->end_iteration(thread.hart.pc);
+  if (thread.slow_path.recording && !thread.iteration.varies && repeats) return false;
+  thread.slow_path.recording = true;
+  thread.iteration.varies = thread.iteration.locks = false;
+  thread.iteration.watched.clear();
+  if (core_.context.attribution) core_.context.attribution->begin_iteration(thread.id);
   return true;
 }
 
@@ -40,43 +41,43 @@ bool Sleep::records(Thread& thread) {
 // its buffer may stay there: they change nothing that it reads. (In a weakly ordered core, a hart
 // sleeps only if its buffer is empty.)
 void Sleep::sleep(Thread& thread) {
-  thread.heeds.recording = false;
+  thread.slow_path.recording = false;
   if (thread.weak && !thread.buffer.empty()) return;
   if (!pauses_alike(thread.hart)) return;
-  const std::vector<uint64_t>& watched = thread.turn.watched;
+  const std::vector<uint64_t>& watched = thread.iteration.watched;
   for (uint64_t number : watched) {
     const Line* line = core_.lines.find(number);
-    if (!line || !line->in_l1 || !core_.around.protocol.may_load(line->copy.state)) return;
-    if (thread.turn.locks && !locks_alone(*line)) return;
+    if (!line || !line->in_l1 || !core_.context.protocol.may_load(line->copy.state)) return;
+    if (thread.iteration.locks && !locks_alone(*line)) return;
   }
   for (uint64_t number : watched) core_.lines.watch(number);
   thread.mode = Thread::Mode::spinning;
-  if (Attribution* const attribution = core_.around.attribution)
-    attribution->turn_ends(thread.id, thread.hart.instructions - thread.hart.spin_instructions);
+  if (Attribution* const attribution = core_.context.attribution)
+    attribution->end_iteration(thread.id, thread.hart.instructions - thread.hart.spin_instructions);
   if (core_.observed)
-    core_.observed.is(thread, Trace::What::sleeps, thread.hart.clock,
-                      watched.empty() ? 0 : watched[0] << kUnitShift);
+    core_.observed.record(thread, Trace::What::sleeps, thread.hart.clock,
+                          watched.empty() ? 0 : watched[0] << kUnitShift);
 }
 
-// May a hart lock the line in every turn unnoticed? A sibling that begins to wait for the lock
+// May a hart lock the line in every iteration unnoticed? A sibling that begins to wait for the lock
 // wakes the hart, and so does a probe that arrives or whose wait is over.
 bool Sleep::locks_alone(const Line& line) const {
-  return core_.around.protocol.may_store(line.copy.state) && !core_.locks.anybody_waits();
+  return core_.context.protocol.may_store(line.copy.state) && !core_.locks.anybody_waits();
 }
 
-// Brings a sleeper to where executing every turn would have brought it by `horizon`. Turns are
-// skipped but for the last, which is executed, so that the lines it reads are marked as used:
-// siblings, and stores that leave its buffer, may evict the least recently used line.
+// Brings a sleeper to where executing every iteration would have brought it by `horizon`.
+// Iterations are skipped but for the last, which is executed, so that the lines it reads are marked
+// as used: siblings, and stores that leave its buffer, may evict the least recently used line.
 void Sleep::advance(Thread& thread, Time horizon) {
   Hart<Thread>& hart = thread.hart;
   if (hart.clock > horizon) return;
-  uint64_t turns = (horizon - hart.clock) / hart.spin_period;
-  if (turns > 0) --turns;
-  hart.skip(turns);
-  if (core_.around.attribution) core_.around.attribution->repeated(thread.id, turns);
+  uint64_t iterations = (horizon - hart.clock) / hart.spin_period;
+  if (iterations > 0) --iterations;
+  hart.skip(iterations);
+  if (core_.context.attribution) core_.context.attribution->repeated(thread.id, iterations);
   hart.horizon = horizon;
   hart.spin_enabled = false;
-  // Replaying a turn touches nothing outside this core, so it may run unconfined.
+  // Replaying an iteration touches nothing outside this core, so it may run unconfined.
   const bool confined = std::exchange(core_.confined, false);
   const Stop stop = core_.turns.run_aside(thread);
   core_.confined = confined;
@@ -96,23 +97,23 @@ void Sleep::change_period(Thread& sleeper, Time at, uint32_t by, Time instructio
 void Sleep::wake_until(Thread& thread, Time horizon) {
   advance(thread, horizon);
   thread.hart.woken();
-  if (core_.around.attribution) core_.around.attribution->path.woken(thread.id, horizon);
-  if (core_.observed) core_.observed.is(thread, Trace::What::wakes, horizon);
+  if (core_.context.attribution) core_.context.attribution->path.woken(thread.id, horizon);
+  if (core_.observed) core_.observed.record(thread, Trace::What::wakes, horizon);
   thread.mode = Thread::Mode::running;
-  for (uint64_t number : thread.turn.watched) core_.lines.unwatch(number);
-  core_.turns.may_run(thread);
+  for (uint64_t number : thread.iteration.watched) core_.lines.unwatch(number);
+  core_.turns.let_run(thread);
 }
 
 void Sleep::wake_watchers(const Line& line, Time at) {
   for (const auto& t : core_.threads)
-    if (t->mode == Thread::Mode::spinning && t->turn.watches(line.number))
+    if (t->mode == Thread::Mode::spinning && t->iteration.watches(line.number))
       wake_until(*t, before(at, core_.turns.actor(), *t));
 }
 
 void Sleep::wake_lockers(const Line& line, Time at) {
   for (const auto& t : core_.threads)
-    if (t->mode == Thread::Mode::spinning && t->turn.locks && !core_.turns.executes(*t) &&
-        t->turn.watches(line.number))
+    if (t->mode == Thread::Mode::spinning && t->iteration.locks && !core_.turns.executes(*t) &&
+        t->iteration.watches(line.number))
       wake_until(*t, before(at, core_.turns.actor(), *t));
 }
 
@@ -125,7 +126,7 @@ void Sleep::advance_readers(uint64_t number, Time at) {
   const Lines& lines = core_.lines;
   const auto reads = [&](const auto& t) {
     return t->mode == Thread::Mode::spinning &&
-           std::ranges::any_of(t->turn.watched,
+           std::ranges::any_of(t->iteration.watched,
                                [&](uint64_t w) { return lines.together(w, number); });
   };
   if (std::ranges::none_of(core_.threads, reads)) return;

@@ -1,17 +1,17 @@
 // Rule S1: a hart that spins on lines which its core can read sleeps.
 //
-// A turn of its loop is one iteration. While the hart sleeps, the lines that a turn reads are
+// While the hart sleeps, the lines that an iteration of its loop reads are
 // *watched*: whoever takes one away or writes to it first brings the sleeper to where executing
-// every turn would have brought it, and wakes it. Siblings may go on meanwhile.
+// every iteration would have brought it, and wakes it. Siblings may go on meanwhile.
 //
-//   records(), sleep() when a hart repeats itself; wake_watchers(), wake_lockers() before a line
-//   changes; advance_readers() before a set is asked for its least recently used line
+//   begin_recording(), sleep() when a hart repeats itself; wake_watchers(), wake_lockers() before a
+//   line changes; advance_readers() before a set is asked for its least recently used line
 //
-// Invariant: nobody can tell a hart that slept from one that executed every turn.
+// Invariant: nobody can tell a hart that slept from one that executed every iteration.
 #pragma once
 
+#include "core/context.hh"
 #include "core/lines.hh"
-#include "core/surroundings.hh"
 #include "core/thread.hh"
 
 namespace uncore {
@@ -22,10 +22,11 @@ class Sleep {
  public:
   explicit Sleep(Core& core) : core_(core) {}
 
-  // Called when a hart repeats itself. Returns true if its next turn has to be recorded before it
-  // can sleep, so that it goes on; false if its last turn has been recorded.
-  bool records(Thread& thread);
-  // Puts a hart to sleep whose last turn has been recorded, unless a line that it reads is missing.
+  // Called when a hart repeats itself. Returns true if its next iteration has to be recorded before
+  // it can sleep, so that it goes on; false if its last iteration has been recorded.
+  bool begin_recording(Thread& thread);
+  // Puts a hart to sleep whose last iteration has been recorded, unless a line that it reads is
+  // missing.
   void sleep(Thread& thread);
   void wake(Thread& sleeper, Time at) { wake_until(sleeper, before(at, 0, sleeper)); }
   // Wake the harts that watch a line: wake_watchers() before the line changes, wake_lockers() those
@@ -33,7 +34,7 @@ class Sleep {
   // them.
   [[gnu::noinline]] void wake_watchers(const Line& line, Time at);
   [[gnu::noinline]] void wake_lockers(const Line& line, Time at);
-  void wake_all(Time at);  // at the end of the run, to make clocks and counts exact
+  void wake_all(Time at);  // called at the end of the run, to make clocks and counts exact
   // Brings all sleepers up to date, and lets them sleep on, if one of them reads a line that shares
   // a set with this line.
   void advance_readers(uint64_t number, Time at);

@@ -22,14 +22,14 @@ struct Store {
   Access atomic{};       // a posted atomic (C8.5, H8.10); kind `none`: this is a store
   uint32_t request = 0;  // the atomic's request, once it is under way
   bool done = false;     // the atomic has been performed far away
-  // In a weakly ordered core (weak.hh):
+  // Set in a weakly ordered core (weak.hh):
   uint32_t group = 0;   // a fence from W to W separates groups (H8.1)
-  Time leaves = 0;      // it does not leave before this time (H8.1)
-  Time view = 0;        // the latest view of its registers (H8.7)
-  uint64_t number = 0;  // number of its instruction, as the hart counts them
+  Time leaves = 0;      // the store does not leave before this time (H8.1)
+  Time view = 0;        // latest view of the store's registers (H8.7)
+  uint64_t number = 0;  // number of the store's instruction, as the hart counts them
 
   bool is_atomic() const { return atomic.kind != Access::Kind::none; }
-  // Offset of its first byte in the line.
+  // Returns the offset of the store's first byte in the line.
   unsigned offset() const { return static_cast<unsigned>(address - (line << kUnitShift)); }
 };
 

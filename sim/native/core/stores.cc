@@ -27,14 +27,14 @@ void Stores::drain(Thread& thread, Time now) {
 bool Stores::make_visible(Thread& thread, std::size_t older, Time now) {
   const Store& s = thread.buffer[older];
   Time cost = 0;
-  Line* line =
-      core_.caches.ready(thread, s.line, core_.lines.find(s.line), ClientEvent::Store, now, cost);
+  Line* line = core_.caches.find_or_request(thread, s.line, core_.lines.find(s.line),
+                                            ClientEvent::Store, now, cost);
   if (!line) {
     if (core_.observed) core_.observed->missed_store(thread.id, older);
     return false;
   }
   if (core_.observed) core_.observed.drained(thread, older, now, line->data());
-  core_.writes(*line, now, thread);
+  core_.before_write(*line, now, thread);
   visible(thread, s, *line, now);
   if (s.is_atomic())
     s.atomic.operation().apply(line->data());

@@ -2,8 +2,8 @@
 //
 // Two implementations say in which order they become visible: TsoStores (H3.2) and WeakStores (H8).
 //
-//   waits() before an access, store() and fence() when it is one, apply() when it has its line;
-//   leaves() and drain() where a line has come
+//   must_drain_before() an access, store() and fence() when it is one, apply() when it has its
+//   line; may_leave_next() and drain() where a line has come
 //
 // Invariant: a store is performed on its line when it leaves the buffer, and not before.
 #pragma once
@@ -24,18 +24,18 @@ class Stores {
   virtual ~Stores() = default;
 
   // Must stores leave the buffer before the access is performed (H4, H8.3)?
-  virtual bool waits(const Thread& thread, const Access& access) const = 0;
+  virtual bool must_drain_before(const Thread& thread, const Access& access) const = 0;
   // Performs the store at once, or puts it into the buffer. False: the buffer is full.
   virtual bool store(Thread& thread, const Access& access, Time now, Outcome& out) = 0;
   virtual void fence(Thread&, const Access&, Time) {}
-  // apply() performs any other access on its line. forwarded() is called when the buffer can answer
-  // a load, and returns false if the load is to wait for the stores instead (H8.9). answered() is
-  // called when an AMO has been done far away.
+  // apply() performs any other access on its line. try_forward() is called when the buffer can
+  // answer a load, and returns false if the load is to wait for the stores instead (H8.9).
+  // far_amo_done() is called when an AMO has been done far away.
   virtual void apply(Thread& thread, const Access& access, Line& line, Time now, Outcome& out);
-  virtual bool forwarded(Thread&, const Access&) { return true; }
-  virtual void answered(Thread&, const Access&, Time) {}
+  virtual bool try_forward(Thread&, const Access&) { return true; }
+  virtual void far_amo_done(Thread&, const Access&, Time) {}
   // Is a store to the line the next to leave, or one of those that may leave next?
-  virtual bool leaves(const Thread& thread, uint64_t number) const = 0;
+  virtual bool may_leave_next(const Thread& thread, uint64_t number) const = 0;
 
   bool enter(Thread& thread, const Store& store, Time now);
   void drain(Thread& thread, Time now);

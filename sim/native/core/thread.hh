@@ -14,7 +14,7 @@
 #include "core/pending_access.hh"
 #include "core/register_port.hh"
 #include "core/reservation.hh"
-#include "core/spin_turn.hh"
+#include "core/spin_iteration.hh"
 #include "core/store_buffer.hh"
 #include "core/weak.hh"
 #include "hart/hart.hh"
@@ -30,16 +30,16 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   // for good.
   enum class Mode : uint8_t { running, waiting, spinning, idle, stopped };
   // Reasons why the hart's next load takes the slow path.
-  struct Heeds {
+  struct SlowPathReasons {
     bool recording = false;  // the hart seems to spin: note which lines it reads (S1)
     bool overtaken = false;  // another hart of the core wrote the line it loaded last (C10)
-    // Both flags in one comparison, because every load asks.
+    // Returns both flags in one comparison, because every load asks.
     bool any() const { return std::bit_cast<uint16_t>(*this) != 0; }
   };
-  // Counts of the interrupts that it has taken, for the result.
+  // Counts of the interrupts that the hart has taken, for the result.
   struct Taken {
     uint64_t software = 0, timer = 0;
-    bool now = false;  // the trap it handles is an interrupt
+    bool now = false;  // the trap that the hart handles is an interrupt
     // The last timer interrupt was counted at its trap: stopi does not count it again.
     bool timer_counted = false;
   };
@@ -53,48 +53,49 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   const uint32_t id;     // mhartid: the job's thread number
   const uint32_t index;  // position among the core's threads
   Mode mode = Mode::running;
-  Heeds heeds;
-  bool in_kernel = false;      // its supervisor decides what it does next
-  bool stored = false;         // it has stored since its last atomic or full fence (H1.6)
-  uint64_t ran_at = 0;         // Turns::disturbances_ after its last run; if still so: no change
+  SlowPathReasons slow_path;
+  bool in_kernel = false;  // the supervisor decides what the hart does next
+  bool stored = false;     // the hart has stored since its last atomic or full fence (H1.6)
+  uint64_t ran_at = 0;     // Turns::disturbances_ after the hart's last run; equal: nothing changed
   std::unique_ptr<Weak> weak;  // null unless its core is weakly ordered (H8)
   uint64_t loaded = kNoLine;   // line of its last load, if the core has had it ever since (C10)
   Reservation reservation;     // C6, C7
   PendingAccess pending;       // H5
   StoreBuffer buffer;          // H3
   Hart<Thread> hart;
-  SpinTurn turn;             // S1
-  Time delayed_until = 0;    // end of its present or last delay (H7)
+  SpinIteration iteration;   // S1
+  Time delayed_until = 0;    // end of the hart's present or last delay (H7)
   Time late = 0;             // delay of the start of what is measured (V3)
-  uint64_t kernel_read = 0;  // value that its last access in the kernel read
+  uint64_t kernel_read = 0;  // value that the hart's last access in the kernel read
   Taken taken;
 
-  // Does it execute, awake or asleep in a loop, or wait for a lock (H6)?
+  // Does the hart execute, awake or asleep in a loop, or wait for a lock (H6)?
   bool executes() const { return mode == Mode::running || mode == Mode::spinning; }
-  // Does it execute instructions next?
-  bool goes_on() const { return mode == Mode::running && !reservation.tries && !in_kernel; }
+  // Does the hart execute instructions next?
+  bool executes_next() const { return mode == Mode::running && !reservation.tries && !in_kernel; }
 
-  // The port (hart/port.hh), together with IssuingPort and RegisterPort. `hits`, `stores`,
-  // `reserves` and `gives_up` are the fast path: they perform the access, or return false, having
-  // done nothing, and the slow path (issue) performs it. `in` is the instruction in the hart's
-  // code; only it tells where the hart is, because hart.pc lags behind within a straight line.
+  // The port (hart/port.hh), together with IssuingPort and RegisterPort. `try_load`, `try_store`,
+  // `try_reserve` and `try_end_lock` are the fast path: they perform the access, or return false,
+  // having done nothing, and the slow path (issue) performs it. `in` is the instruction in the
+  // hart's code; only it tells where the hart is, because hart.pc lags behind within a straight
+  // line.
   template <bool kernel>
-  bool hits(uint64_t address, unsigned size, Time& now, uint64_t& value, const Instruction& in);
+  bool try_load(uint64_t address, unsigned size, Time& now, uint64_t& value, const Instruction& in);
   template <bool kernel>
-  bool stores(uint64_t address, unsigned size, uint64_t value, Time now, const Instruction& in);
+  bool try_store(uint64_t address, unsigned size, uint64_t value, Time now, const Instruction& in);
   template <bool kernel>
-  bool reserves(uint64_t address, unsigned size, Time& now, uint64_t& value);
-  bool gives_up(Time now);
+  bool try_reserve(uint64_t address, unsigned size, Time& now, uint64_t& value);
+  bool try_end_lock(Time now);
   SpinDetector::Watch watches() const {
     using enum SpinDetector::Watch;
     if (weak) return none;
-    return heeds.recording && !turn.varies ? steady : possible;
+    return slow_path.recording && !iteration.varies ? steady : possible;
   }
   // Has a fence with these sets nothing to wait for?
   bool passes(unsigned predecessor, unsigned successor) const {
     return !weak && (buffer.empty() || !orders_write_before_read(predecessor, successor));
   }
-  // Executes a fence that has nothing to wait for, or no longer. Returns the time that it takes
+  // Executes a fence that has nothing to wait for, or has waited. Returns the time that it takes
   // beyond an instruction (H1.6).
   Time pass_fence(unsigned predecessor, unsigned successor);
   bool weak_order() const { return weak != nullptr; }
@@ -102,7 +103,7 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   void fence_i() {}
   bool mapped(uint64_t address, unsigned size) const;
   bool fetch(uint64_t address, uint32_t& word);
-  void told(uint64_t cause);
+  void stopi_read(uint64_t cause);
   void marker(unsigned code, uint64_t value);
   void arrived();
   bool reserves_line() const { return reservation.line != kNoLine; }
@@ -111,20 +112,21 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   void returned();
 
   bool confined() const;
-  static bool marks_inside(unsigned code) { return Services::keepable(code); }
+  static bool marks_inside(unsigned code) { return Services::is_keepable(code); }
 
   // Performs the access now, or leaves it pending.
   Answer issue(Access&& access, Outcome& outcome);
 
-  // hits(), stores() and reserves() in the large table of recent lines, which is probed second.
-  bool hits_second(uint64_t address, unsigned size, Time& now, uint64_t& value,
-                   const Instruction& in);
-  bool stores_second(uint64_t address, unsigned size, uint64_t value, Time now,
-                     const Instruction& in);
-  bool reserves_second(uint64_t address, unsigned size, Time& now, uint64_t& value);
+  // try_load(), try_store() and try_reserve() in the large table of recent lines, which is
+  // searched after the small one.
+  bool try_load_large(uint64_t address, unsigned size, Time& now, uint64_t& value,
+                      const Instruction& in);
+  bool try_store_large(uint64_t address, unsigned size, uint64_t value, Time now,
+                       const Instruction& in);
+  bool try_reserve_large(uint64_t address, unsigned size, Time& now, uint64_t& value);
 
  private:
-  void took(uint64_t cause);
+  void count_interrupt(uint64_t cause);
 };
 
 using Threads = std::vector<std::unique_ptr<Thread>>;  // the harts of a core

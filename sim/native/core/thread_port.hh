@@ -8,33 +8,35 @@
 namespace uncore {
 
 // The next functions are inlined by force: with two copies of the interpreter gcc would call them.
-// `size_of` gives an address's line number and offset. `many` chooses the large table of recent
-// lines. `seen(line)` returns false if the attribution needs the slow path for this access.
-template <bool many, class Size, class Seen>
-[[gnu::always_inline]] inline bool load_from(Thread& t, const Size& size_of, uint64_t address,
-                                             unsigned size, Time& now, uint64_t& value, Seen seen) {
+// `size_of` gives an address's line number and offset. `large` chooses the large table of recent
+// lines. `report(line)` returns false if the attribution needs the slow path for this access.
+template <bool large, class Size, class Report>
+[[gnu::always_inline]] inline bool fast_load(Thread& t, const Size& size_of, uint64_t address,
+                                             unsigned size, Time& now, uint64_t& value,
+                                             Report report) {
   const uint64_t number = size_of.number(address);
-  Line* line = t.core.lines.recent<many>(number);
-  if (!line || !t.buffer.empty() || t.heeds.any()) [[unlikely]]
+  Line* line = t.core.lines.recent<large>(number);
+  if (!line || !t.buffer.empty() || t.slow_path.any()) [[unlikely]]
     return false;
-  if (!seen(number)) return false;
-  LoadsAhead::loaded(t, number);
+  if (!report(number)) return false;
+  LoadsAhead::note_load(t, number);
   t.core.lines.touch(*line, now, t.index + 1);
   now += t.core.spec.l1_hit;
   value = line->data().read(size_of.offset(address), size);
   return true;
 }
 
-template <bool many, class Size, class Seen>
-[[gnu::always_inline]] inline bool store_to(Thread& t, const Size& size_of, uint64_t address,
-                                            unsigned size, uint64_t value, Time now, Seen seen) {
+template <bool large, class Size, class Report>
+[[gnu::always_inline]] inline bool fast_store(Thread& t, const Size& size_of, uint64_t address,
+                                              unsigned size, uint64_t value, Time now,
+                                              Report report) {
   const uint64_t number = size_of.number(address);
-  Line* line = t.core.lines.recent<many>(number);
+  Line* line = t.core.lines.recent<large>(number);
   if (!line || !t.buffer.empty() || !line->plain()) [[unlikely]]
     return false;
-  if (!seen(number)) return false;
+  if (!report(number)) return false;
   t.core.lines.touch(*line, now, t.index + 1);
-  t.core.writes_plain(*line, t);
+  t.core.before_write_to_plain(*line, t);
   line->data().write(size_of.offset(address), size, value);
   t.stored = true;
   return true;
@@ -42,12 +44,12 @@ template <bool many, class Size, class Seen>
 
 // Performs an LR of a recent line. It has a fast path because a hart that waits by compare-and-swap
 // executes several LRs per handoff.
-template <bool many, class Size>
-[[gnu::always_inline]] inline bool reserve_on(Thread& t, const Size& size_of, uint64_t address,
-                                              unsigned size, Time& now, uint64_t& value) {
-  Line* line = t.core.lines.recent<many>(size_of.number(address));
+template <bool large, class Size>
+[[gnu::always_inline]] inline bool fast_reserve(Thread& t, const Size& size_of, uint64_t address,
+                                                unsigned size, Time& now, uint64_t& value) {
+  Line* line = t.core.lines.recent<large>(size_of.number(address));
   if (!line || !t.buffer.empty() || !line->plain_to_reserve()) return false;
-  if (!t.core.locks.reserve_at_once(t, *line, now)) return false;
+  if (!t.core.locks.try_reserve_at_once(t, *line, now)) return false;
   t.core.lines.touch(*line, now, t.index + 1);
   now += t.core.spec.atomic;
   t.stored = false;
@@ -55,51 +57,54 @@ template <bool many, class Size>
   return true;
 }
 
-// `seen` of accesses that nobody observes.
-constexpr auto kUnseen = [](uint64_t) { return true; };
+// The `report` for accesses that nobody observes: the fast path may perform each of them.
+constexpr auto kUnobserved = [](uint64_t) { return true; };
 
-// The small table, for lines of 64 bytes, is probed first. Wide lines, and those of an observed
-// run, are looked for second, in the large table, so that other runs pay nothing for them.
+// Searches the small table, for lines of 64 bytes, first. Wide lines, and lines of an observed run,
+// are in the large table alone, which is searched second, so that other runs pay nothing for them.
 template <bool kernel>
-[[gnu::always_inline]] inline bool Thread::hits(uint64_t address, unsigned size, Time& now,
-                                                uint64_t& value, const Instruction& in) {
+[[gnu::always_inline]] inline bool Thread::try_load(uint64_t address, unsigned size, Time& now,
+                                                    uint64_t& value, const Instruction& in) {
   const LineSize& wide = core.lines.size;
-  if constexpr (kernel) return load_from<true>(*this, wide, address, size, now, value, kUnseen);
-  if (load_from<false>(*this, UnitLines{}, address, size, now, value, kUnseen)) return true;
-  if (!core.lines.second()) return false;
-  Time then = now;  // a copy: the interpreter's own is to stay in a register
+  if constexpr (kernel) return fast_load<true>(*this, wide, address, size, now, value, kUnobserved);
+  if (fast_load<false>(*this, UnitLines{}, address, size, now, value, kUnobserved)) return true;
+  if (!core.lines.uses_large_table_too()) return false;
+  Time then = now;  // a copy, so that the interpreter's own variable stays in a register
   uint64_t read = 0;
-  if (!hits_second(address, size, then, read, in)) return false;
+  if (!try_load_large(address, size, then, read, in)) return false;
   now = then, value = read;
   return true;
 }
 
 template <bool kernel>
-[[gnu::always_inline]] inline bool Thread::stores(uint64_t address, unsigned size, uint64_t value,
-                                                  Time now, const Instruction& in) {
+[[gnu::always_inline]] inline bool Thread::try_store(uint64_t address, unsigned size,
+                                                     uint64_t value, Time now,
+                                                     const Instruction& in) {
   const LineSize& wide = core.lines.size;
-  if constexpr (kernel) return store_to<true>(*this, wide, address, size, value, now, kUnseen);
-  if (store_to<false>(*this, UnitLines{}, address, size, value, now, kUnseen)) return true;
-  return core.lines.second() && stores_second(address, size, value, now, in);
+  if constexpr (kernel)
+    return fast_store<true>(*this, wide, address, size, value, now, kUnobserved);
+  if (fast_store<false>(*this, UnitLines{}, address, size, value, now, kUnobserved)) return true;
+  return core.lines.uses_large_table_too() && try_store_large(address, size, value, now, in);
 }
 
 template <bool kernel>
-[[gnu::always_inline]] inline bool Thread::reserves(uint64_t address, unsigned size, Time& now,
-                                                    uint64_t& value) {
-  if constexpr (kernel) return reserve_on<true>(*this, core.lines.size, address, size, now, value);
-  if (reserve_on<false>(*this, UnitLines{}, address, size, now, value)) return true;
-  if (!core.lines.second()) return false;
+[[gnu::always_inline]] inline bool Thread::try_reserve(uint64_t address, unsigned size, Time& now,
+                                                       uint64_t& value) {
+  if constexpr (kernel)
+    return fast_reserve<true>(*this, core.lines.size, address, size, now, value);
+  if (fast_reserve<false>(*this, UnitLines{}, address, size, now, value)) return true;
+  if (!core.lines.uses_large_table_too()) return false;
   Time then = now;
   uint64_t read = 0;
-  if (!reserves_second(address, size, then, read)) return false;
+  if (!try_reserve_large(address, size, then, read)) return false;
   now = then, value = read;
   return true;
 }
 
 // Ends the lock of the hart's LR, if there is one. Returns false, with nothing done, if somebody
 // waits for the end of the lock.
-inline bool Thread::gives_up(Time now) {
-  return reservation.locked == kNoLine || core.locks.unlock_unnoticed(*this, now);
+inline bool Thread::try_end_lock(Time now) {
+  return reservation.locked == kNoLine || core.locks.try_unlock_unnoticed(*this, now);
 }
 
 inline Time Thread::pass_fence(unsigned predecessor, unsigned successor) {
@@ -108,7 +113,7 @@ inline Time Thread::pass_fence(unsigned predecessor, unsigned successor) {
 }
 
 inline Answer Thread::fence(unsigned predecessor, unsigned successor) {
-  if (!core.around.job.fences) return Answer::now;
+  if (!core.context.job.fences) return Answer::now;
   if (passes(predecessor, successor)) {
     hart.clock += pass_fence(predecessor, successor);
     return Answer::now;
@@ -121,7 +126,7 @@ inline Answer Thread::fence(unsigned predecessor, unsigned successor) {
 inline bool Thread::confined() const { return core.confined; }
 
 inline Answer Thread::issue(Access&& access, Outcome& outcome) {
-  access.address = core.around.map.place(access.address);
+  access.address = core.context.map.place(access.address);
   access.line = core.lines.size.number(access.address);
   if (confined() && !core.lsu.stays_inside(*this, access, hart.clock)) [[unlikely]]
     return Answer::retry;
@@ -138,7 +143,7 @@ inline Answer Thread::issue(Access&& access, Outcome& outcome) {
 
 // Counts a timer interrupt that a read of stopi names, unless its own trap has counted it: a kernel
 // may serve it within the trap of another interrupt.
-inline void Thread::told(uint64_t cause) {
+inline void Thread::stopi_read(uint64_t cause) {
   if ((cause | 2) != kTimer) return;
   taken.timer += !taken.timer_counted;
   taken.timer_counted = false;
@@ -149,25 +154,25 @@ inline bool Thread::mapped(uint64_t address, unsigned size) const {
   const uint64_t number = lines.number(address);
   if (core.observed && core.lines.recent<true>(number) &&
       lines.number(address + size - 1) == number)
-    return true;  // the fast path would take it without asking
-  if (core.around.supervisor) return core.around.supervisor->mapped(address, size);
-  return core.around.memory.mapped(address, size);
+    return true;  // the fast path would perform this access without asking
+  if (core.context.supervisor) return core.context.supervisor->mapped(address, size);
+  return core.context.memory.mapped(address, size);
 }
 
 inline bool Thread::fetch(uint64_t address, uint32_t& word) {
-  if (!core.around.supervisor) return core.around.memory.fetch(address, word);
+  if (!core.context.supervisor) return core.context.memory.fetch(address, word);
   if (!mapped(address, 2)) return false;
   word = 0;
   const std::size_t size = mapped(address + 2, 2) ? 4 : 2;
-  core.around.memory.read(address, size, reinterpret_cast<uint8_t*>(&word));
+  core.context.memory.read(address, size, reinterpret_cast<uint8_t*>(&word));
   return true;
 }
 
 inline void Thread::marker(unsigned code, uint64_t value) {
   if (late && begins(code)) hart.clock += std::exchange(late, 0);
-  if (core.around.supervisor) core.around.supervisor->marked(*this, code, value);
+  if (core.context.supervisor) core.context.supervisor->marked(*this, code, value);
   if (core.observed) core.observed.marked(*this, code, value);
-  Services& services = core.around.services;
+  Services& services = core.context.services;
   const auto delay = confined() ? services.keep(id, code, value, hart.clock)
                                 : services.mark(id, code, value, hart.clock);
   if (!delay) return;
@@ -179,24 +184,24 @@ inline void Thread::gave_up() { core.locks.unlock(*this, hart.clock); }
 
 inline void Thread::trapped(uint64_t cause, bool interrupt) {
   taken.now = interrupt;
-  if (interrupt) took(cause | 2);  // a supervisor's interrupt counts as the machine's
+  if (interrupt) count_interrupt(cause | 2);  // a supervisor's interrupt counts as the machine's
   core.locks.end_attempt(*this, hart.clock);
   if (!interrupt) return;
   if (weak) weak->sees_all(hart.clock);
-  hart.clock += core.turns.shared(*this, core.around.machine.interrupt.entry);
+  hart.clock += core.turns.time_when_shared(*this, core.context.machine.interrupt.entry);
 }
 
-inline void Thread::took(uint64_t cause) {
+inline void Thread::count_interrupt(uint64_t cause) {
   taken.software += cause == kSoftware;
   taken.timer_counted = cause == kTimer;
   taken.timer += taken.timer_counted;
-  if (core.observed) core.observed.is(*this, Trace::What::traps, hart.clock);
+  if (core.observed) core.observed.record(*this, Trace::What::traps, hart.clock);
 }
 
 inline void Thread::returned() {
   if (!std::exchange(taken.now, false)) return;
-  if (core.observed) core.observed.is(*this, Trace::What::returns, hart.clock);
-  hart.clock += core.turns.shared(*this, core.around.machine.interrupt.exit);
+  if (core.observed) core.observed.record(*this, Trace::What::returns, hart.clock);
+  hart.clock += core.turns.time_when_shared(*this, core.context.machine.interrupt.exit);
 }
 
 }  // namespace uncore

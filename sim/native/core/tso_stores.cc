@@ -10,8 +10,8 @@ bool TsoStores::store(Thread& thread, const Access& a, Time now, Outcome& out) {
   const bool first = thread.buffer.empty();
   if (first) {
     Time lookup = 0;
-    if (Line* line = core_.caches.ready(thread, a.line, core_.lines.find(a.line),
-                                        ClientEvent::Store, now, lookup)) {
+    if (Line* line = core_.caches.find_or_request(thread, a.line, core_.lines.find(a.line),
+                                                  ClientEvent::Store, now, lookup)) {
       core_.lsu.apply(thread, a, *line, now, out);
       return true;
     }
@@ -25,10 +25,10 @@ bool TsoStores::store(Thread& thread, const Access& a, Time now, Outcome& out) {
 // H3.2: asks for the line of a store that is not the oldest; the line is used when the store is.
 void TsoStores::ask_ahead(const Thread& thread, uint64_t number, Time now) {
   Line* const line = core_.lines.find(number);
-  if (thread.buffer.size() == 1 || (line && core_.around.protocol.may_store(line->copy.state)))
+  if (thread.buffer.size() == 1 || (line && core_.context.protocol.may_store(line->copy.state)))
     return;
   Time cost = 0;
-  core_.caches.ready(thread, number, line, ClientEvent::Store, now, cost);
+  core_.caches.find_or_request(thread, number, line, ClientEvent::Store, now, cost);
 }
 
 void TsoStores::release(Thread& thread, Time now) {

@@ -11,9 +11,11 @@ class TsoStores : public Stores {
  public:
   using Stores::Stores;
 
-  bool waits(const Thread&, const Access& access) const override { return access.drains(); }
+  bool must_drain_before(const Thread&, const Access& access) const override {
+    return access.drains();
+  }
   bool store(Thread& thread, const Access& access, Time now, Outcome& out) override;
-  bool leaves(const Thread& thread, uint64_t number) const override {
+  bool may_leave_next(const Thread& thread, uint64_t number) const override {
     return !thread.buffer.empty() && thread.buffer.head().line == number;
   }
 

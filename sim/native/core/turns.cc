@@ -28,25 +28,25 @@ Time Turns::next_time() const {
 void Turns::schedule_next() {
   const Time next = next_time();
   held_up_ = next != kNever;
-  core_.around.queue.schedule(static_cast<uint32_t>(core_.agent), next);
+  core_.context.queue.schedule(static_cast<uint32_t>(core_.agent), next);
 }
 
 // Returns the earliest time at which a pending event, other than a run, can have reached this core.
 [[gnu::always_inline]] inline Time Turns::next_message() const {
-  const EventQueue& queue = core_.around.queue;
-  if (core_.around.network.in_flight(core_.agent) == 0)
-    return queue.next_message(ahead_.least, [this](const Event& e) { return apart(e); });
+  const EventQueue& queue = core_.context.queue;
+  if (core_.context.network.in_flight(core_.agent) == 0)
+    return queue.next_message(ahead_.least, [this](const Event& e) { return latency_from(e); });
   const auto here = static_cast<uint64_t>(core_.agent);
   return queue.next_message(
       0, [&](const Event& e) { return e.keys().place >> 44 == here ? 0 : ahead_.least; });
 }
 
 [[gnu::always_inline]] inline Time Turns::horizon_of_harts(Time now) const {
-  const Time slice = now + std::min(core_.around.job.lookahead, kLongestSlice);
+  const Time slice = now + std::min(core_.context.job.lookahead, kLongestSlice);
   Time due = kNever;
-  if (core_.around.interrupts.any_due())
-    for (const auto& t : core_.threads) due = std::min(due, core_.around.interrupts.due(t->id));
-  return std::min({due - 1, slice, core_.around.end.time()});
+  if (core_.context.interrupts.any_due())
+    for (const auto& t : core_.threads) due = std::min(due, core_.context.interrupts.due(t->id));
+  return std::min({due - 1, slice, core_.context.end.time()});
 }
 
 // Returns how far the core may run at `now` without missing a message (rule S2), or a timer of its
@@ -65,17 +65,17 @@ Time Turns::horizon_beside(const Runs& others) const {
 }
 
 Time Turns::distance(const Core& other) const {
-  return ahead_.from(core_.around.machine.core_stops[other.agent]);
+  return ahead_.from(core_.context.machine.core_stops[other.agent]);
 }
 
 // Returns the earliest time at which a pending event or another core can have reached this one:
 // computed from distances where that pays, else from the least latency.
 Time Turns::next_to_come() const {
-  const EventQueue& queue = core_.around.queue;
+  const EventQueue& queue = core_.context.queue;
   // With first-touch placement the order of events decides who touches a page first (A4.4), so no
   // core may run ahead.
-  if (core_.around.map.first_touch()) return std::min(queue.next_message(), queue.next_run());
-  if (core_.around.network.in_flight(core_.agent) > 0)
+  if (core_.context.map.first_touch()) return std::min(queue.next_message(), queue.next_run());
+  if (core_.context.network.in_flight(core_.agent) > 0)
     return std::min(next_message(), later(queue.next_run(), ahead_.least));
   if (!held_up_) return later(std::min(queue.next_message(), queue.next_run()), ahead_.least);
   return std::min(next_message(),
@@ -83,7 +83,7 @@ Time Turns::next_to_come() const {
 }
 
 // Returns the least latency from an event to this core: what follows from it cannot be here before.
-Time Turns::apart(const Event& event) const {
+Time Turns::latency_from(const Event& event) const {
   switch (event.action()) {
     case Action::hop:
     case Action::arrive:
@@ -129,7 +129,7 @@ Stop Turns::run_aside(Thread& thread) {
 }
 
 Turns::Stopped Turns::execute(const Turn& turn) {
-  const As executing(*this, *turn.thread);
+  const RunningScope executing(*this, *turn.thread);
   if (core_.threads.size() == 2 && !turn.thread->weak) return alternate(turn);
   turn.thread->hart.horizon = horizon_in_turn(*turn.thread, turn.end);
   turn.thread->hart.undisturbed = turn.thread->ran_at == disturbances_;
@@ -151,8 +151,8 @@ Turns::Stopped Turns::alternate(const Turn& turn) {
       stop = hart.run_from(at, thread->ran_at == disturbances_);
       thread->ran_at = disturbances_;
       if (stop != Stop::horizon) at = nullptr;
-    } while (stop == Stop::spin && core_.sleep.records(*thread));
-    if (stop != Stop::horizon || !other->goes_on() || other->hart.clock > horizon_)
+    } while (stop == Stop::spin && core_.sleep.begin_recording(*thread));
+    if (stop != Stop::horizon || !other->executes_next() || other->hart.clock > horizon_)
       return {thread, stop};
     // A hart that pauses may have stopped before its turn's end.
     if (hart.clock < other->hart.clock + (thread->index < other->index)) return {thread, stop};
@@ -169,16 +169,16 @@ void Turns::shorten(Time then) {
   if (executing_) executing_->hart.horizon = std::min(executing_->hart.horizon, then);
 }
 
-void Turns::may_run(const Thread& thread) {
+void Turns::let_run(const Thread& thread) {
   if (!executing_) return schedule_next();
   if (executing_ == &thread) return;
   const Time turn = thread.hart.clock - (thread.index < executing_->index);
   executing_->hart.horizon = std::min(executing_->hart.horizon, turn);
 }
 
-Time Turns::shared(const Thread& thread, Time alone) const {
+Time Turns::time_when_shared(const Thread& thread, Time time_alone) const {
   const bool beside = thread.executes() && thread.hart.pausing;
-  return active_ + beside > 1 ? alone * 1000 / core_.spec.smt_share : alone;
+  return active_ + beside > 1 ? time_alone * 1000 / core_.spec.smt_share : time_alone;
 }
 
 // Divides the issue width among the harts that execute, spinning ones included; a hart that waits
@@ -189,7 +189,7 @@ void Turns::share_issue(Time at, uint32_t by) {
   for (const auto& t : core_.threads) active_ += t->executes() && !t->hart.pausing;
   const CoreSpec& spec = core_.spec;
   for (const auto& t : core_.threads) {
-    const Time instruction = shared(*t, spec.instruction);
+    const Time instruction = time_when_shared(*t, spec.instruction);
     if (instruction == t->hart.cost.instruction && !first) continue;
     disturb();  // an iteration of a loop takes a different time now
     if (t->mode == Thread::Mode::spinning) core_.sleep.change_period(*t, at, by, instruction);

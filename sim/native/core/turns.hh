@@ -5,10 +5,10 @@
 //
 // Interface: begin() at the event that schedule_next() asks for, then next() and execute()
 // alternately. The core's other rules report what may concern a hart: disturb(), shorten(),
-// may_run(), share_issue(). Invariant: no hart passes a time at which something may reach it.
+// let_run(), share_issue(). Invariant: no hart passes a time at which something may reach it.
 #pragma once
 
-#include "core/surroundings.hh"
+#include "core/context.hh"
 #include "core/thread.hh"
 #include "fabric/lookahead.hh"
 
@@ -32,7 +32,7 @@ class Turns {
   Time horizon_beside(const Runs& others) const;
 
   struct Turn {
-    Thread* thread;  // null: none goes on
+    Thread* thread;  // null: no hart can execute
     Time end;
   };
   Turn next() const;
@@ -46,11 +46,11 @@ class Turns {
   // Executes a hart up to its own horizon, in the middle of another hart's turn.
   Stop run_aside(Thread& thread);
   // While it lives, the core acts on behalf of this hart, which counts as the one that executes.
-  class As {
+  class RunningScope {
    public:
-    As(Turns& turns, Thread& thread) : turns_(turns) { turns.executing_ = &thread; }
-    ~As() { turns_.executing_ = nullptr; }
-    As(const As&) = delete;
+    RunningScope(Turns& turns, Thread& thread) : turns_(turns) { turns.executing_ = &thread; }
+    ~RunningScope() { turns_.executing_ = nullptr; }
+    RunningScope(const RunningScope&) = delete;
 
    private:
     Turns& turns_;
@@ -70,10 +70,10 @@ class Turns {
   // Notes that a message leaves the core at `when`: an answer may come back.
   void sent(Time when) { shorten(when + ahead_.least - 1); }
   // Lets the hart execute from its clock on; the turn of the hart that executes now ends there.
-  void may_run(const Thread& thread);
-  // Returns how long something that takes `alone` on an otherwise idle core takes at the present
-  // share of the issue width of this hart (rules H6.1, I2).
-  Time shared(const Thread& thread, Time alone) const;
+  void let_run(const Thread& thread);
+  // Returns how long something that takes `time_alone` on an otherwise idle core takes at the
+  // present share of the issue width of this hart (rules H6.1, I2).
+  Time time_when_shared(const Thread& thread, Time time_alone) const;
   // Counts the harts that need issue slots: they may have changed at `at`, through thread `by`.
   void share_issue(Time at, uint32_t by);
 
@@ -84,12 +84,12 @@ class Turns {
   Time horizon_in_turn(const Thread& thread, Time end) const;
   Time next_to_come() const;
   Time next_message() const;
-  Time apart(const Event& event) const;
+  Time latency_from(const Event& event) const;
 
   Core& core_;
   const Lookahead ahead_;
-  Time horizon_ = 0;             // no hart passes this time in this run
-  bool held_up_ = false;         // the horizon ended the last run: it pays to compute it exactly
+  Time horizon_ = 0;             // time that no hart passes in this run
+  bool held_up_ = false;         // the horizon ended the last run, so it pays to compute it exactly
   Thread* executing_ = nullptr;  // null: the core acts for a message
   uint64_t disturbances_ = 1;    // number of calls of disturb(), plus 1
   int active_ = -1;              // harts that need issue slots; -1: not yet counted

@@ -31,7 +31,7 @@ struct Place {
 };
 
 struct Source {
-  bool loaded = false;  // it is loaded from `from`; else the register has kept it
+  bool loaded = false;  // true: loaded from `from`; false: the register has kept its value
   Place from;
   bool operator==(const Source&) const = default;
 };
@@ -48,7 +48,7 @@ struct Path {
   uint64_t pc;
   Exit exit;
   bool ra_lost;
-  std::optional<Place> ra_saved{}, fp_saved{};  // places where this path has saved them
+  std::optional<Place> ra_saved{}, fp_saved{};  // places where this path has saved ra and s0
   bool operator==(const Path&) const = default;
 };
 
@@ -98,7 +98,7 @@ class Unwinding {
   static uint64_t key(uint64_t pc, bool innermost) { return pc << 1 | innermost; }
   const Exit& exit_of(uint64_t pc, bool innermost);
   Exit find_exit(uint64_t pc, bool innermost);
-  const Instruction* at(uint64_t pc) const;  // null: there is none
+  const Instruction* at(uint64_t pc) const;  // null: the program has no instruction there
   uint32_t word(uint64_t pc) const;
   Next follow(Path& path, const Instruction& in, std::vector<Path>& others) const;
   static Next jump(Path& path, const Instruction& in);
@@ -108,8 +108,8 @@ class Unwinding {
   static std::optional<Place> addressed(const Path& path, const Instruction& in);
 
   const JobSpec& job_;
-  const Code code_;                       // decoded where paths were followed; not the harts' code
-  tsl::robin_map<uint64_t, Exit> exits_;  // key: pc, and whether it is the innermost frame's
+  const Code code_;  // code that was decoded to follow paths, apart from the harts'
+  tsl::robin_map<uint64_t, Exit> exits_;  // exit by pc and whether that is the innermost frame's
 };
 
 }  // namespace uncore

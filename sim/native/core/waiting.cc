@@ -10,13 +10,13 @@ namespace uncore {
 
 // Performs what waits for a line whose state has changed: first the stores in the buffers, then the
 // waiting operations (H5.1).
-void Waiting::progress(uint64_t number, Time now) {
+void Waiting::retry_waiters(uint64_t number, Time now) {
   const auto open = [&](const Thread& t) {
     const Line* line = core_.lines.find(number);
     return !line || !ContendedLines::bars(*line, t);
   };
   for (const auto& t : core_.threads)
-    if (core_.stores->leaves(*t, number) && open(*t)) core_.stores->drain(*t, now);
+    if (core_.stores->may_leave_next(*t, number) && open(*t)) core_.stores->drain(*t, now);
   for (Thread* t = next_waiter(number, nullptr); t; t = next_waiter(number, t))
     if (open(*t)) attempt(*t, now);
   core_.turns.schedule_next();
@@ -43,7 +43,7 @@ void Waiting::attempt(Thread& thread, Time now) {
   Outcome out;
   const Time then = std::max(now, thread.hart.clock);
   if (!core_.lsu.perform(thread, thread.pending, then, out))
-    return stands(thread, now, core_.turns.actor());
+    return begin_wait(thread, now, core_.turns.actor());
   if (core_.observed) core_.observed.resumed(thread, then - thread.pending.since, then + out.cost);
   thread.pending = Access{};
   thread.hart.clock = then + out.cost;
@@ -51,7 +51,7 @@ void Waiting::attempt(Thread& thread, Time now) {
 }
 
 // Lets the hart wait for memory, or try the access again when a lock has ended (C6.6).
-void Waiting::stands(Thread& thread, Time now, uint32_t by) {
+void Waiting::begin_wait(Thread& thread, Time now, uint32_t by) {
   if (thread.mode == Thread::Mode::stopped) return;
   const Time tries = thread.reservation.tries;
   thread.mode = tries ? Thread::Mode::running : Thread::Mode::waiting;
@@ -70,7 +70,7 @@ void Waiting::resume(Thread& thread, Pair value, Time now) {
   core_.turns.share_issue(now, 0);
 }
 
-void Waiting::stalls(Thread& thread, bool shortly) {
+void Waiting::begin_stall(Thread& thread, bool shortly) {
   Hart<Thread>& hart = thread.hart;
   const Time began = hart.clock - hart.cost.instruction;
   thread.reservation.stalls_from = hart.clock;
@@ -80,9 +80,9 @@ void Waiting::stalls(Thread& thread, bool shortly) {
     hart.pauses_until = hart.clock;
   } else {
     thread.mode = Thread::Mode::idle;
-    if (core_.observed) core_.observed.is(thread, Trace::What::idles, hart.clock);
+    if (core_.observed) core_.observed.record(thread, Trace::What::idles, hart.clock);
   }
-  const Turns::As executing(core_.turns, thread);
+  const Turns::RunningScope executing(core_.turns, thread);
   core_.turns.share_issue(began, thread.index);
 }
 
@@ -94,13 +94,13 @@ void Waiting::rouse(Thread& thread, Time now) {
   hart.pausing = true;
   hart.pauses_until = hart.clock;
   thread.mode = Thread::Mode::running;
-  core_.turns.may_run(thread);
+  core_.turns.let_run(thread);
 }
 
-void Waiting::answered(Thread& thread, Pair value, Time now) {
+void Waiting::complete(Thread& thread, Pair value, Time now) {
   thread.pending.request = 0;
   if (core_.observed) core_.observed.answered(thread, now);
-  if (thread.pending.operates()) core_.stores->answered(thread, thread.pending, now);
+  if (thread.pending.operates()) core_.stores->far_amo_done(thread, thread.pending, now);
   thread.pending = Access{};
   resume(thread, value, now);
   core_.turns.schedule_next();

@@ -1,7 +1,7 @@
 // Rule H5: harts that wait for memory, and what sets them free.
 //
-//   stands() where an access was left pending; progress() where a line has come, answered() where
-//   a value has; attempt() performs a pending access if it can be now
+//   begin_wait() where an access was left pending; retry_waiters() where a line has come,
+//   complete() where a value has; attempt() performs a pending access if it can be now
 //
 // Invariant: accesses that wait for a line are performed in the order of H5.1, those that a lock or
 // a holder keeps off (H5.2) excepted.
@@ -20,15 +20,15 @@ class Waiting {
 
   // Called when the hart's access could not be performed. `by`: the thread that executes meanwhile,
   // as for Turns::share_issue().
-  void stands(Thread& thread, Time now, uint32_t by);
+  void begin_wait(Thread& thread, Time now, uint32_t by);
   void attempt(Thread& thread, Time now);
-  void progress(uint64_t number, Time now);
+  void retry_waiters(uint64_t number, Time now);
   // Lets the hart stall, in the wrs that it has just executed (C7.1); `shortly`: in a wrs.sto.
-  void stalls(Thread& thread, bool shortly);
+  void begin_stall(Thread& thread, bool shortly);
   // Ends that stall, if there is one: the hart counts as executing from its next instruction on.
   void rouse(Thread& thread, Time now);
   // Completes the hart's access by its value: that of a register, or what a far atomic has read.
-  void answered(Thread& thread, Pair value, Time now);
+  void complete(Thread& thread, Pair value, Time now);
 
  private:
   Thread* next_waiter(uint64_t number, const Thread* after) const;

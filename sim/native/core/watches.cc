@@ -15,7 +15,7 @@ Watches::Watches(const JobSpec& job, Code& code, Attribution* attribution)
 }
 
 void Thread::arrived() {
-  if (!confined()) core.around.watches->arrived(*this);
+  if (!confined()) core.context.watches->arrived(*this);
 }
 
 void Watches::arrived(Thread& thread) {

@@ -51,8 +51,8 @@ uint64_t Weak::load(const Access& a, const Bytes& line, Time now) {
   return zero_extend(value >> a.address % kWordBytes * 8, a.size);
 }
 
-// A load answered by a store of its own hart, before others see that (rule 12 of RVWMO; H8.7).
-bool Weak::forwarded(const Access& a, const StoreBuffer& buffer) {
+// Lets a store of the hart answer its load before others see it (rule 12 of RVWMO; H8.7).
+bool Weak::try_forward(const Access& a, const StoreBuffer& buffer) {
   if (!declined_) declined_ = waits_(++answers_) > 0;
   if (declined_) return false;
   const auto stores = buffer.entries();
@@ -76,7 +76,7 @@ void Weak::reserve(const Access& a, const Bytes& line, Time now) {
   if (a.acquires()) after_ = std::max(after_, view);
 }
 
-void Weak::changes(uint64_t address, unsigned size, const Bytes& line, Time now) {
+void Weak::note_change(uint64_t address, unsigned size, const Bytes& line, Time now) {
   versions_.change(address, size, line, now);
   wrote(address, size, now);
 }
@@ -89,22 +89,22 @@ void Weak::atomic(const Access& a, Time now) {
   if (a.releases()) releases_ = now;
 }
 
-// A store has left the buffer, or an AMO, which reads, too (H8.10).
+// Called when a store has left the buffer, or an AMO, which also reads (H8.10).
 void Weak::left(const Store& s, const Bytes& line, Time now) {
-  changes(s.address, s.size, line, now);
+  note_change(s.address, s.size, line, now);
   if (s.is_atomic()) loads_ = now;
 }
 
-// One draw says both whether it stalls, one time in four, and how long.
+// Draws once for both: whether a write stalls, one time in four, and for how long.
 Time Weak::stall() {
   const Time drawn = stalls_(++written_);
   return drawn > 3 * longest_ ? drawn - 3 * longest_ : 0;
 }
 
-bool Weak::repeats(uint64_t pc) {
+bool Weak::end_iteration(uint64_t pc) {
   const State now{pc, after_, loads_, writes_, views.registers()};
-  const bool same = now == turn_ && !looked_back_;
-  turn_ = now;
+  const bool same = now == last_iteration_ && !looked_back_;
+  last_iteration_ = now;
   looked_back_ = false;
   return same;
 }
@@ -120,7 +120,7 @@ void Weak::wrote(uint64_t address, unsigned size, Time now) {
     words_[word] = now;
 }
 
-Store Weak::enters(const Access& a, Time now) {
+Store Weak::enter(const Access& a, Time now) {
   Store store{a.address, a.line, a.value, a.size, a.operates() ? a : Access{}};
   store.leaves = now + keeps_(++stores_);
   store.view = std::max(views.address, views.data);

@@ -4,8 +4,8 @@
 // seen at a time that its order allows, and a load takes the bytes that were in memory then. Stores
 // are ordered as they leave the buffer.
 //
-// Interface: waits() before an access is performed, the rest when it is. Invariant: no access is
-// seen later than it is performed.
+// Interface: waits() and waits_for() before an access is performed, the rest when it is. Invariant:
+// no access is seen later than it is performed.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class Weak {
 
   Views views;  // views of the hart's registers (H8.7)
 
-  // Must this store leave the buffer before the access (H8.3)? Must any store?
+  // Must this store leave the buffer before the access (H8.3)? waits(): must any of the buffer?
   bool waits_for(const Store& store, const Access& access) const;
   bool waits(const Access& access, const StoreBuffer& buffer) const;
 
@@ -40,25 +40,25 @@ class Weak {
   uint64_t load(const Access& access, const Bytes& line, Time now);
   // Decides whether the buffer answers a load that it could answer. Returns false if the load waits
   // for the stores to leave instead (H8.9).
-  bool forwarded(const Access& load, const StoreBuffer& buffer);
+  bool try_forward(const Access& load, const StoreBuffer& buffer);
   void reserve(const Access& access, const Bytes& line, Time now);
-  void changes(uint64_t address, unsigned size, const Bytes& line, Time now);
-  void atomic(const Access& access, Time now);  // an AMO or an SC has written
+  void note_change(uint64_t address, unsigned size, const Bytes& line, Time now);
+  void atomic(const Access& access, Time now);  // called when an AMO or an SC has written
   void left(const Store& store, const Bytes& line, Time now);
   Time stall();  // draws the time by which a write takes longer (H8.11)
   // No later load is seen before now.
   void sees_all(Time now) { after_ = now; }
-  // Returns whether a waiting loop repeats itself (S1): it is back at `pc` with the same views as a
-  // turn ago, and no load of this turn has taken old bytes.
-  bool repeats(uint64_t pc);
+  // Returns whether a waiting loop repeats itself (S1): it is back at `pc` with the same views as
+  // an iteration ago, and no load of this one has taken old bytes.
+  bool end_iteration(uint64_t pc);
 
   // --- the store buffer ---
-  Store enters(const Access& store, Time now);
+  Store enter(const Access& store, Time now);
   // May this entry leave?
   static bool is_free(const StoreBuffer& buffer, std::size_t entry, Time now);
 
  private:
-  // All that a turn of a loop depends on, beside memory.
+  // State, beside memory, on which an iteration of a loop depends.
   struct State {
     uint64_t pc = 0;
     Time after = 0, loads = 0, writes = 0;
@@ -71,14 +71,14 @@ class Weak {
   Versions& versions_;
   const Time furthest_;               // longest time that a load looks back
   const Draws back_, keeps_, waits_;  // how far a load looks back; how long a store stays; H8.9
-  uint64_t choices_ = 0, stores_ = 0, answers_ = 0;  // draws of each so far
+  uint64_t choices_ = 0, stores_ = 0, answers_ = 0;  // number of draws of each kind so far
   bool declined_ = false;  // the load that is executed waits for its hart's own stores
   uint32_t group_ = 0;     // Store::group of new stores: grows with each fence that separates them
   Time after_ = 0;         // no later load is seen before this time (H8.6)
-  Time loads_ = 0, writes_ = 0, releases_ = 0;  // when the newest of each was seen
+  Time loads_ = 0, writes_ = 0, releases_ = 0;  // when the newest load, write and release were seen
   LineMap<Time> words_;       // per doubleword: when the version was written that the hart knows
-  State turn_;                // state at the end of the last turn of a loop
-  bool looked_back_ = false;  // a load of this turn has taken old bytes
+  State last_iteration_;      // state at the end of the loop's last iteration
+  bool looked_back_ = false;  // a load of this iteration has taken old bytes
   const Draws stalls_;        // draws for stall()
   const Time longest_;        // longest time that a store stays
   uint64_t written_ = 0;      // number of draws for stall() so far

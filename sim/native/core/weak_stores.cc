@@ -5,7 +5,7 @@
 namespace uncore {
 
 // K4.4: the kernel's accesses are performed one after the other.
-bool WeakStores::waits(const Thread& thread, const Access& a) const {
+bool WeakStores::must_drain_before(const Thread& thread, const Access& a) const {
   return thread.in_kernel || thread.weak->waits(a, thread.buffer);
 }
 
@@ -13,10 +13,10 @@ void WeakStores::fence(Thread& thread, const Access& a, Time now) {
   thread.weak->fence(a.order >> 4, a.order & 15, thread.buffer, now);
 }
 
-// H8.1, H8.10: always into the buffer; out of it at once, if it need not stay.
+// H8.1, H8.10: puts the store into the buffer; it leaves at once if it need not stay.
 bool WeakStores::store(Thread& thread, const Access& a, Time now, Outcome& out) {
   if (thread.buffer.size() >= capacity_) return false;
-  Store store = thread.weak->enters(a, now);
+  Store store = thread.weak->enter(a, now);
   store.number = thread.hart.instructions;
   if (thread.in_kernel) store.leaves = now;  // K4.4
   enter(thread, store, now);
@@ -29,17 +29,17 @@ bool WeakStores::store(Thread& thread, const Access& a, Time now, Outcome& out) 
   return true;
 }
 
-// The buffer is looked through again at `then` (Core::leave).
+// Has the buffer searched again at `then` (Core::leave).
 void WeakStores::leave_later(const Thread& thread, Time then) const {
   const auto core = static_cast<uint64_t>(core_.agent);
-  core_.around.network.expect(core_.agent);
-  core_.around.queue.push(then,
-                          {event_place(core, kInterruptClass, thread.id), event_sender(core, 0)},
-                          Action::leave, thread.id);
+  core_.context.network.expect(core_.agent);
+  core_.context.queue.push(then,
+                           {event_place(core, kInterruptClass, thread.id), event_sender(core, 0)},
+                           Action::leave, thread.id);
   core_.turns.shorten(then - 1);
 }
 
-// H8.2: all that may leave and have their lines become visible; the others ask for theirs.
+// H8.2: makes all stores visible that may leave and have their lines; others ask for theirs.
 void WeakStores::release(Thread& thread, Time now) {
   for (std::size_t i = 0; i < thread.buffer.size();) {
     if (!Weak::is_free(thread.buffer, i, now) || !make_visible(thread, i, now)) ++i;
@@ -48,10 +48,10 @@ void WeakStores::release(Thread& thread, Time now) {
 
 void WeakStores::visible(const Thread& thread, const Store& s, const Line& line, Time now) const {
   thread.weak->left(s, line.data(), now);
-  if (core_.around.accesses) core_.around.accesses->seen(thread.id, s.number, now);
+  if (core_.context.accesses) core_.context.accesses->seen(thread.id, s.number, now);
 }
 
-// An access that is no store: its effect on the line, and on what the hart has seen (H8.4 to H8.8).
+// Performs an access other than a store, and records what the hart has seen (H8.4 to H8.8).
 void WeakStores::apply(Thread& thread, const Access& a, Line& line, Time now, Outcome& out) {
   using K = Access::Kind;
   Weak& weak = *thread.weak;
@@ -63,7 +63,7 @@ void WeakStores::apply(Thread& thread, const Access& a, Line& line, Time now, Ou
   if (a.kind == K::lr)
     weak.reserve(a, line.data(), now);
   else
-    weak.changes(a.address, a.size, line.data(), now);
+    weak.note_change(a.address, a.size, line.data(), now);
   Stores::apply(thread, a, line, now, out);
   if (a.kind != K::lr) {
     weak.atomic(a, now);
@@ -72,26 +72,26 @@ void WeakStores::apply(Thread& thread, const Access& a, Line& line, Time now, Ou
   note(thread, a, weak.views.result);
 }
 
-bool WeakStores::forwarded(Thread& thread, const Access& load) {
-  return thread.weak->forwarded(load, thread.buffer);
+bool WeakStores::try_forward(Thread& thread, const Access& load) {
+  return thread.weak->try_forward(load, thread.buffer);
 }
 
-void WeakStores::answered(Thread& thread, const Access& atomic, Time now) {
+void WeakStores::far_amo_done(Thread& thread, const Access& atomic, Time now) {
   thread.weak->atomic(atomic, now);
   note(thread, atomic, now);
 }
 
 // Reports an access to the job's list of them (observe/accesses.hh), where it asks for one.
 void WeakStores::note(const Thread& thread, const Access& a, Time view) const {
-  if (!core_.around.accesses || thread.in_kernel) return;
-  core_.around.accesses->note(thread.id,
-                              {.number = thread.hart.instructions,
-                               .pc = thread.hart.pc,
-                               .address = a.address,
-                               .size = a.size,
-                               .reads = a.kind != Access::Kind::store && a.kind != Access::Kind::sc,
-                               .writes = a.writes(),
-                               .seen = view});
+  if (!core_.context.accesses || thread.in_kernel) return;
+  core_.context.accesses->note(
+      thread.id, {.number = thread.hart.instructions,
+                  .pc = thread.hart.pc,
+                  .address = a.address,
+                  .size = a.size,
+                  .reads = a.kind != Access::Kind::store && a.kind != Access::Kind::sc,
+                  .writes = a.writes(),
+                  .seen = view});
 }
 
 }  // namespace uncore

@@ -14,15 +14,15 @@ class WeakStores : public Stores {
  public:
   using Stores::Stores;
 
-  bool waits(const Thread& thread, const Access& access) const override;
+  bool must_drain_before(const Thread& thread, const Access& access) const override;
   bool store(Thread& thread, const Access& access, Time now, Outcome& out) override;
   void fence(Thread& thread, const Access& access, Time now) override;
-  bool leaves(const Thread& thread, uint64_t number) const override {
+  bool may_leave_next(const Thread& thread, uint64_t number) const override {
     return thread.buffer.holds(number);
   }
   void apply(Thread& thread, const Access& access, Line& line, Time now, Outcome& out) override;
-  bool forwarded(Thread& thread, const Access& access) override;
-  void answered(Thread& thread, const Access& access, Time now) override;
+  bool try_forward(Thread& thread, const Access& access) override;
+  void far_amo_done(Thread& thread, const Access& access, Time now) override;
 
  protected:
   void release(Thread& thread, Time now) override;

@@ -44,7 +44,7 @@ Engine::Engine(MachineSpec m, JobSpec j)
       watches(job.process.watches.empty()
                   ? nullptr
                   : std::make_unique<Watches>(job, code_, attribution.get())),
-      around_cores(surroundings()) {
+      context_of_cores(core_context()) {
   memories.load(job.segments);
   make_resolvers();
   make_cores();
@@ -61,7 +61,7 @@ Observer Engine::observer() const {
 }
 
 // Context that all cores share.
-CoreSurroundings Engine::surroundings() {
+CoreContext Engine::core_context() {
   return {.machine = machine,
           .job = job,
           .protocol = protocol,
@@ -84,13 +84,13 @@ CoreSurroundings Engine::surroundings() {
 
 std::unique_ptr<Linux> Engine::make_os() {
   if (!job.process.present) return nullptr;
-  return std::make_unique<Linux>(LinuxSurroundings{.machine = machine,
-                                                   .job = job,
-                                                   .agents = agents,
-                                                   .map = map,
-                                                   .memory = functional,
-                                                   .services = services,
-                                                   .room = memories.size()});
+  return std::make_unique<Linux>(LinuxContext{.machine = machine,
+                                              .job = job,
+                                              .agents = agents,
+                                              .map = map,
+                                              .memory = functional,
+                                              .services = services,
+                                              .room = memories.size()});
 }
 
 std::unique_ptr<Firmware> Engine::make_firmware() {
@@ -100,18 +100,18 @@ std::unique_ptr<Firmware> Engine::make_firmware() {
 }
 
 void Engine::make_resolvers() {
-  const ResolverSurroundings around{.protocol = protocol,
-                                    .agents = agents,
-                                    .map = map,
-                                    .network = network,
-                                    .queue = queue,
-                                    .memories = memories,
-                                    .counters = counters,
-                                    .observer = ResolverObserver(observer()),
-                                    .versions = versions.get()};
+  const ResolverContext context{.protocol = protocol,
+                                .agents = agents,
+                                .map = map,
+                                .network = network,
+                                .queue = queue,
+                                .memories = memories,
+                                .counters = counters,
+                                .observer = ResolverObserver(observer()),
+                                .versions = versions.get()};
   for (std::size_t r = 0; r < machine.resolvers.size(); ++r)
     resolvers.push_back(
-        std::make_unique<ResolverAgent>(around, agents.resolver(r), machine.resolvers[r]));
+        std::make_unique<ResolverAgent>(context, agents.resolver(r), machine.resolvers[r]));
 }
 
 void Engine::make_cores() {
@@ -120,7 +120,7 @@ void Engine::make_cores() {
   end.set_reach(std::ranges::max_element(ahead, {}, &Lookahead::farthest)->farthest);
   for (std::size_t c = 0; c < agents.cores(); ++c)
     cores.push_back(
-        std::make_unique<Core>(around_cores, static_cast<Agent>(c), std::move(ahead[c])));
+        std::make_unique<Core>(context_of_cores, static_cast<Agent>(c), std::move(ahead[c])));
 }
 
 void Engine::place_threads() {
@@ -185,16 +185,16 @@ void Engine::place_threads() {
   }
 }
 
-bool Engine::goes_on() {
-  const bool on = os && os->goes_on();
-  if (on) services.lives();
+bool Engine::check_progress() {
+  const bool on = os && os->has_progressed();
+  if (on) services.note_progress();
   return on;
 }
 
-// Has the guest made no progress for too long?
-bool Engine::overdue() {
+// Returns whether the guest has made no progress for too long; sets when to check again.
+bool Engine::check_watchdog() {
   patience_ = job.watchdog ? services.progress() + job.watchdog : kNever;
-  return queue.now() > patience_ && !goes_on();
+  return queue.now() > patience_ && !check_progress();
 }
 
 [[gnu::always_inline]] inline void Engine::next_event() {
@@ -202,7 +202,7 @@ bool Engine::overdue() {
   if (first == Action::nothing) [[unlikely]]
     return stand_still();
   for (Action action = first; action != Action::nothing; action = dispatch(action, subject))
-    if (queue.now() > patience_ && overdue()) [[unlikely]]
+    if (queue.now() > patience_ && check_watchdog()) [[unlikely]]
       return give_up(End::Cause::watchdog);
 }
 
@@ -221,10 +221,10 @@ bool Engine::step(uint64_t events, Time span) {
   return false;
 }
 
-// step() where several host threads execute cores.
+// Performs step() where several host threads execute cores.
 [[gnu::noinline]] void Engine::step_beside(uint64_t events, Time until) {
   for (; events > 0 && !end.has_come() && queue.now() <= until; --events) {
-    if (!code_.changed() && parallel_->pays()) [[unlikely]] {
+    if (!code_.changed() && parallel_->take_try()) [[unlikely]] {
       counters.runs += parallel_->advance(until);
       services.take_kept();
     }
@@ -247,7 +247,7 @@ void Engine::type(const std::string& text, Time when) {
 void Engine::observe() {
   parallel_.reset();
   attribution = std::make_unique<Attribution>(threads.size());
-  around_cores.attribution = attribution.get();
+  context_of_cores.attribution = attribution.get();
   for (const auto& core : cores) {
     core->observed.begin(attribution.get());
     core->lines.observe();
@@ -255,7 +255,7 @@ void Engine::observe() {
   for (const Thread* thread : threads) {
     for (std::size_t n = thread->buffer.size(); n > 0; --n)
       attribution->buffered(thread->id, {}, queue.now());
-    if (thread->mode == Thread::Mode::waiting) attribution->stands(thread->id, queue.now());
+    if (thread->mode == Thread::Mode::waiting) attribution->begin_wait(thread->id, queue.now());
   }
 }
 
@@ -272,7 +272,7 @@ void Engine::take_up(const Interrupts::Effect& effect, Time now) {
     cores[agents.core_of(pending->hart)]->interrupt(*pending, now);
   } else if (const auto* answer = std::get_if<Interrupts::Answer>(&effect)) {
     Thread& thread = *threads[answer->hart];
-    thread.core.waiting.answered(thread, {answer->value, 0}, now);
+    thread.core.waiting.complete(thread, {answer->value, 0}, now);
   } else if (const auto* order = std::get_if<Interrupts::Order>(&effect)) {
     firmware->ordered(*threads[order->by], *threads[order->hart], now);
   }

@@ -88,11 +88,11 @@ class Engine {
 
  public:
   const std::unique_ptr<Watches> watches;  // null unless functions are watched
-  CoreSurroundings around_cores;
+  CoreContext context_of_cores;
 
  private:
   Observer observer() const;
-  CoreSurroundings surroundings();
+  CoreContext core_context();
   std::unique_ptr<Linux> make_os();
   std::unique_ptr<Firmware> make_firmware();
   void make_resolvers();
@@ -106,8 +106,8 @@ class Engine {
   void take_up(const Interrupts::Effect& effect, Time now);
   void end_run(Time now);
   void stand_still();
-  bool overdue();
-  bool goes_on();  // does a program without markers make progress?
+  bool check_watchdog();
+  bool check_progress();  // does a program without markers make progress?
   void give_up(End::Cause cause);
 };
 

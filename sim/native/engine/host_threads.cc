@@ -13,11 +13,11 @@ namespace uncore {
 namespace {
 
 // Number of polls before a thread sleeps: some 50 us, about as long as waking it takes.
-constexpr int kLooks = 4'000;
+constexpr int kMaxPolls = 4'000;
 
 // Waits until the word is no longer `old`, and returns what it is then.
 uint32_t changed(const std::atomic<uint32_t>& word, uint32_t old) {
-  for (int looks = 0; looks < kLooks; ++looks, relax())
+  for (int looks = 0; looks < kMaxPolls; ++looks, relax())
     if (const uint32_t now = word.load(std::memory_order_acquire); now != old) return now;
   word.wait(old, std::memory_order_acquire);
   return word.load(std::memory_order_acquire);
@@ -33,7 +33,7 @@ struct HostThreads::Shared {
 
   explicit Shared(unsigned count) : shares(count) {}
 
-  const std::function<void(unsigned)>* what = nullptr;  // for threads that have begun a share
+  const std::function<void(unsigned)>* what = nullptr;  // called by threads that have begun a share
   std::atomic<bool> over = false;
   alignas(64) std::atomic<uint32_t> call = 0;
   alignas(64) std::atomic<uint32_t> left = 0;  // shares that are not done

@@ -50,7 +50,7 @@ void NewestBytes::read_buffered(uint64_t address, std::size_t size, uint8_t* to)
   for (const Thread* t : holders_.threads)
     for (const Store& s : t->buffer.entries()) {
       if (s.address + s.size <= address || address + size <= s.address) continue;
-      if (s.is_atomic()) continue;  // its result is not known yet
+      if (s.is_atomic()) continue;  // the result of an atomic is not known yet
       for (unsigned i = 0; i < s.size; ++i)
         if (s.address + i - address < size)
           to[s.address + i - address] = static_cast<uint8_t>(s.value >> 8 * i);

@@ -5,17 +5,19 @@
 namespace uncore {
 namespace {
 
-// Waking host threads pays only if at least kSeveral cores outside the largest share can execute.
-// If not, some events pass before the next try: twice as many each time, at most kLongestRest.
-constexpr uint64_t kSeveral = 4, kLongestRest = 4096;
-// Nor has it paid if the shares outside the largest executed fewer than kWorth instructions, one or
-// two microseconds of host time. Then at most kLongestPause events pass before the next try.
-constexpr uint64_t kWorth = 500, kLongestPause = 32;
+// Waking host threads pays only if at least kMinOtherCores cores outside the largest share can
+// execute. If not, some events pass before the next try: twice as many each time, at most
+// kMaxIdleBackoff.
+constexpr uint64_t kMinOtherCores = 4, kMaxIdleBackoff = 4096;
+// Nor has it paid if the shares outside the largest executed fewer than kMinOtherInstructions
+// instructions, one or two microseconds of host time. Then at most kMaxPoorBackoff events pass
+// before the next try.
+constexpr uint64_t kMinOtherInstructions = 500, kMaxPoorBackoff = 32;
 // Number of tries for which cores stay in their shares.
-constexpr uint64_t kSameShares = 64;
+constexpr uint64_t kTriesPerDeal = 64;
 // Number of times a share polls how far the others have come before it gives up: some microseconds.
 // The host may not be running their threads.
-constexpr int kLooks = 200;
+constexpr int kMaxSharePolls = 200;
 
 }  // namespace
 
@@ -23,7 +25,7 @@ ParallelCores::ParallelCores(const std::vector<std::unique_ptr<Core>>& cores, Ev
                              Host host)
     : cores_(cores),
       queue_(queue),
-      alone_(host.threads < 2),
+      one_thread_(host.threads < 2),
       threads_(std::min(host.threads, host.shares), host.shares),
       shares_(host.shares),
       stuck_at_(cores.size(), kNever),
@@ -52,8 +54,8 @@ void ParallelCores::deal() {
     shares_[s - 1].horizons.resize(of_share.size());
     shares_[s - 1].next = Runs(cores_.size());
   }
-  apart_ = distance();
-  same_shares_ = kSameShares;
+  share_distance_ = distance();
+  tries_before_deal_ = kTriesPerDeal;
 }
 
 // Returns the index in `active`, within `slack` of `ideal`, whose core is farthest from the one
@@ -83,9 +85,10 @@ Time ParallelCores::distance() const {
   return least;
 }
 
-// Returns whether at least kSeveral cores outside the fullest share can begin by `until`. Where the
-// scheduled cores have become uneven over the shares, deals them out anew and returns true.
-bool ParallelCores::several_go(Time until) {
+// Returns whether at least kMinOtherCores cores outside the fullest share can begin by `until`.
+// Where the scheduled cores have become uneven over the shares, deals them out anew and returns
+// true.
+bool ParallelCores::enough_can_run(Time until) {
   uint64_t all = 0, most = 0, active = 0, most_active = 0;
   for (const Share& share : shares_) {
     uint64_t go = 0, execute = 0;
@@ -99,21 +102,23 @@ bool ParallelCores::several_go(Time until) {
     most = std::max(most, go);
     most_active = std::max(most_active, execute);
   }
-  if (same_shares_ > 0) --same_shares_;
+  if (tries_before_deal_ > 0) --tries_before_deal_;
   const bool even = (most_active - 1) * shares_.size() <= active + active / 16;
-  if (!even && same_shares_ == 0 && active >= kSeveral * shares_.size()) return deal(), true;
-  return all - most >= kSeveral;
+  if (!even && tries_before_deal_ == 0 && active >= kMinOtherCores * shares_.size())
+    return deal(), true;
+  return all - most >= kMinOtherCores;
 }
 
 // ---- execution
 
 uint64_t ParallelCores::advance(Time until) {
   const Time now = queue_.next_run();
-  if (!eager_ && !several_go(later(now, 2 * apart_))) {
-    rest_ = pause_ = std::min(2 * pause_, kLongestRest);
+  if (!eager_ && !enough_can_run(later(now, 2 * share_distance_))) {
+    events_to_skip_ = last_backoff_ = std::min(2 * last_backoff_, kMaxIdleBackoff);
     return 0;
   }
-  if (alone_) until = std::min(until, later(now, apart_ - 1));  // other shares stand still
+  if (one_thread_)
+    until = std::min(until, later(now, share_distance_ - 1));  // other shares stand still
   begin();
   threads_.together([&](unsigned share) { execute(shares_[share], now, until); });
   return collect();
@@ -141,9 +146,9 @@ uint64_t ParallelCores::collect() {
   ++worth_.calls;
   worth_.instructions += instructions;
   worth_.longest += most;
-  const bool paid = eager_ || instructions - most >= kWorth;
-  pause_ = paid ? 1 : std::min(2 * pause_, kLongestPause);
-  rest_ = paid ? 0 : pause_;
+  const bool paid = eager_ || instructions - most >= kMinOtherInstructions;
+  last_backoff_ = paid ? 1 : std::min(2 * last_backoff_, kMaxPoorBackoff);
+  events_to_skip_ = paid ? 0 : last_backoff_;
   return runs;
 }
 
@@ -155,7 +160,7 @@ void ParallelCores::execute(Share& share, Time now, Time until) {
   }
   for (;;) {
     const Time reached = others_reached(share);
-    const Sweep what = sweep(share, later(reached, apart_) - 1);
+    const Sweep what = sweep(share, later(reached, share_distance_) - 1);
     if (what == Sweep::ran)
       share.reached.store(share.next.next_time(), std::memory_order_release);
     else if (what == Sweep::ends || !others_go_on(share, reached))
@@ -198,10 +203,10 @@ Time ParallelCores::others_reached(const Share& share) const {
 }
 
 // Waits until all other shares are past `reached`. Returns false if one that is not goes no further
-// in this call, or after kLooks polls.
+// in this call, or after kMaxSharePolls polls.
 bool ParallelCores::others_go_on(const Share& share, Time reached) const {
-  if (alone_) return false;
-  for (int looks = 0; looks < kLooks; ++looks, relax()) {
+  if (one_thread_) return false;
+  for (int polls = 0; polls < kMaxSharePolls; ++polls, relax()) {
     bool over = false;
     for (const Share& other : shares_)
       over |= &other != &share && other.over.load(std::memory_order_acquire) &&

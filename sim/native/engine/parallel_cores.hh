@@ -7,7 +7,7 @@
 // concerns more than itself (Core::run_confined); the engine executes that later, in the order of
 // T2.
 //
-// Interface: pays() when an event comes next, then advance(). Invariant: the outcome does not
+// Interface: take_try() when an event comes next, then advance(). Invariant: the outcome does not
 // depend on whether, when or by how many threads this is done.
 #pragma once
 
@@ -30,9 +30,9 @@ class ParallelCores {
 
   // Returns whether to try advance() now: no back-off is left, and the next event is the execution
   // of a core that has not stopped for the engine.
-  bool pays() {
-    if (rest_ > 0) [[likely]]
-      return --rest_, false;
+  bool take_try() {
+    if (events_to_skip_ > 0) [[likely]]
+      return --events_to_skip_, false;
     return queue_.next_run() < queue_.next_message() && !is_stuck(queue_.next_core());
   }
   // Executes cores, none past `until`. Returns the number of calls of Core::run_confined().
@@ -48,11 +48,11 @@ class ParallelCores {
  private:
   struct alignas(64) Share {
     std::vector<uint32_t> cores;
-    std::vector<Time> horizons;                 // per entry of `cores`, ignoring other cores
+    std::vector<Time> horizons;                 // of each entry of `cores`, ignoring other cores
     Runs next{0};                               // when its cores execute next
     uint64_t runs = 0, instructions = 0;        // counted in this call of advance()
     alignas(64) std::atomic<Time> reached = 0;  // none of its cores executes before this time
-    std::atomic<bool> over = false;             // it goes no further in this call
+    std::atomic<bool> over = false;             // the share goes no further in this call
   };
   // Result of trying each core of a share once. ran: at least one executed; waits: one could, once
   // another share has come further; ends: none can execute any more in this call.
@@ -64,7 +64,7 @@ class ParallelCores {
   void deal();
   std::size_t gap(const std::vector<uint32_t>& active, std::size_t ideal, std::size_t slack) const;
   Time distance() const;
-  bool several_go(Time until);
+  bool enough_can_run(Time until);
   void begin();
   void execute(Share& share, Time now, Time until);
   Sweep sweep(Share& share, Time others);
@@ -74,15 +74,15 @@ class ParallelCores {
 
   const std::vector<std::unique_ptr<Core>>& cores_;
   EventQueue& queue_;
-  const bool alone_;  // one thread executes all shares
+  const bool one_thread_;  // one thread executes all shares
   HostThreads threads_;
   std::vector<Share> shares_;
   std::vector<Time> stuck_at_;  // per core: when it last stopped for the engine (is_stuck())
-  Time apart_ = 1;              // least latency from a core of one share to one of another
+  Time share_distance_ = 1;     // least latency from a core of one share to one of another
   const bool eager_;
-  // rest_: events to pass before the next try. pause_: the last back-off; a failure doubles it.
-  // same_shares_: tries for which the cores stay in their shares.
-  uint64_t rest_ = 0, pause_ = 1, same_shares_ = 0;
+  // events_to_skip_: events to pass before the next try. last_backoff_: the last back-off; a
+  // failure doubles it. tries_before_deal_: tries for which the cores stay in their shares.
+  uint64_t events_to_skip_ = 0, last_backoff_ = 1, tries_before_deal_ = 0;
   Worth worth_;
 };
 

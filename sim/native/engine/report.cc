@@ -17,7 +17,7 @@ std::string waits(const Thread& t) {
   const Line* line = t.core.lines.find(number);
   const State state = line ? line->copy.state : State::I;
   return "hart " + std::to_string(t.id) + " waits for line " + address_of(number) +
-         ", which its core holds in state " + t.core.around.protocol.name(state) + ", with " +
+         ", which its core holds in state " + t.core.context.protocol.name(state) + ", with " +
          std::to_string(t.buffer.size()) + " stores buffered\n";
 }
 

@@ -43,7 +43,7 @@ uint32_t AddressMap::home(uint64_t line, Agent toucher) {
   }
 }
 
-// The home by address: node k owns the k-th part of RAM.
+// Returns the home by address: node k owns the k-th part of RAM.
 uint32_t AddressMap::addressed(uint64_t line) const {
   const uint64_t node = ((line - kRamLine) << kUnitShift) / span_;
   return node < machine_.memories.size() ? static_cast<uint32_t>(node) : 0;

@@ -33,7 +33,7 @@ class AddressMap {
   }
 
   LineSize line_size() const { return size_; }
-  // The number that chooses a line's slice (A3) and the ways of messages about it (F1.1).
+  // The number that chooses a line's slice (A3) and the routes of messages about it (F1.1).
   uint64_t ordinal(uint64_t line) const { return size_.ordinal(line) + further_; }
 
   // The stop at which an agent handles a line. An agent with one stop counts as one slice.
@@ -63,7 +63,7 @@ class AddressMap {
     return agents_.memory(fixed >= 0 ? static_cast<uint32_t>(fixed) : home(line, kNobody));
   }
   // True if the job makes accesses to the line free (docs/whatif.md).
-  bool free(uint64_t line) const { return some_free_ && is_free(line); }
+  bool costs_nothing(uint64_t line) const { return some_free_ && is_free(line); }
   // Returns the address at which the bytes of `address` are; the job may move them
   // (docs/whatif.md).
   uint64_t place(uint64_t address) const { return job_.moves.empty() ? address : moved(address); }

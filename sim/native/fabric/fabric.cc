@@ -56,10 +56,10 @@ std::vector<Time> Fabric::distances(int32_t target, Weight weight) const {
   return distance;
 }
 
-// Returns the link to take from a stop: among those on a shortest path, the one that the way's last
-// digit names (their number is the base). Drops that digit from the way. If only one link leads to
-// the target, as to a core's stop, the search is for the stop at which that link begins.
-int32_t Fabric::next(int32_t stop, int32_t target, uint32_t& way) {
+// Returns the link to take from a stop: among those on a shortest path, the one that the choice's
+// last digit names (their number is the base). Drops that digit from the choice. If only one link
+// leads to the target, as to a core's stop, the search is for the stop at which that link begins.
+int32_t Fabric::next(int32_t stop, int32_t target, uint32_t& choice) {
   const std::vector<int32_t>& into = entering_[target];
   const int32_t before = into.size() == 1 ? links_[into[0]].source : target;
   if (stop == before) return into[0];
@@ -72,14 +72,14 @@ int32_t Fabric::next(int32_t stop, int32_t target, uint32_t& way) {
   }
   if (equal.empty()) throw std::logic_error("fabric: a stop cannot reach another");
   const auto base = static_cast<uint32_t>(equal.size());
-  const uint32_t digit = way % base;
-  way /= base;
+  const uint32_t digit = choice % base;
+  choice /= base;
   return equal[digit];
 }
 
 std::vector<int32_t> Fabric::path(int32_t source, int32_t target, uint64_t line) {
   std::vector<int32_t> links;
-  for (uint32_t digits = way(source, target, line); source != target;) {
+  for (uint32_t digits = route_choice(source, target, line); source != target;) {
     links.push_back(next(source, target, digits));
     source = links_[links.back()].target;
   }
@@ -88,21 +88,21 @@ std::vector<int32_t> Fabric::path(int32_t source, int32_t target, uint64_t line)
 
 // Makes the leg from a stop on. `behind`: the latency of the link whose channel was met last, which
 // the head has yet to pass.
-const Leg* Fabric::make(int32_t stop, int32_t target, const Costs& behind, uint32_t way) {
+const Leg* Fabric::make(int32_t stop, int32_t target, const Costs& behind, uint32_t choice) {
   Leg leg;
   const auto pass = [&leg](const Costs& latency) {
     for (std::size_t s = 0; s < latency.size(); ++s) leg.of[s].reach += latency[s];
   };
   pass(behind);
   while (stop != target) {
-    const int32_t l = next(stop, target, way);
+    const int32_t l = next(stop, target, choice);
     const LinkSpec& link = links_[l];
     if (link.channel >= 0) {
       const Costs busy{link.control_busy, link.data_busy, link.snoop_busy};
       for (std::size_t s = 0; s < busy.size(); ++s) leg.of[s].busy = busy[s];
       leg.channel = link.channel;
       leg.link = l;
-      leg.next = beyond(l, target, way);
+      leg.next = beyond(l, target, choice);
       break;
     }
     pass(latency_of(link));
@@ -111,11 +111,11 @@ const Leg* Fabric::make(int32_t stop, int32_t target, const Costs& behind, uint3
   return &legs_.emplace_back(leg);
 }
 
-const Leg* Fabric::beyond(int32_t link, int32_t target, uint32_t way) {
-  const std::tuple key(link, target, way);
+const Leg* Fabric::beyond(int32_t link, int32_t target, uint32_t choice) {
+  const std::tuple key(link, target, choice);
   const auto match = beyond_.find(key);
   if (match != beyond_.end()) return match->second;
-  const Leg* leg = make(links_[link].target, target, latency_of(links_[link]), way);
+  const Leg* leg = make(links_[link].target, target, latency_of(links_[link]), choice);
   beyond_.emplace(key, leg);
   return leg;
 }
@@ -128,8 +128,8 @@ const Leg* Fabric::learn(int32_t source, int32_t target) {
 
 const Leg* Fabric::route_of_line(int32_t source, int32_t target, uint64_t line) {
   const uint64_t pair = static_cast<uint64_t>(source) * leaving_.size() + target;
-  const uint32_t digits = way(source, target, line);
-  const Leg*& leg = routes_of_way_[pair * kWays + digits];
+  const uint32_t digits = route_choice(source, target, line);
+  const Leg*& leg = routes_by_choice_[pair * kChoices + digits];
   if (!leg) leg = make(source, target, {}, digits);
   return leg;
 }

@@ -7,7 +7,8 @@
 //
 // Invariant: among routes of equal latency one of fewest links is taken, and among those each stop
 // takes the lowest-numbered link: the numbering of links is the tie-break. If routes are hashed, a
-// message about a line has a number, its way, whose digits choose among those links instead.
+// message about a line has a number, its choice (F1.1 says: its way), whose digits choose among
+// those links instead.
 #pragma once
 
 #include <array>
@@ -26,7 +27,7 @@ namespace uncore {
 
 enum class Size : uint8_t { control, data, snoop };  // the cost kinds of machine.Link
 
-using Costs = std::array<Time, 3>;  // one for each Size
+using Costs = std::array<Time, 3>;  // a cost for each Size
 
 // A part of a route: from one channel (or the source) to the next, or to the target. After a link a
 // route does not depend on where it began, so routes share their legs: a machine's routes then stay
@@ -34,22 +35,22 @@ using Costs = std::array<Time, 3>;  // one for each Size
 struct alignas(64) Leg {
   static constexpr int32_t kNone = -1;
   struct Cost {
-    Time reach = 0;  // to the channel, or to the target
-    Time busy = 0;   // how long the message keeps the channel
+    Time reach = 0;  // until the head reaches the channel, or the target
+    Time busy = 0;   // for which the message keeps the channel
   };
-  std::array<Cost, 3> of;     // one for each Size
+  std::array<Cost, 3> of;     // a cost for each Size
   int32_t channel = kNone;    // kNone: the leg ends at the target
   int32_t link = kNone;       // the channel's link
-  const Leg* next = nullptr;  // from there on
+  const Leg* next = nullptr;  // the following leg of the route
 
   const Cost& operator[](Size size) const { return of[static_cast<std::size_t>(size)]; }
 };
 
 // A channel, in one cache line of the host.
 struct alignas(64) Channel {
-  Time free = 0;                    // when the last message that took it has passed
+  Time free_at = 0;                 // when the last message on the channel has passed
   Time used = 0;                    // summed busy time
-  std::array<uint64_t, 3> taken{};  // how often, by Size
+  std::array<uint64_t, 3> taken{};  // number of messages that took it, by Size
 };
 
 class Fabric {
@@ -69,7 +70,7 @@ class Fabric {
   // The links of that route.
   std::vector<int32_t> path(int32_t source, int32_t target, uint64_t line);
   // The leg that follows a link with a channel.
-  const Leg* beyond(int32_t link, int32_t target, uint32_t way = 0);
+  const Leg* beyond(int32_t link, int32_t target, uint32_t choice = 0);
   // Latency of a message that nothing delays.
   Time latency(int32_t source, int32_t target, Size size);
   // For each stop a lower bound on the latency of any path from there to `target`; kNever: there is
@@ -81,26 +82,27 @@ class Fabric {
  private:
   template <class Weight>
   std::vector<Time> distances(int32_t target, Weight weight) const;
-  int32_t next(int32_t stop, int32_t target, uint32_t& way);
+  int32_t next(int32_t stop, int32_t target, uint32_t& choice);
   [[gnu::noinline]] const Leg* learn(int32_t source, int32_t target);
   [[gnu::noinline]] const Leg* route_of_line(int32_t source, int32_t target, uint64_t line);
-  const Leg* make(int32_t stop, int32_t target, const Costs& behind, uint32_t way);
+  const Leg* make(int32_t stop, int32_t target, const Costs& behind, uint32_t choice);
 
-  // A message's way (F1.1); 0 if routes are not hashed.
-  uint32_t way(int32_t source, int32_t target, uint64_t line) const {
+  // The number that chooses a message's route (F1.1); 0 if routes are not hashed.
+  uint32_t route_choice(int32_t source, int32_t target, uint64_t line) const {
     const auto from = static_cast<uint64_t>(source), to = static_cast<uint64_t>(target);
-    return hashed_ ? splitmix(splitmix(splitmix(line) + from) + to) % kWays : 0;
+    return hashed_ ? splitmix(splitmix(splitmix(line) + from) + to) % kChoices : 0;
   }
 
-  static constexpr uint32_t kWays = 64;
+  static constexpr uint32_t kChoices = 64;
 
   const bool hashed_;
   std::vector<LinkSpec> links_;
-  std::vector<std::vector<int32_t>> leaving_, entering_;    // stop -> numbers of links, ascending
-  std::vector<std::vector<Time>> far_;                      // far_[target][stop]; made when needed
-  std::vector<std::unique_ptr<const Leg*[]>> routes_;       // routes_[source][target]
-  std::unordered_map<uint64_t, const Leg*> routes_of_way_;  // (source, target, way) -> first leg
-  std::map<std::tuple<int32_t, int32_t, uint32_t>, const Leg*> beyond_;  // link, target, way
+  std::vector<std::vector<int32_t>> leaving_, entering_;  // stop -> numbers of links, ascending
+  std::vector<std::vector<Time>> far_;                    // far_[target][stop]; made when needed
+  std::vector<std::unique_ptr<const Leg*[]>> routes_;     // routes_[source][target]
+  std::unordered_map<uint64_t, const Leg*>
+      routes_by_choice_;  // (source, target, choice) -> first leg
+  std::map<std::tuple<int32_t, int32_t, uint32_t>, const Leg*> beyond_;  // link, target, choice
   std::deque<Leg> legs_;                                                 // addresses do not change
 };
 

@@ -52,7 +52,7 @@ std::vector<Time> of_subtrees(const std::vector<Time>& stops,
 }  // namespace
 
 std::vector<Lookahead> lookaheads(const MachineSpec& machine, const Agents& agents) {
-  const Fabric ways(machine.stop_count, with_resolvers(machine));
+  const Fabric fabric(machine.stop_count, with_resolvers(machine));
   const std::vector<int> standing = standing_at(machine);
   const std::vector<bool> used = with_threads(agents);
   std::vector<Lookahead> all(agents.cores());
@@ -60,7 +60,7 @@ std::vector<Lookahead> lookaheads(const MachineSpec& machine, const Agents& agen
     if (!used[core]) continue;
     Lookahead& ahead = all[core];
     const int32_t here = machine.core_stops[core];
-    ahead.stops = ways.least_latencies(here);
+    ahead.stops = fabric.least_latencies(here);
     Time least = kNever;
     for (std::size_t stop = 0; stop < standing.size(); ++stop) {
       ahead.stops[stop] = std::max<Time>(1, ahead.stops[stop]);

@@ -55,7 +55,7 @@ void Network::send(const Message<Bytes>& m, Time when, Agent origin) {
   p.sender = event_sender(static_cast<uint64_t>(m.from), next_sent(m.from));
   if (agents_.is_core(m.to)) expect(m.to);
   observer_.sent(p.number, m, when);
-  if (places_.free(m.line)) [[unlikely]]
+  if (places_.costs_nothing(m.line)) [[unlikely]]
     return queue_.push(when + 1, p, Action::arrive);
   go(p, when);
 }
@@ -110,7 +110,7 @@ void Network::fork(Packet& whole, Time head, int32_t crossed) {
   for (const std::vector<uint32_t>& together : parts) {
     Packet& p = &together == &parts.back() ? whole : packets.copy(whole);
     const uint32_t first = together[0];
-    p.leg = way(p, first, crossed);
+    p.leg = next_leg(p, first, crossed);
     p.message.to = agents_.core_of(first);
     p.target = {Register::Kind::msip, first};
     p.others.assign(together.begin() + 1, together.end());
@@ -126,8 +126,8 @@ std::vector<std::vector<uint32_t>> Network::part(const Packet& p,
                                                  const std::vector<uint32_t>& harts,
                                                  int32_t crossed) {
   const auto together = [&](uint32_t a, uint32_t b) {
-    const int32_t link = way(p, a, crossed)->link;
-    return link != Leg::kNone && link == way(p, b, crossed)->link;
+    const int32_t link = next_leg(p, a, crossed)->link;
+    return link != Leg::kNone && link == next_leg(p, b, crossed)->link;
   };
   std::vector<std::vector<uint32_t>> parts;
   for (uint32_t h : harts) {
@@ -141,7 +141,7 @@ std::vector<std::vector<uint32_t>> Network::part(const Packet& p,
 }
 
 // Returns the message's next leg to a hart: after the link that it passed last, or from the sender.
-const Leg* Network::way(const Packet& p, uint32_t hart, int32_t crossed) {
+const Leg* Network::next_leg(const Packet& p, uint32_t hart, int32_t crossed) {
   const int32_t stop = places_.stop(agents_.core_of(hart), 0);
   if (crossed != Leg::kNone) return fabric_.beyond(crossed, stop);
   return fabric_.route(places_.stop(p.message.from, 0), stop);

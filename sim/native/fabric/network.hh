@@ -35,19 +35,18 @@ class Network {
 
   Packets packets;
 
-  // A coherence message leaves `m.from` at `when`. `origin`: the last holder of the data it
-  // carries.
+  // Sends a coherence message, which leaves `m.from` at `when`. `origin`: the last holder of the
+  // data it carries.
   void send(const Message<Bytes>& m, Time when, Agent origin);
-  // A message about a register, to the core that has it; `reader`: the hart that waits for an
-  // answer.
+  // Sends a message about a register to the core that has it. `reader`: the hart that waits for
+  // an answer.
   void send_register(Device device, Register target, uint64_t value, Agent from, Agent to,
                      uint32_t reader, Time when);
-  // An interrupt to each of `harts`, in ascending order: one message, which forks on its route
-  // (I5).
+  // Interrupts each of `harts`, in ascending order, by one message, which forks on its route (I5).
   void send_many(std::vector<uint32_t> harts, Agent from, Time when);
   // True if the job makes accesses to the line free (docs/whatif.md).
-  bool free(uint64_t line) const { return places_.free(line); }
-  // The message meets a channel, and then further ones as long as no other event comes before.
+  bool costs_nothing(uint64_t line) const { return places_.costs_nothing(line); }
+  // Takes the message over a channel, and over further ones as long as no other event comes before.
   // Returns the action due now: the message arrives, or nothing.
   [[gnu::always_inline]] Action cross(Packet& p, Time now);
 
@@ -59,7 +58,7 @@ class Network {
     for (const Traffic& t : traffic_) all += t.sent;
     return all;
   }
-  // The sender's count of rule T2, for the next event that it causes.
+  // Returns the sender's count (T2) for the next event that it causes.
   uint64_t next_sent(Agent sender) { return ++traffic_[sender].sent; }
   // Messages under way to a core, the probes that it has deferred included.
   uint32_t in_flight(Agent core) const { return traffic_[core].in_flight; }
@@ -76,7 +75,7 @@ class Network {
   void go(const Packet& p, Time head);
   [[gnu::always_inline]] Time take_channel(Packet& p, Time now);
   [[gnu::noinline]] void fork(Packet& whole, Time head, int32_t crossed);
-  const Leg* way(const Packet& p, uint32_t hart, int32_t crossed);
+  const Leg* next_leg(const Packet& p, uint32_t hart, int32_t crossed);
   std::vector<std::vector<uint32_t>> part(const Packet& p, const std::vector<uint32_t>& harts,
                                           int32_t crossed);
   uint64_t register_rank(Agent core, uint32_t hart) const {
@@ -116,8 +115,8 @@ inline Time Network::take_channel(Packet& p, Time now) {
   const Leg& leg = *p.leg;
   const Time busy = leg[p.size].busy;
   Channel& channel = fabric_.channels[leg.channel];
-  const Time start = std::max(now, channel.free);
-  channel.free = start + busy;
+  const Time start = std::max(now, channel.free_at);
+  channel.free_at = start + busy;
   channel.used += busy;
   ++channel.taken[static_cast<std::size_t>(p.size)];
   p.tail = std::max(p.tail, busy);

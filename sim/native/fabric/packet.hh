@@ -24,7 +24,7 @@ enum class Device : uint8_t { none, write, read, value };
 struct alignas(64) Packet : EventKeys {
   static constexpr int32_t kSeveral = -1;
 
-  const Leg* leg = nullptr;  // the present one
+  const Leg* leg = nullptr;  // the leg that the message is on
   Time tail = 0;             // busy time of the slowest channel so far
   Time retry = 0;            // a deferred probe: when it tries again
   uint32_t number = 0;       // index among all packets, for the trace
@@ -32,8 +32,8 @@ struct alignas(64) Packet : EventKeys {
   Size size = Size::control;
   Device device = Device::none;
   bool live = false;
-  int32_t goal = kSeveral;  // the stop of its destination
-  bool delayed = false;     // it has waited for a lookup or a turn at its resolver
+  int32_t goal = kSeveral;  // the stop of the message's destination
+  bool delayed = false;     // the message has waited for a lookup or a turn at its resolver
   KeptMessage message;
   Register target{};             // the register of a device packet
   uint32_t reader = 0;           // read and value: the hart that waits

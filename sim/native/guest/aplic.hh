@@ -37,7 +37,8 @@ class Aplic {
   }
 
   std::optional<Msi> write(uint32_t offset, uint64_t value) {
-    const bool all = value >> 1 & 1, number = value == 1;  // do they name source 1
+    const bool all = value >> 1 & 1,
+               number = value == 1;  // whether the write names source 1, by a mask or by number
     switch (offset) {
       case kDomain:
         on_ = value >> 8 & 1;

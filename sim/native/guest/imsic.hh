@@ -47,7 +47,8 @@ class Imsic {
   }
 
  private:
-  static constexpr uint64_t kIdentities = ~uint64_t{1};  // 1 to 63, the fewest allowed
+  static constexpr uint64_t kIdentities =
+      ~uint64_t{1};  // identities 1 to 63: the fewest that the specification allows
   enum : uint64_t { kDelivery = 0x70, kThreshold = 0x72, kPending = 0x80, kEnabled = 0xC0 };
 
   void take(uint64_t bit) {

@@ -13,8 +13,8 @@
 namespace uncore {
 
 struct Marked {
-  uint64_t operations = 0;            // number done now
-  std::optional<uint64_t> latency{};  // each one's, if it is measured
+  uint64_t operations = 0;            // number of operations that this marker ends
+  std::optional<uint64_t> latency{};  // latency of each, if it is measured
   std::optional<uint64_t> delay{};    // ns that pass at once (rule H7)
 };
 

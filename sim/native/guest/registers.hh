@@ -29,12 +29,12 @@ struct Register {
   Kind kind = Kind::msip;
   uint32_t index = 0;  // msip, mtimecmp, file: the hart; set: the word; of others: the byte
 
-  // The hart at whose core it is.
+  // Returns the hart at whose core the register is.
   constexpr uint32_t hart() const {
     return kind == Kind::aplic || kind == Kind::serial ? 0 : index;
   }
 
-  // True if a local access to it may send an interrupt.
+  // True if a local access to the register may send an interrupt.
   constexpr bool interrupts_others() const { return kind == Kind::aplic || kind == Kind::serial; }
   // True if this access interrupts a hart. Then it is a message, even to the hart's own core (rule
   // I1).

@@ -20,7 +20,7 @@ template <class Port>
 bool atomic(Hart<Port>& h, const Instruction& in) {
   uint64_t address = h.x[in.rs1];
   if (const Reach reach = reach_atomic(h, address, in.size, Right::write); !reach)
-    return not_reached(h, reach, h.x[in.rs1]);
+    return trap_unreached(h, reach, h.x[in.rs1]);
   h.spin.effect();
   uint64_t old = 0;
   const unsigned order = static_cast<unsigned>(in.imm) | (in.rd == kSink ? kUnused : 0);
@@ -34,7 +34,7 @@ template <class Port>
 bool atomic_pair(Hart<Port>& h, const Instruction& in) {
   uint64_t address = h.x[in.rs1];
   if (const Reach reach = reach_atomic(h, address, 16, Right::write); !reach)
-    return not_reached(h, reach, h.x[in.rs1]);
+    return trap_unreached(h, reach, h.x[in.rs1]);
   h.spin.effect();
   const auto pair = [&h](unsigned r) {
     return r == 0 || r == kSink ? Pair{0, 0} : Pair{h.x[r], h.x[r + 1]};
@@ -50,7 +50,7 @@ template <class Port>
 bool load_reserved(Hart<Port>& h, const Instruction& in) {
   uint64_t address = h.x[in.rs1];
   if (const Reach reach = reach_atomic(h, address, in.size, Right::read); !reach)
-    return not_reached(h, reach, h.x[in.rs1]);
+    return trap_unreached(h, reach, h.x[in.rs1]);
   h.spin.effect();
   h.attempting = true;
   uint64_t value = 0;
@@ -62,7 +62,7 @@ template <class Port>
 bool store_conditional(Hart<Port>& h, const Instruction& in) {
   uint64_t address = h.x[in.rs1];
   if (const Reach reach = reach_atomic(h, address, in.size, Right::write); !reach)
-    return not_reached(h, reach, h.x[in.rs1]);
+    return trap_unreached(h, reach, h.x[in.rs1]);
   h.spin.effect();
   h.attempting = false;
   uint64_t failed = 1;

@@ -43,7 +43,7 @@ class Code {
     return base_ + 2 * static_cast<uint64_t>(&in - table_.get());
   }
 
-  // From now on the port of each hart that comes to `pc` is told (Op::watched).
+  // Has the port of each hart that comes to `pc` told, from now on (Op::watched).
   void watch(uint64_t pc) {
     watched_.insert(pc);
     if (Instruction* const in = find(pc); in && in->op != Op::undecoded) in->op = Op::watched;
@@ -78,7 +78,7 @@ class Code {
   std::unique_ptr<Instruction[], Free> table_;
   std::unordered_set<uint64_t> watched_;
   bool changed_ = false;
-  uint64_t first_ = ~uint64_t{0}, last_ = 0;  // the span of table_ that holds decoded code
+  uint64_t first_ = ~uint64_t{0}, last_ = 0;  // span of table_ that holds decoded code
 };
 
 }  // namespace uncore

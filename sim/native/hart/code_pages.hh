@@ -84,9 +84,9 @@ class CodePages {
   struct Page {
     std::unique_ptr<Instruction[]> code;
     uint64_t age = 0, entered = 0;
-    bool decoded = false;  // it has a decoded instruction
-    bool holds = false;    // it has one of its present age
-    bool written = false;  // it was written since
+    bool decoded = false;  // the page has a decoded instruction
+    bool holds = false;    // the page has a decoded instruction of its present age
+    bool written = false;  // the page was written since it was decoded
     Across across;
   };
   uint64_t age(const Page& page) const { return page.age + all_; }

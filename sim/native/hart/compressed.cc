@@ -19,7 +19,7 @@ constexpr uint32_t gather(uint32_t c, Groups... group) {
   return (... | (bits(c, group.high, group.low) << group.to));
 }
 
-// The immediate's bit `top` is its sign.
+// Returns the immediate sign-extended from its bit `top`.
 constexpr uint32_t sign(uint32_t imm, unsigned top) {
   return imm >> top & 1 ? imm | ~0u << top : imm;
 }

@@ -15,21 +15,21 @@ bool arrive(Hart<Port>& h, const Instruction& by) {
   if constexpr (requires(const Port& p) { p.watches(); }) watch = h.port.watches();
   const SpinDetector::Meter now{h.clock, h.instructions, h.branches, h.mispredicts, h.pauses};
   if (!h.spin.arrive(h.pc, h.x, h.predictor, by, now, watch)) return true;
-  const SpinDetector::Meter& turn = h.spin.period();
-  h.spin_period = turn.clock;
-  h.spin_instructions = turn.instructions;
-  h.spin_branches = turn.branches;
-  h.spin_mispredicts = turn.mispredicts;
-  h.spin_pauses = turn.pauses;
+  const SpinDetector::Meter& period = h.spin.period();
+  h.spin_period = period.clock;
+  h.spin_instructions = period.instructions;
+  h.spin_branches = period.branches;
+  h.spin_mispredicts = period.mispredicts;
+  h.spin_pauses = period.pauses;
   return h.stop(Stop::spin);
 }
 
 // Handles a branch taken between an LR and its SC, on the fast path. Returns false if the port has
 // more to do than to end the lock.
 template <class Port>
-[[gnu::noinline]] bool gives_up(Hart<Port>& h, uint64_t now) {
-  if constexpr (requires(Port& p) { p.gives_up(now); })
-    if (h.port.gives_up(now)) h.attempting = false;
+[[gnu::noinline]] bool try_end_lock(Hart<Port>& h, uint64_t now) {
+  if constexpr (requires(Port& p) { p.try_end_lock(now); })
+    if (h.port.try_end_lock(now)) h.attempting = false;
   return !h.attempting;
 }
 
@@ -38,15 +38,15 @@ template <class Port>
 [[gnu::always_inline]] inline bool only_leads(Hart<Port>& h, const Instruction& in,
                                               const Instruction* to, uint64_t target,
                                               uint64_t now) {
-  if (!to || (h.attempting && !gives_up(h, now))) return false;
-  return in.imm > 0 || !h.spin_enabled || h.spin.passes(target);
+  if (!to || (h.attempting && !try_end_lock(h, now))) return false;
+  return in.imm > 0 || !h.spin_enabled || h.spin.try_pass(target);
 }
 
 // Updates the predictor, and returns the time that a branch takes beyond the instruction's.
 template <class Port>
 [[gnu::always_inline]] inline uint64_t predict(Hart<Port>& h, const Instruction& in, uint64_t pc,
                                                bool taken) {
-  const bool wrong = h.predictor.wrong(pc, in.imm <= 0, taken);
+  const bool wrong = h.predictor.learn(pc, in.imm <= 0, taken);
   ++h.branches;
   h.mispredicts += wrong;
   return wrong ? h.cost.mispredict : 0;

@@ -62,7 +62,7 @@ bool write_imsic(Hart<Port>& h, unsigned number, uint64_t value) {
 template <class Port>
 uint64_t read_stopi(const Hart<Port>& h) {
   const uint64_t value = h.privilege.stopi();
-  if constexpr (kHasImsic<Port>) h.port.told(value >> 16);
+  if constexpr (kHasImsic<Port>) h.port.stopi_read(value >> 16);
   return value;
 }
 

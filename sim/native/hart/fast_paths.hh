@@ -18,7 +18,9 @@ template <class Port>
 // Performs a load. Adds the time that the port charges to `now`.
 template <class T, bool translated, class Port>
 [[gnu::always_inline]] inline bool load_hits(Hart<Port>& h, const Instruction& in, uint64_t& now) {
-  if constexpr (requires(Port& p, uint64_t& v) { p.template hits<translated>(v, 1u, v, v, in); }) {
+  if constexpr (requires(Port& p, uint64_t& v) {
+                  p.template try_load<translated>(v, 1u, v, v, in);
+                }) {
     uint64_t address = h.x[in.rs1] + static_cast<uint64_t>(in.imm);
     uint64_t value;
     if constexpr (translated) {
@@ -27,7 +29,7 @@ template <class T, bool translated, class Port>
       address += page.offset;
     }
     if (is_split(h, address, sizeof(T)) ||
-        !h.port.template hits<translated>(address, sizeof(T), now, value, in))
+        !h.port.template try_load<translated>(address, sizeof(T), now, value, in))
       return false;
     h.x[in.rd] = sign_extend(value, std::is_signed_v<T> ? sizeof(T) : 8);
     return true;
@@ -37,7 +39,9 @@ template <class T, bool translated, class Port>
 
 template <class T, bool translated, class Port>
 [[gnu::always_inline]] inline bool store_hits(Hart<Port>& h, const Instruction& in, uint64_t now) {
-  if constexpr (requires(Port& p, uint64_t v) { p.template stores<translated>(v, 1u, v, v, in); }) {
+  if constexpr (requires(Port& p, uint64_t v) {
+                  p.template try_store<translated>(v, 1u, v, v, in);
+                }) {
     uint64_t address = h.x[in.rs1] + static_cast<uint64_t>(in.imm);
     if (is_split(h, address, sizeof(T))) return false;
     if constexpr (translated) {
@@ -46,7 +50,7 @@ template <class T, bool translated, class Port>
       address += page.offset;
     }
     const T value = static_cast<T>(h.x[in.rs2]);
-    if (!h.port.template stores<translated>(address, sizeof(T), value, now, in)) return false;
+    if (!h.port.template try_store<translated>(address, sizeof(T), value, now, in)) return false;
     h.spin.effect();
     return true;
   }
@@ -57,7 +61,9 @@ template <class T, bool translated, class Port>
 // what it locks.
 template <bool translated, class Port>
 [[gnu::always_inline]] inline bool lr_hits(Hart<Port>& h, const Instruction& in, uint64_t& now) {
-  if constexpr (requires(Port& p, uint64_t& v) { p.template reserves<translated>(v, 1u, v, v); }) {
+  if constexpr (requires(Port& p, uint64_t& v) {
+                  p.template try_reserve<translated>(v, 1u, v, v);
+                }) {
     uint64_t address = h.x[in.rs1];
     uint64_t value;
     if (address % in.size != 0) return false;
@@ -66,7 +72,7 @@ template <bool translated, class Port>
       if (page.key != h.translation->mmu.key(address)) return false;
       address += page.offset;
     }
-    if (!h.port.template reserves<translated>(address, in.size, now, value)) return false;
+    if (!h.port.template try_reserve<translated>(address, in.size, now, value)) return false;
     h.attempting = true;
     h.x[in.rd] = sign_extend(value, in.size);
     return true;

@@ -12,7 +12,7 @@ namespace uncore::execute {
 template <class T, class Port>
 bool load_float(Hart<Port>& h, const Instruction& in) {
   constexpr uint64_t kBox = sizeof(T) == ieee::Single::kBytes ? ieee::Single::kBox : 0;
-  if (!h.privilege.has_floats()) return illegal(h);
+  if (!h.privilege.has_floats()) return trap_illegal(h);
   h.spin.effect();
   h.privilege.dirty_floats();
   return load<T>(h, in, kBox);
@@ -20,13 +20,13 @@ bool load_float(Hart<Port>& h, const Instruction& in) {
 
 template <class T, class Port>
 bool store_float(Hart<Port>& h, const Instruction& in) {
-  return h.privilege.has_floats() ? store<T>(h, in) : illegal(h);
+  return h.privilege.has_floats() ? store<T>(h, in) : trap_illegal(h);
 }
 
 template <class Port>
 [[gnu::noinline]] bool floating(Hart<Port>& h, const Instruction& in) {
   const unsigned encoded = rounding_of(in), mode = encoded == kDynamic ? h.floats.frm : encoded;
-  if (!h.privilege.has_floats() || mode >= kModes) return illegal(h);
+  if (!h.privilege.has_floats() || mode >= kModes) return trap_illegal(h);
   h.spin.effect();
   unsigned flags = 0;
   h.x[in.rd] = compute(in, h.x, mode, flags);

@@ -11,7 +11,7 @@
 
 namespace uncore {
 
-inline constexpr unsigned kDynamic = 7;   // encoded mode: use that of frm
+inline constexpr unsigned kDynamic = 7;   // encoded rounding mode that stands for the one in frm
 inline constexpr unsigned kModes = 5;     // number of rounding modes
 inline constexpr unsigned kRounding = 3;  // bits of an encoded rounding mode
 

@@ -32,8 +32,8 @@
 // instruction with registers and branch predictor unchanged, without any effect in between (see
 // spin.hh), twice in a row at equal cost. While the memory that the loop reads does not change,
 // skip(n) does exactly what executing n more periods would do. Between two runs memory may change
-// unseen, so a turn of the loop counts only if it lies within a run, unless the environment says
-// otherwise (`undisturbed`).
+// unseen, so an iteration of the loop counts only if it lies within a run, unless the environment
+// says otherwise (`undisturbed`).
 //
 // Invariant: between calls of run() the hart is at an instruction boundary, or suspended on the
 // access that was answered `later`.

@@ -39,16 +39,17 @@ class Hart : public HartState {
   void resume(uint64_t value, uint64_t high = 0);
   bool suspended() const { return access.suspended; }
   // Returns the address of the instruction that is being executed, while run() has not updated pc.
-  uint64_t pc_of(const Instruction& in) const { return &in == apart ? pc : code.address(in); }
-  // Is it between the two accesses of an instruction?
+  uint64_t pc_of(const Instruction& in) const { return &in == lone_code ? pc : code.address(in); }
+  // Is the hart between the two accesses of an instruction?
   bool halfway() const { return access.halfway(); }
 
   // --- spinning and sleeping
-  // Has it had no effect since the spin detector took its snapshot, so that it may be waiting?
+  // Has the hart had no effect since the spin detector took its snapshot, so that it may be
+  // waiting?
   bool may_wait() const { return spin.looks(); }
-  // Called when what it read while it waited has changed: looks for a waiting loop anew.
+  // Called when what the hart read while it waited has changed: looks for a waiting loop anew.
   void woken() { spin.effect(); }
-  // After Stop::spin: does what executing n more periods would do.
+  // Does what executing n more periods would do. Called after Stop::spin.
   void skip(uint64_t n);
   bool waiting() const { return asleep; }
   // Would a wfi fall through? (Pending and enabled in mie; mstatus.MIE does not matter.)
@@ -56,12 +57,12 @@ class Hart : public HartState {
 
   // --- privilege
   Mode mode() const { return privilege.mode; }
-  // Sets the mode in which it goes on.
+  // Sets the mode in which the hart goes on.
   void set_mode(Mode mode) {
     privilege.mode = mode;
     privilege_changed();
   }
-  // Gives it supervisor mode and translation. Before it runs.
+  // Gives the hart supervisor mode and translation. Called before it runs.
   void supervise(TlbSpec tlb);
   // Remote fences: do what sfence.vma and fence.i do, on behalf of another hart.
   void flush(std::optional<uint64_t> address, std::optional<uint16_t> asid);
@@ -78,7 +79,7 @@ class Hart : public HartState {
   bool read_csr(unsigned number, uint64_t& value);
   bool write_csr(unsigned number, uint64_t value);
 
-  // --- for its instructions
+  // --- called by the hart's instructions
   // Called when what decides about interrupts, or the mode in which it accesses memory, may have
   // changed.
   void privilege_changed();
@@ -96,7 +97,7 @@ class Hart : public HartState {
   bool attention = false;        // an interrupt is to be taken: kept equal to interruptible()
   bool handling = false;         // between a trap and its return
   bool attempting = false;       // between an LR and its SC
-  Instruction apart[3];          // the instruction at pc if the table has none, then undecoded ones
+  Instruction lone_code[3];      // the instruction at pc if the table has none, then undecoded ones
   uint64_t cycle_offset = 0, instret_offset = 0;  // set by writes of mcycle and minstret
   Privilege privilege;
   FloatStatus floats;

@@ -50,7 +50,8 @@ struct Format {
 using Single = Format<32, 23>;
 using Double = Format<64, 52>;
 
-inline constexpr int kWidth = 125;  // so that two can be added
+inline constexpr int kWidth =
+    125;  // bits of a magnitude: two of them can be added without overflow
 
 // The number magnitude * 2^exponent; if `more`, plus something less than one unit of the magnitude.
 struct Number {
@@ -84,7 +85,7 @@ struct Units {
 constexpr Units units(const Number& n, int exponent, unsigned mode) {
   const int shift = exponent - n.exponent;
   if (shift <= 0) return {n.magnitude << -shift, !n.more};
-  const bool beyond = shift > kWidth + 1;  // then it is less than half a unit
+  const bool beyond = shift > kWidth + 1;  // the number is less than half a unit
   const Wide count = beyond ? 0 : n.magnitude >> shift;
   const Wide rest = beyond ? n.magnitude != 0 : n.magnitude - (count << shift);
   const Wide half = beyond ? 2 : Wide{1} << (shift - 1);

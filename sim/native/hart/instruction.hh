@@ -19,7 +19,7 @@ inline constexpr unsigned kRegisters = 65;  // x0 to x31, the sink, f0 to f31
 inline constexpr unsigned kStackPointer = 2;
 
 enum class Op : uint8_t {
-  undecoded,  // 0, so that fresh memory is undecoded code
+  undecoded,  // is 0, so that fresh memory is undecoded code
   illegal,
   watched,  // any instruction of which the port is told before it executes (Code::watch)
   amo,

@@ -37,7 +37,7 @@ bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
   uint32_t word;
   if (is_confined(h.port) || !h.port.fetch(address, word)) return false;
   in = decode(word);
-  if (&in == h.apart) return true;
+  if (&in == h.lone_code) return true;
   h.code.decoded(&in);
   if (h.code.watches(address)) in.op = Op::watched;
   return true;
@@ -85,7 +85,7 @@ bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
   case Op::name:                                             \
     ++h.pauses;                                              \
     now += h.cost.pause - each;                              \
-    if (h.reports_pauses && h.paused(now + each)) {          \
+    if (h.reports_pauses && h.account_pause(now + each)) {   \
       h.account(between(first, next), now + each, done + 1); \
       return h.stop(Stop::pause);                            \
     }                                                        \
@@ -95,19 +95,19 @@ bool decode_at(Hart<Port>& h, uint64_t address, Instruction& in) {
     if (fence_passes(h, in, now)) break;      \
     h.account(between(first, at), now, done); \
     return fence(h, in);
-#define JUMP(name, match, mask, format, where)                                          \
-  case Op::name: {                                                                      \
-    [[maybe_unused]] const uint64_t a = x[in.rs1];                                      \
-    [[maybe_unused]] const int64_t imm = in.imm;                                        \
-    const uint64_t here = h.pc + between(first, at), target = where;                    \
-    Instruction* const to = find<translated>(h, target);                                \
-    if (alone || !to || (target <= here && h.spin_enabled && !h.spin.passes(target))) { \
-      h.account(between(first, at), now, done);                                         \
-      return jump(h, in, target);                                                       \
-    }                                                                                   \
-    x[in.rd] = here + in.length;                                                        \
-    next = first = to, h.pc = target;                                                   \
-    break;                                                                              \
+#define JUMP(name, match, mask, format, where)                                            \
+  case Op::name: {                                                                        \
+    [[maybe_unused]] const uint64_t a = x[in.rs1];                                        \
+    [[maybe_unused]] const int64_t imm = in.imm;                                          \
+    const uint64_t here = h.pc + between(first, at), target = where;                      \
+    Instruction* const to = find<translated>(h, target);                                  \
+    if (alone || !to || (target <= here && h.spin_enabled && !h.spin.try_pass(target))) { \
+      h.account(between(first, at), now, done);                                           \
+      return jump(h, in, target);                                                         \
+    }                                                                                     \
+    x[in.rd] = here + in.length;                                                          \
+    next = first = to, h.pc = target;                                                     \
+    break;                                                                                \
   }
 #define CALL(name, match, mask, format, call)      \
   case Op::name: {                                 \
@@ -141,7 +141,7 @@ template <bool translated, class Port>
         return at != first || translated || decode_at(h, h.pc, in) || trap(h, kFetchFault, h.pc);
       case Op::illegal:
         h.account(between(first, at), now, done);
-        return illegal(h);
+        return trap_illegal(h);
       case Op::watched:
         h.account(between(first, at), now, done);
         if constexpr (requires(Port& port) { port.arrived(); }) h.port.arrived();
@@ -169,7 +169,7 @@ template <bool translated, class Port>
 // Executes one instruction outside the decoded range, or one that is watched: such stand alone.
 template <class Port>
 [[gnu::noinline]] bool outside(Hart<Port>& h) {
-  Instruction* at = h.apart;
+  Instruction* at = h.lone_code;
   *at = {};
   decode_at(h, h.pc, *at);
   return straight<false>(h, at, true);
@@ -191,7 +191,7 @@ template <class Port>
 Instruction* fetch_alone(Hart<Port>& h) {
   Instruction* in = h.code.find(h.pc);
   if (!in) {
-    in = h.apart;
+    in = h.lone_code;
     *in = {};
   }
   if (in->op == Op::undecoded && !decode_at(h, h.pc, *in)) return nullptr;
@@ -202,12 +202,12 @@ Instruction* fetch_alone(Hart<Port>& h) {
 template <class Port>
 bool step_viewed(Hart<Port>& h, Views& views, const Instruction in) {
   const uint64_t retired = h.instructions;
-  views.begins(in, h.halfway());
-  Instruction* alone = h.apart;
+  views.begin(in, h.halfway());
+  Instruction* alone = h.lone_code;
   *alone = in;  // a copy, because the instruction may drop the decoded code
   const bool goes_on = straight<false>(h, alone, true);
-  if (h.suspended() && (!h.access.landing.first || h.halfway())) views.suspends(in);
-  if (h.instructions != retired) views.ends(in);
+  if (h.suspended() && (!h.access.landing.first || h.halfway())) views.suspend(in);
+  if (h.instructions != retired) views.end(in);
   return goes_on;
 }
 
@@ -252,7 +252,7 @@ template <class Port>
   if (asleep && !wakes()) return Stop::wfi;
   asleep = false;
   if (!undisturbed) spin.disturb();
-  views.resumes();
+  views.resume();
   for (;;) {
     if (clock > horizon) return Stop::horizon;
     if (attention && !execute::take_interrupt(*this)) return stopped;

@@ -50,7 +50,7 @@ bool finish(Hart<Port>& h, Answer answer, const Landing& to, Cause fault, uint64
 // Is a misaligned access to be made as two halves? So is one of a device, which reach_half() then
 // makes trap.
 template <class Port>
-bool is_apart(const Hart<Port>& h, uint64_t address, unsigned size) {
+bool needs_two_halves(const Hart<Port>& h, uint64_t address, unsigned size) {
   return address < h.ram || address % h.whole + size > h.whole;
 }
 
@@ -79,7 +79,7 @@ template <class Port>
 bool load_halves(Hart<Port>& h, uint64_t address, unsigned size, Landing to) {
   uint64_t part = 0, value = 0;
   if (const Reach reach = reach_half(h, address, size, Right::read, part); !reach)
-    return not_reached(h, reach, address);
+    return trap_unreached(h, reach, address);
   to.first = first_half(h, address);
   const Answer answer = h.port.load(part, h.halfway() ? size - to.first : to.first, value);
   if (answer != Answer::now) return finish(h, answer, to, kLoadFault, address, 0);
@@ -91,7 +91,7 @@ template <class Port>
 bool store_halves(Hart<Port>& h, uint64_t address, unsigned size, uint64_t value, uint8_t length) {
   uint64_t part = 0;
   if (const Reach reach = reach_half(h, address, size, Right::write, part); !reach)
-    return not_reached(h, reach, address);
+    return trap_unreached(h, reach, address);
   Landing to{kSink, kSink, 8, length};
   to.first = first_half(h, address);
   const unsigned before = h.access.half.size, bytes = before ? size - before : to.first;
@@ -111,8 +111,8 @@ bool load(Hart<Port>& h, const Instruction& in, uint64_t box = 0) {
   uint64_t address = virtual_address;
   if (h.translation) [[unlikely]]
     if (const Reach reach = h.translation->translate(address, Right::read); !reach)
-      return not_reached(h, reach, virtual_address);
-  if (address % size != 0 && is_apart(h, address, size)) [[unlikely]]
+      return trap_unreached(h, reach, virtual_address);
+  if (address % size != 0 && needs_two_halves(h, address, size)) [[unlikely]]
     return load_halves(h, virtual_address, size, to);
   uint64_t value = 0;
   Answer answer;
@@ -135,8 +135,8 @@ bool store(Hart<Port>& h, const Instruction& in) {
   uint64_t address = virtual_address;
   if (h.translation) [[unlikely]]
     if (const Reach reach = h.translation->translate(address, Right::write); !reach)
-      return not_reached(h, reach, virtual_address);
-  if (address % size != 0 && is_apart(h, address, size)) [[unlikely]]
+      return trap_unreached(h, reach, virtual_address);
+  if (address % size != 0 && needs_two_halves(h, address, size)) [[unlikely]]
     return store_halves(h, virtual_address, size, value, in.length);
   Answer answer;
   if (address >= h.ram) [[likely]] {

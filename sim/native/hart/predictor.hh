@@ -15,13 +15,13 @@ namespace uncore {
 
 class Predictor {
  public:
-  // Returns whether it predicts that the branch is taken.
+  // Returns whether the predictor expects the branch to be taken.
   bool foresees(uint64_t pc, bool backward) const {
     const uint8_t counter = table[pc / 4 % table.size()];
     return counter == kUnused ? backward : counter >= kWeaklyTaken;
   }
   // Learns the outcome. Returns whether it had predicted otherwise.
-  bool wrong(uint64_t pc, bool backward, bool taken) {
+  bool learn(uint64_t pc, bool backward, bool taken) {
     const bool predicted = foresees(pc, backward);
     uint8_t& counter = table[pc / 4 % table.size()];
     if (counter == kUnused) counter = backward ? kWeaklyTaken : kWeaklyNot;

@@ -50,8 +50,8 @@ class PreExecution {
     if (in && in->op != Op::watched) return in;
     uint32_t word = 0;
     if (!h_.port.fetch(pc_, word)) return nullptr;
-    apart_ = decode(word);
-    return &apart_;
+    lone_code_ = decode(word);
+    return &lone_code_;
   }
 
   bool known(const Instruction& in) const { return !unknown_[in.rs1] && !unknown_[in.rs2]; }
@@ -182,7 +182,7 @@ class PreExecution {
   std::array<uint64_t, kRegisters> x_;
   std::bitset<kRegisters> unknown_;
   std::vector<Written> written_;
-  Instruction apart_;  // the instruction at pc_, if the table does not have it
+  Instruction lone_code_;  // the instruction at pc_, if the table does not have it
 };
 
 }  // namespace uncore

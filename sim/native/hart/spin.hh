@@ -4,18 +4,18 @@
 // same pc, registers and predictor as before, and had no *effect* in between, it will do so for
 // ever, as long as the memory it reads stays as it is. Effects are: stores, amo, sc, every CSR
 // access (time reads included), mmio, markers, fence.i, wfi, traps, an access answered `later`, and
-// an lr that the port's reserves() did not do at once.
+// an lr that the port's try_reserve() did not do at once.
 //
 // The search is Brent's: a snapshot is taken at arrival 8, 16, 32, ... since the last effect, and
 // later arrivals are compared with the latest one. So a loop of any shape is found (delay loops and
-// calls inside the waiting loop included), and a loop that computes pays almost nothing. Two turns
-// of equal cost are required, because the first may still have warmed a cache; one is enough where
-// the port has seen that it did not. It must lie within one run(), or within runs between which
-// nothing changed: a turn that read some memory before a change and the rest after it proves
-// nothing.
+// calls inside the waiting loop included), and a loop that computes pays almost nothing. Two
+// iterations of equal cost are required, because the first may still have warmed a cache; one is
+// enough where the port has seen that it did not. It must lie within one run(), or within runs
+// between which nothing changed: an iteration that read some memory before a change and the rest
+// after it proves nothing.
 //
 // When a hart comes back to where it waited last, a port that watches accesses (Watch) is told at
-// once, and the turn that begins there is the first that counts.
+// once, and the iteration that begins there is the first that counts.
 //
 // Invariant: fewer than kFirst arrivals since the last effect means there is no snapshot.
 #pragma once
@@ -41,29 +41,29 @@ class SpinDetector {
     }
   };
 
-  // State of the port's watch on the accesses of a turn.
+  // State of the port's watch on the accesses of an iteration.
   enum class Watch : uint8_t {
     none,      // the port does not watch
-    possible,  // it can, but does not know this turn to be steady
-    steady,    // it has watched this turn: each access will cost the same in the next
+    possible,  // the port can watch, but does not know this iteration to be steady
+    steady,    // each access of this iteration will cost the same in the next
   };
 
   void effect() { arrivals_ = 0; }
 
-  // Notes that memory may have changed: the present turn proves nothing.
+  // Notes that memory may have changed: the present iteration proves nothing.
   void disturb() { whole_ = false; }
 
   // Does what arrive() does where that need not compare anything. Returns false, having done
   // nothing, if arrive() has to be called.
-  [[gnu::always_inline]] bool passes(uint64_t pc) {
+  [[gnu::always_inline]] bool try_pass(uint64_t pc) {
     const bool looks = arrivals_ + 1 >= kFirst || pc == spins_at_;
     arrivals_ += !looks;
     return !looks;
   }
 
   // Called when the hart has arrived at pc `by` a branch or jump. Returns true for a steady loop,
-  // one turn of which is period(); or, where the port can watch, for what is probably one, so that
-  // the port watches the next turn.
+  // one iteration of which is period(); or, where the port can watch, for what is probably one, so
+  // that the port watches the next iteration.
   bool arrive(uint64_t pc, const uint64_t* x, const Predictor& predictor, const Instruction& by,
               const Meter& now, Watch watch) {
     if (arrivals_ >= kFirst) {
@@ -91,10 +91,10 @@ class SpinDetector {
   }
 
   bool measure(const Meter& now, Watch watch) {
-    const Meter turn = now - mark_;
-    const bool steady = whole_ && (watch == Watch::steady || turn == period_);
+    const Meter iteration = now - mark_;
+    const bool steady = whole_ && (watch == Watch::steady || iteration == period_);
     if (steady) spins_at_ = pc_;
-    period_ = turn;
+    period_ = iteration;
     mark_ = now;
     whole_ = true;
     return steady;
@@ -110,9 +110,9 @@ class SpinDetector {
   }
 
   uint64_t arrivals_ = 0;  // since the last effect
-  uint64_t spins_at_ = 1;  // pc at which it waited last; 1 is none, because no pc is odd
+  uint64_t spins_at_ = 1;  // pc at which the hart waited last; 1: none, because no pc is odd
   uint64_t pc_ = 0;
-  bool whole_ = false;  // the present turn has not been disturbed
+  bool whole_ = false;  // the present iteration has not been disturbed
   Meter mark_ = {}, period_ = {};
   uint64_t x_[kSink] = {};
   Predictor::Table table_ = {};

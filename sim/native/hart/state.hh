@@ -21,7 +21,7 @@ enum class Stop : uint8_t {
   retry,    // the port answered `retry`: the next run() executes the same instruction again
   wfi,      // asleep (pc is behind the wfi) until wakes(); run() before that returns wfi again
   awaits,   // in a wrs.nto (pc is behind it): run() when the reservation is lost, or wakes()
-  awaits_shortly,  // the same in a wrs.sto: or when a short time is over
+  awaits_shortly,  // in a wrs.sto: run() as for `awaits`, or when a short time is over
   semihost,        // pc at the srai of a semihosting call: read x[10], x[11], set x[10], run()
   spin,            // the guest repeats itself: spin_period and its companions are set
   pause,           // the last instruction was a pause with which the hart began to be `pausing`
@@ -52,12 +52,14 @@ struct HartState {
   uint64_t pc = 0;
   uint64_t clock = 0;
   uint64_t horizon = 0;  // run() stops before an instruction that would start with clock > horizon
-  uint64_t instructions = 0, branches = 0, mispredicts = 0;  // retired; conditional; of those wrong
-  uint64_t pauses = 0;                                       // of the instructions
+  uint64_t instructions = 0, branches = 0,
+           mispredicts = 0;  // retired; conditional branches; mispredicted ones
+  uint64_t pauses = 0;       // of the instructions
   Cost cost;
   bool spin_enabled = true;
   // Set by the environment before each run() if nothing that this hart may read has changed since
-  // the last run, so that a turn of a waiting loop may span the two (harts that share a core).
+  // the last run, so that an iteration of a waiting loop may span the two (harts that share a
+  // core).
   bool undisturbed = false;
 
   // Does it pause for most of its time? It does from a pause that begins within cost.pause of the
@@ -80,7 +82,7 @@ struct HartState {
     ++instructions;
   }
   // Accounts for a pause that ends at `end`. Returns true if the hart pauses from its start on.
-  bool paused(uint64_t end) {
+  bool account_pause(uint64_t end) {
     const bool again = end - cost.pause < pauses_until;
     pauses_until = end + cost.pause;
     const bool begins = again && !pausing;

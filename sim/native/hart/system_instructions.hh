@@ -16,8 +16,8 @@ bool csr(Hart<Port>& h, const Instruction& in, uint64_t operand, bool writes) {
   const auto number = static_cast<unsigned>(in.imm);
   if (CsrNumber::lowest_mode(number) > 0 && is_confined(h.port)) return h.stop(Stop::retry);
   uint64_t old;
-  if (!h.privilege.permits(number) || !h.read_csr(number, old)) return illegal(h);
-  if (writes && CsrNumber::read_only(number)) return illegal(h);
+  if (!h.privilege.permits(number) || !h.read_csr(number, old)) return trap_illegal(h);
+  if (writes && CsrNumber::read_only(number)) return trap_illegal(h);
   h.spin.effect();
   h.x[in.rd] = old;
   h.retire(in.length, h.cost.instruction);
@@ -62,11 +62,11 @@ bool return_from(Hart<Port>& h, Mode handler) {
 }
 template <class Port>
 bool mret(Hart<Port>& h) {
-  return h.mode() == Mode::machine ? return_from(h, Mode::machine) : illegal(h);
+  return h.mode() == Mode::machine ? return_from(h, Mode::machine) : trap_illegal(h);
 }
 template <class Port>
 bool sret(Hart<Port>& h) {
-  return h.privilege.may_sret() ? return_from(h, Mode::supervisor) : illegal(h);
+  return h.privilege.may_sret() ? return_from(h, Mode::supervisor) : trap_illegal(h);
 }
 
 // Executes a wfi. It retires before the hart sleeps, so that an interrupt that ends the sleep
@@ -74,7 +74,7 @@ bool sret(Hart<Port>& h) {
 template <class Port>
 bool wfi(Hart<Port>& h) {
   if (is_confined(h.port)) return h.stop(Stop::retry);
-  if (!h.privilege.may_wfi()) return illegal(h);
+  if (!h.privilege.may_wfi()) return trap_illegal(h);
   h.spin.effect();
   h.retire(4, h.cost.instruction);
   h.asleep = !h.wakes();
@@ -90,7 +90,7 @@ bool wait_on_reservation(Hart<Port>& h, Stop stall) {
   if (std::exchange(h.attempting, false)) h.port.gave_up();
   bool stalls = false;
   if constexpr (requires { h.port.reserves_line(); }) stalls = h.port.reserves_line() && !h.wakes();
-  if (stalls && stall == Stop::awaits && !h.privilege.may_stall()) return illegal(h);
+  if (stalls && stall == Stop::awaits && !h.privilege.may_stall()) return trap_illegal(h);
   h.retire(4, h.cost.instruction);
   return stalls ? h.stop(stall) : true;
 }
@@ -100,7 +100,7 @@ bool wait_on_reservation(Hart<Port>& h, Stop stall) {
 template <class Port>
 bool sfence_vma(Hart<Port>& h, const Instruction& in) {
   if (is_confined(h.port)) return h.stop(Stop::retry);
-  if (!h.privilege.may_sfence()) return illegal(h);
+  if (!h.privilege.may_sfence()) return trap_illegal(h);
   std::optional<uint64_t> address;
   std::optional<uint16_t> asid;
   if (in.rs1 != 0) address = h.x[in.rs1];

@@ -17,7 +17,7 @@ template <class Port>
 Fetched decode_across(Hart<Port>& h, uint64_t first) {
   uint64_t second = h.pc + 2;
   if (const Reach reach = h.translation->translate(second, Right::execute); !reach)
-    return {nullptr, not_reached(h, reach, h.pc + 2)};
+    return {nullptr, trap_unreached(h, reach, h.pc + 2)};
   if (second < h.ram || !h.port.mapped(second, 2)) return {nullptr, trap(h, kFetchFault, h.pc + 2)};
   const uint64_t page = first >> kPageShift, next = second >> kPageShift;
   const CodePages::Across* across = h.code.pages.across(page);
@@ -27,8 +27,8 @@ Fetched decode_across(Hart<Port>& h, uint64_t first) {
     h.port.fetch(second, high);
     across = &h.code.pages.decoded(page, next, decode((low & 0xffff) | high << 16));
   }
-  h.apart[0] = across->code;
-  return {h.apart};
+  h.lone_code[0] = across->code;
+  return {h.lone_code};
 }
 
 template <class Port>
@@ -58,8 +58,8 @@ Reach enter_page(Hart<Port>& h) {
 template <class Port>
 Fetched fetch(Hart<Port>& h) {
   Mmu<Instruction>& mmu = h.translation->mmu;
-  if (mmu.code_key(h.pc) != mmu.window.key && !mmu.look(h.pc))
-    if (const Reach reach = enter_page(h); !reach) return {nullptr, not_reached(h, reach, h.pc)};
+  if (mmu.code_key(h.pc) != mmu.window.key && !mmu.try_reuse_window(h.pc))
+    if (const Reach reach = enter_page(h); !reach) return {nullptr, trap_unreached(h, reach, h.pc)};
   Instruction* const in = mmu.find(h.pc);
   return in->op == Op::undecoded ? decode_here(h, *in) : Fetched{in};
 }

@@ -51,14 +51,14 @@ bool take_interrupt(Hart<Port>& h) {
 
 // Ends an instruction whose access has no physical address.
 template <class Port>
-bool not_reached(Hart<Port>& h, Reach why, uint64_t address) {
+bool trap_unreached(Hart<Port>& h, Reach why, uint64_t address) {
   if (why.end == Reach::End::retry) return h.stop(Stop::retry);
   if (why.end == Reach::End::later) return h.stop(Stop::later);
   return trap(h, why.cause, address);
 }
 
 template <class Port>
-bool illegal(Hart<Port>& h) {
+bool trap_illegal(Hart<Port>& h) {
   if (is_confined(h.port)) return h.stop(Stop::retry);
   uint32_t word = 0;
   const uint64_t at = h.translation ? h.translation->mmu.window.address + h.pc % kPageBytes : h.pc;

@@ -26,32 +26,33 @@ class Views {
   const Registers& registers() const { return views_; }
 
   // Begins an instruction. `second`: with the second of its two accesses.
-  void begins(const Instruction& in, bool second) {
+  void begin(const Instruction& in, bool second) {
     address = views_[in.rs1];
     data = std::max(views_[in.rs2], is_compare(in) ? views_[in.rd] : 0);
     first_ = second ? result : 0;
     result = 0;
   }
   // Ends an instruction that has retired.
-  void ends(const Instruction& in) {
+  void end(const Instruction& in) {
     result = std::max(first_, result);
     if (is_csr(in.op)) result = csrs_ = std::max(csrs_, views_[in.rs1]);
-    if (in.op == Op::floating) return computes(in);
+    if (in.op == Op::floating) return track_float(in);
     views_[in.rd] =
         is_csr(in.op) || reads_memory(in.op) ? result : std::max(views_[in.rs1], views_[in.rs2]);
     if (in.op == Op::amocas_q && in.rd != kSink) views_[in.rd + 1] = result;
   }
-  // Notes that an instruction waits and has not retired; it will have when the hart resumes().
-  void suspends(const Instruction& in) { suspended_ = in, waits_ = true; }
-  void resumes() {
-    if (waits_) ends(suspended_);
+  // Notes that an instruction waits and has not retired; it will have when the hart resumes, by
+  // resume().
+  void suspend(const Instruction& in) { suspended_ = in, waits_ = true; }
+  void resume() {
+    if (waits_) end(suspended_);
     waits_ = false;
   }
 
  private:
   // Tracks a floating-point instruction. The dependency on the rounding mode is ignored, that of
   // the flags is not.
-  void computes(const Instruction& in) {
+  void track_float(const Instruction& in) {
     views_[in.rd] = std::max({views_[in.rs1], views_[in.rs2], views_[in.size]});
     csrs_ = std::max(csrs_, views_[in.rd]);
   }

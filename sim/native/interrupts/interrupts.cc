@@ -5,7 +5,7 @@
 namespace uncore {
 namespace {
 
-constexpr Time kTick = 1000;  // ps; mtime counts nanoseconds
+constexpr Time kMtimeTick = 1000;  // ps; mtime counts nanoseconds
 constexpr uint64_t kFileBytes = 0x1000, kAplicBytes = 0x4000;
 constexpr uint32_t kDevices = ~uint32_t{0};  // stands for the devices as the writer
 
@@ -67,7 +67,7 @@ std::optional<Interrupts::Pending> Interrupts::write(Register r, uint64_t value,
     sent_[r.index] += hart != kDevices;
     return external(r.index);
   }
-  const Clint::Change change = clints_[r.index].write(r.kind, value, now / kTick);
+  const Clint::Change change = clints_[r.index].write(r.kind, value, now / kMtimeTick);
   Pending pending{r.index, change.bit, change.level};
   if (r.kind == Register::Kind::mtimecmp) set_due(r.index, kNever);
   if (change.alarm) pending.expires = set_alarm(r.index, *change.alarm);
@@ -75,14 +75,14 @@ std::optional<Interrupts::Pending> Interrupts::write(Register r, uint64_t value,
 }
 
 Time Interrupts::set_alarm(uint32_t hart, uint64_t mtime) {
-  if (mtime > kNever / kTick) return kNever;
+  if (mtime > kNever / kMtimeTick) return kNever;
   const Agent core = agents_.core_of(hart);
   const auto agent = static_cast<uint64_t>(core);
   queue_.push(
-      mtime * kTick,
+      mtime * kMtimeTick,
       {event_place(agent, kInterruptClass, 0), event_sender(agent, network_.next_sent(core))},
       Action::expire, hart);
-  set_due(hart, mtime * kTick);
+  set_due(hart, mtime * kMtimeTick);
   return due_[hart];
 }
 

@@ -41,7 +41,7 @@ class Interrupts {
         due_(agents.harts(), kNever),
         sets_(agents.harts()) {}
 
-  // A bit of a hart's mip changes.
+  // A change of a bit of a hart's mip.
   struct Pending {
     uint32_t hart;
     unsigned bit;
@@ -53,7 +53,7 @@ class Interrupts {
     uint32_t hart;
     uint64_t value;
   };
-  // A hart is to carry out the order of another one (sbi/firmware.hh).
+  // An order of another hart that a hart is to carry out (sbi/firmware.hh).
   struct Order {
     uint32_t hart, by;
   };
@@ -84,9 +84,9 @@ class Interrupts {
   void send_write(Register r, uint64_t value, uint32_t hart, Time when);
   void send_read(Register r, uint32_t hart, Time when);
 
-  Effect arrived(Packet& packet, Time now);  // a message, and the controller has accepted it
+  Effect arrived(Packet& packet, Time now);  // called when the controller has accepted a message
   Effect expired(uint32_t hart, Time now);
-  // When the hart's timer will be due; kNever if it is due, or set to never.
+  // Returns when the hart's timer will be due; kNever if it is due, or set to never.
   Time due(uint32_t hart) const { return due_[hart]; }
   // True if the timer of any hart will be due.
   bool any_due() const { return timers_ > 0; }
@@ -106,10 +106,10 @@ class Interrupts {
   const BootSpec& boot_;
   Aplic aplic_;
   Uart uart_;
-  std::vector<Imsic> files_;  // one for each hart, if a kernel runs
+  std::vector<Imsic> files_;  // an interrupt file for each hart, if a kernel runs
   std::vector<uint64_t> sent_;
-  std::vector<Clint> clints_;                // one for each hart
-  std::vector<Time> due_;                    // of each hart
+  std::vector<Clint> clints_;                // registers of each hart
+  std::vector<Time> due_;                    // when each hart's timer is due
   uint32_t timers_ = 0;                      // number of timers that will be due
   std::vector<std::vector<uint64_t>> sets_;  // each hart's set of harts, as words
 };

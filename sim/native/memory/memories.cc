@@ -25,7 +25,7 @@ void Memories::arrive(Packet& packet, Time now) {
   network_.packets.drop(packet);
   const bool read = m.kind == Kind::GetS;
   const std::size_t node = agents_.memory_number(m.to);
-  const Time leave = network_.free(m.line) ? now : access(node, m.line, read, now);
+  const Time leave = network_.costs_nothing(m.line) ? now : access(node, m.line, read, now);
   if (!read) return;
   Message<Bytes> data;
   data.kind = Kind::Data;

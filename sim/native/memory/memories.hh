@@ -24,7 +24,7 @@ class Memories {
   LineSize line_size() const { return size_; }
   uint64_t size() const;                               // bytes of address space of all nodes
   uint64_t touched() const { return pages_.bytes(); }  // bytes of pages that were read or written
-  const std::vector<MemoryCache>& caches() const { return caches_; }  // one of each node
+  const std::vector<MemoryCache>& caches() const { return caches_; }  // a cache for each node
   void load(const std::vector<SegmentSpec>& segments);
 
   void arrive(Packet& packet, Time now);  // a read or a writeback reached its node
@@ -38,7 +38,7 @@ class Memories {
   const Agents& agents_;
   Network& network_;
   Pages pages_;
-  std::vector<MemoryChannel> channels_;  // one of each node
+  std::vector<MemoryChannel> channels_;  // a channel for each node
   std::vector<MemoryCache> caches_;
 };
 

@@ -28,7 +28,7 @@ class Versions {
  public:
   explicit Versions(Time span) : span_(span) {}
 
-  // The doublewords in [address, address + size), all of one line, are about to be written.
+  // Keeps the doublewords in [address, address + size), all of one line, before they are written.
   void change(uint64_t address, unsigned size, const Bytes& line, Time now) {
     std::vector<Change>& changes = changes_[address >> kUnitShift];
     const auto old = [&](const Change& c) { return c.when + span_ <= now; };

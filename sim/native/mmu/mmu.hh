@@ -23,13 +23,13 @@ namespace uncore {
 // A page-table walk: how far it has come, and the answer to its last access.
 struct Walk {
   bool active = false;
-  bool waits = false;     // its access has been answered `later`,
-  bool answered = false;  // and since with `value`
-  bool updates = false;   // it writes its leaf PTE back, with A or D set
+  bool waits = false;     // the walk's access has been answered `later`,
+  bool answered = false;  // and has since been completed with `value`
+  bool updates = false;   // the walk writes its leaf PTE back, with A or D set
   Right right = Right::read;
   unsigned level = 0;
   uint64_t address = 0, table = 0, value = 0;
-  Pte pte{};  // the leaf that it updates
+  Pte pte{};  // the leaf that the walk updates
 };
 
 template <class Instruction>
@@ -84,7 +84,7 @@ class Mmu {
   }
   // Makes a page of code that was executed before the current one again. False: pc has to be
   // translated.
-  bool look(uint64_t pc) {
+  bool try_reuse_window(uint64_t pc) {
     const Window& cached = windows_[slot(pc)];
     if (cached.key != code_key(pc)) return false;
     window = cached;
@@ -133,13 +133,13 @@ class Mmu {
     forget_data(*address);
     forget_code(*address);
   }
-  // What the interpreter looks up first, the quick tables, is emptied: for all pages, for one page,
-  // for data or for code. The TLBs stay as they are.
+  // Empty the quick tables, which the interpreter looks up first: for all pages, for one page, for
+  // data or for code. The TLBs stay as they are.
   void forget() {
     forget_data();
     forget_code();
   }
-  // The next store to the physical page with this number asks the TLBs.
+  // Makes the next store to the physical page with this number ask the TLBs.
   void forget_stores(uint64_t number) {
     for (Quick& page : stores_)
       if (((page.key << kPageShift) + page.offset) >> kPageShift == number) page.key = kNone;

@@ -21,7 +21,7 @@ namespace uncore {
 // Two levels; times in the unit of Hart::clock.
 struct TlbSpec {
   uint32_t first, second;         // entries for pages of 4 KiB
-  uint64_t latency;               // of a hit in the second level
+  uint64_t latency;               // time of a hit in the second level
   uint32_t ways = 4, large = 32;  // per set; entries for each larger size
 };
 
@@ -31,7 +31,7 @@ class Tlb {
 
   struct Entry {
     uint64_t page = ~uint64_t{0};  // virtual page number, for its size; ~0: no entry
-    uint64_t address = 0;          // physical, of its first byte
+    uint64_t address = 0;          // physical address of the page's first byte
     Pte pte;
     uint16_t asid = 0;
 
@@ -115,7 +115,7 @@ class Tlb {
     std::size_t begin(uint64_t page) const { return page % turns_.size() * ways_; }
 
     uint32_t ways_ = 0;
-    std::vector<uint32_t> turns_;  // for each set the number of replacements
+    std::vector<uint32_t> turns_;  // number of replacements in each set
     std::vector<Entry> entries_;
   };
 

@@ -2,7 +2,7 @@
 // each (rule H8). engine/native/reordered.py finds in them what was seen out of order. A run with
 // and without this record does the same.
 //
-// Invariant: the newest kMost of each hart are kept.
+// Invariant: the newest kMaxAccesses of each hart are kept.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class Accesses {
 
   void note(uint32_t hart, const Access& access) {
     std::deque<Access>& all = of_[hart];
-    if (all.size() == kMost) all.pop_front();
+    if (all.size() == kMaxAccesses) all.pop_front();
     all.push_back(access);
   }
   // The store of instruction `number` has left the buffer.
@@ -39,7 +39,7 @@ class Accesses {
   const std::vector<std::deque<Access>>& of_harts() const { return of_; }
 
  private:
-  static constexpr std::size_t kMost = 1 << 16;
+  static constexpr std::size_t kMaxAccesses = 1 << 16;
 
   std::vector<std::deque<Access>> of_;
 };

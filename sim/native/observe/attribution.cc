@@ -22,7 +22,7 @@ void Attribution::touched(uint32_t hart, Agent core, const Access& access, Time 
   if (waited || path.has_woken(hart))
     path.waited(hart, last_write(uses[use]), use, looks_again(h, use), since, now);
   if (access.writes) path.wrote(hart, last_write(uses[use]), now);
-  if (access.repeats) h.turn.push_back({h.instructions, use, access.bytes});
+  if (access.repeats) h.iteration.push_back({h.instructions, use, access.bytes});
 }
 
 void Attribution::drained(uint32_t hart, Agent core, std::size_t older, Access store, bool waits,
@@ -90,15 +90,16 @@ void Attribution::waited_store(uint32_t hart, Agent core, std::size_t older, uin
   uses.cost(uses[use]).waited += stop_waiting(h, now);
 }
 
-void Attribution::turn_ends(uint32_t hart, uint64_t instructions) {
+void Attribution::end_iteration(uint32_t hart, uint64_t instructions) {
   Hart& h = harts_[hart];
-  std::erase_if(h.turn, [&](const Turn& t) { return t.instructions < instructions; });
+  std::erase_if(h.iteration,
+                [&](const IterationAccess& t) { return t.instructions < instructions; });
 }
 
-void Attribution::repeated(uint32_t hart, uint64_t turns) {
-  if (turns == 0) return;
-  for (const Turn& t : harts_[hart].turn) {
-    uses[t.use].reads += turns;
+void Attribution::repeated(uint32_t hart, uint64_t times) {
+  if (times == 0) return;
+  for (const IterationAccess& t : harts_[hart].iteration) {
+    uses[t.use].reads += times;
     copies.accessed(*uses[t.use].held, {t.use, t.bytes, false, false, 0});
   }
 }
@@ -107,15 +108,15 @@ void Attribution::repeated(uint32_t hart, uint64_t turns) {
 
 void Attribution::marked(uint32_t hart, unsigned code, uint64_t value, Time now) {
   int64_t& kind = harts_[hart].kind;
-  if (code == UC_MARK_ROI_ON) path.begins(hart, now);
-  if (code == UC_MARK_ROI_OFF) path.ends(hart, now);
+  if (code == UC_MARK_ROI_ON) path.began(hart, now);
+  if (code == UC_MARK_ROI_OFF) path.ended(hart, now);
   if (code == UC_MARK_ROI_ON) kind = kBetween;
   if (code == UC_MARK_ROI_OFF) kind = kOutside;
   if (kind == kOutside) return;
   if (code == UC_MARK_START) kind = 0;
   if (code == UC_MARK_KIND) kind = static_cast<int64_t>(value);
   if (code == UC_MARK_OP) kind = kBetween;
-  if (code == UC_MARK_OP) path.operates(hart, std::max<uint64_t>(1, value));
+  if (code == UC_MARK_OP) path.operated(hart, std::max<uint64_t>(1, value));
   if (code == UC_MARK_OP || code == UC_MARK_START) ++harts_[hart].operation;
 }
 
@@ -135,7 +136,7 @@ void Attribution::several_threads(Time now) {
 }
 
 void Attribution::one_thread(uint32_t hart, Time now) {
-  path.ends(hart, now);
+  path.ended(hart, now);
   all_are(kPerhaps);
 }
 

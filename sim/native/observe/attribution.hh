@@ -26,7 +26,7 @@ class Attribution {
   // Kinds of rows that belong to no operation: between operations of the region of interest, and
   // outside the region.
   static constexpr int64_t kBetween = -1, kOutside = -2;
-  // While one thread is left: outside the region, unless another thread begins (then between).
+  // Kind of rows while one thread is left: outside, unless another thread begins (then between).
   static constexpr int64_t kPerhaps = -3;
 
   explicit Attribution(std::size_t harts) : path(harts), uses(harts), copies(uses), harts_(harts) {}
@@ -39,10 +39,10 @@ class Attribution {
   // --- accesses, when they are performed ---
   struct Access {
     uint64_t line, pc;
-    uint64_t bytes;  // one bit each (LineSize::parts)
+    uint64_t bytes;  // bytes that are touched, a bit for each part (LineSize::parts)
     bool reads, writes;
-    bool repeats = false;  // in an iteration of a loop that may be passed over
-    uint32_t callers = 0;  // a chain's number, if the access cost time; 0: not known
+    bool repeats = false;  // the access is in an iteration of a loop that may be passed over
+    uint32_t callers = 0;  // number of the chain of callers, if the access cost time; 0: not known
   };
   // True if the access that the hart performs now has cost time.
   bool costs(uint32_t hart, Time now) const {
@@ -73,7 +73,7 @@ class Attribution {
   void drained(uint32_t hart, Agent core, std::size_t older, Access store, bool waits, Time now);
 
   // --- waiting ---
-  void stands(uint32_t hart, Time since) { harts_[hart].since = since; }
+  void begin_wait(uint32_t hart, Time since) { harts_[hart].since = since; }
   // Charges the wait until now to the line and the instruction at pc.
   void waited(uint32_t hart, Agent core, uint64_t line, uint64_t pc, Time now);
   void waited_store(uint32_t hart, Agent core, std::size_t older, uint64_t line, Time now);
@@ -84,12 +84,12 @@ class Attribution {
   void failed_sc(uint32_t hart, Agent core, uint64_t line, uint64_t pc, Time now);
 
   // --- iterations of waiting loops, which may be passed over (S1) ---
-  void turn_begins(uint32_t hart) { harts_[hart].turn.clear(); }
+  void begin_iteration(uint32_t hart) { harts_[hart].iteration.clear(); }
   // The iteration consists of the accesses since `instructions` instructions had retired.
-  void turn_ends(uint32_t hart, uint64_t instructions);
+  void end_iteration(uint32_t hart, uint64_t instructions);
   void retired(uint32_t hart, uint64_t instructions) { harts_[hart].instructions = instructions; }
   // Counts the accesses of the last iteration so many times more.
-  void repeated(uint32_t hart, uint64_t turns);
+  void repeated(uint32_t hart, uint64_t times);
 
   // --- operations (uc_start, uc_kind, uc_op, uc_roi) ---
   void marked(uint32_t hart, unsigned code, uint64_t value, Time now);
@@ -107,22 +107,22 @@ class Attribution {
   std::vector<Allocation> allocations;
 
   // --- the outcome ---
-  void finish();  // to be called once no copy will be taken any more
+  void finish();  // called once no copy will be taken any more
 
  private:
-  struct Turn {
+  struct IterationAccess {
     uint64_t instructions;
     std::size_t use;
     uint64_t bytes;
   };
   struct Hart {
-    Time since = kNever;  // when it began to stand still; kNever: it runs
+    Time since = kNever;  // when the hart began to stand still; kNever: it runs
     int64_t kind = kOutside;
     bool missing = false;
-    uint64_t operation = 1;  // a number that changes where one begins or ends
+    uint64_t operation = 1;  // a number that changes where an operation begins or ends
     uint64_t instructions = 0;
     std::vector<Buffered> stores;  // the oldest first
-    std::vector<Turn> turn;
+    std::vector<IterationAccess> iteration;
   };
 
   Time stop_waiting(Hart& hart, Time now);

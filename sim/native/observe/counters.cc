@@ -8,7 +8,7 @@ Counters::Counters(const MachineSpec& machine, const Agents& agents)
       shape_(machine.shape),
       agents_(agents) {}
 
-bool Counters::is_first_fetch(uint64_t line) {
+bool Counters::mark_fetched(uint64_t line) {
   uint64_t& block = fetched_[line >> kBlockShift];
   const uint64_t bit = uint64_t{1} << line % (1 << kBlockShift);
   const bool first = !(block & bit);
@@ -18,7 +18,7 @@ bool Counters::is_first_fetch(uint64_t line) {
 
 void Counters::transferred(Agent to, Agent from, uint64_t line, bool counts) {
   const bool from_memory = from == kNobody || agents_.is_memory(from);
-  const bool cold = from_memory && is_first_fetch(line);
+  const bool cold = from_memory && mark_fetched(line);
   if (!counts) return;
   ++transfers_by_line[line];
   cold_misses += cold;

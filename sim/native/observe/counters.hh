@@ -14,7 +14,7 @@ class Counters {
  public:
   Counters(const MachineSpec& machine, const Agents& agents);
 
-  uint64_t events = 0;  // not counting crossings of channels
+  uint64_t events = 0;  // number of events, crossings of channels excepted
   uint64_t transactions = 0;
   uint64_t runs = 0;                        // runs of cores; depends on how far they run ahead
   uint64_t invalidations = 0;               // copies taken away by ProbeM or Inv
@@ -25,12 +25,12 @@ class Counters {
   LineMap<uint64_t> transfers_by_line;  // fills, by line
   FailedScs scs;
 
-  // A core was given a line's data, which `from` held last. Without `counts` it is part of no
-  // measured operation, and is only remembered as a line that memory has sent.
+  // Counts a line's data that a core was given, which `from` held last. Without `counts` it is part
+  // of no measured operation, and is only remembered as a line that memory has sent.
   void transferred(Agent to, Agent from, uint64_t line, bool counts);
 
  private:
-  bool is_first_fetch(uint64_t line);  // and remembers the line
+  bool mark_fetched(uint64_t line);  // returns whether this is the line's first fetch
 
   static constexpr unsigned kBlockShift = 6;  // log2 of the lines of a block
   LineMap<uint64_t> fetched_;                 // a bit for each line of a block that memory has sent

@@ -49,7 +49,7 @@ class CriticalPath {
     const Point* write = nullptr;
     if (h.woken) write = cause(hart, last, std::min(since, h.woken), now);
     if (polls && !write) write = cause(hart, last, since, now);
-    if (!write && since == now) return;  // it slept because of another line
+    if (!write && since == now) return;  // the hart slept because of another line
     h.last = add(write ? *write : Point{since, h.last}, use, now);
     h.woken = 0;
   }
@@ -72,15 +72,15 @@ class CriticalPath {
 
   // Excludes all time before `now`.
   void begins_at(Time now) { begin_ = now; }
-  void begins(uint32_t hart, Time now) {
+  void began(uint32_t hart, Time now) {
     begin_ = std::min(begin_, now);
     Hart& h = harts_[hart];
     if (h.begun != kNever) return;
     h.begun = now;
     h.last = append({.begin = now, .end = now});
   }
-  void operates(uint32_t hart, uint64_t operations) { harts_[hart].operations += operations; }
-  void ends(uint32_t hart, Time now) {
+  void operated(uint32_t hart, uint64_t operations) { harts_[hart].operations += operations; }
+  void ended(uint32_t hart, Time now) {
     harts_[hart].end = {now, harts_[hart].last};
     if (now >= end_) last_ = hart, end_ = now;
   }
@@ -117,8 +117,8 @@ class CriticalPath {
   };
   struct Hart {
     Step last = 0;
-    Time woken = 0;   // when it woke, at the earliest 1; 0: it did not sleep
-    Point drained{};  // its youngest store that has left the buffer
+    Time woken = 0;   // when the hart woke, at the earliest 1; 0: it did not sleep
+    Point drained{};  // the hart's youngest store that has left the buffer
     Time begun = kNever;
     uint64_t operations = 0;
     Point end{kNever, 0};

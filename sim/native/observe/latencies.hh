@@ -13,8 +13,8 @@ namespace uncore {
 class Latencies {
  public:
   void add(uint64_t latency, uint64_t count) {
-    const int shift =
-        std::max(0, static_cast<int>(std::bit_width(latency)) - kBits);  // the top bits decide
+    const int shift = std::max(0, static_cast<int>(std::bit_width(latency)) -
+                                      kBits);  // the bucket is that of the top bits
     counts_[static_cast<std::size_t>(shift) << kBits | latency >> shift] += count;
   }
   // Calls f(lower bound in ps, count) for every bucket in use, in ascending order.

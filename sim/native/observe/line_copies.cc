@@ -81,7 +81,7 @@ void LineCopies::note(HeldLine& held, const Accessed& access) {
     held.noted = line.since, held.noted_touched = held.noted_written = 0;
   if (missed && held.returned) {
     held.suspects.push_back({use, waited, held.written, held.touched});
-    held.noted_touched = held.noted_written = 0;  // all bytes are to be compared with this miss
+    held.noted_touched = held.noted_written = 0;  // compare all bytes with this miss
   }
   std::erase_if(held.suspects, [&](const HeldLine::Suspect& s) {
     return (bytes & s.written) || (writes && (bytes & s.touched));

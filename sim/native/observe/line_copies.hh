@@ -40,7 +40,7 @@ struct HeldLine {
   // line: noting them again would change nothing. As long as nobody has lost the line, all bytes.
   uint64_t noted = 0, noted_touched = ~uint64_t{0}, noted_written = ~uint64_t{0};
   uint64_t copy_lost = 0, right_lost = 0;
-  uint64_t written = 0, touched = 0;  // bytes, by others while the copy was away
+  uint64_t written = 0, touched = 0;  // bytes that others wrote and touched while the copy was away
   std::vector<Suspect> suspects = {};
   // A list of the cores that passed the line to this one, and how often.
   struct Passed {
@@ -70,7 +70,7 @@ struct ObservedLine {
 
   uint64_t number;
   std::size_t place;   // index among all lines
-  uint64_t since = 0;  // when somebody last lost it; 0: there is no history
+  uint64_t since = 0;  // when somebody last lost the line; 0: there is no history
   CriticalPath::Write last_write = {};
   uint64_t invalidations = 0;
   std::vector<Piece> history = {};  // since the first loss of a copy; disjoint, cover the line
@@ -108,7 +108,7 @@ class LineCopies {
   void probed(Agent core, uint64_t number, bool invalidates, Loss loss);
   void filled(Agent core, uint64_t number, bool writable);
   void evicted(Agent core, uint64_t number);
-  void finish();  // to be called once no copy will be taken any more
+  void finish();  // called once no copy will be taken any more
 
   struct Passed {
     uint64_t line;
@@ -130,9 +130,9 @@ class LineCopies {
     // Keeps neighbouring lines together, as LineHash does.
     std::size_t operator()(const Key& key) const {
       const uint64_t core = static_cast<uint32_t>(key.core);
-      const uint64_t block = key.line >> LineHash::kTogether ^ core << 40;
-      const uint64_t nearby = key.line & ((1u << LineHash::kTogether) - 1);
-      return block * 0x9E3779B97F4A7C15u >> 32 << LineHash::kTogether | nearby;
+      const uint64_t block = key.line >> LineHash::kBlockShift ^ core << 40;
+      const uint64_t nearby = key.line & ((1u << LineHash::kBlockShift) - 1);
+      return block * 0x9E3779B97F4A7C15u >> 32 << LineHash::kBlockShift | nearby;
     }
   };
 

@@ -40,20 +40,20 @@ void Log::closed(RequestName name, State right, Time when) {
   if (!t) return;
   t->close = static_cast<int64_t>(when);
   t->right = right;
-  if (t->data != Record::kNot) under_way_.erase(key(name));
+  if (t->data != Record::kNotYet) under_way_.erase(key(name));
 }
 
 void Log::arrived(RequestName name, Time when) {
   Record* t = find(name);
   if (!t) return;
   t->data = static_cast<int64_t>(when);
-  if (t->close != Record::kNot) under_way_.erase(key(name));
+  if (t->close != Record::kNotYet) under_way_.erase(key(name));
 }
 
 std::vector<Log::Record> Log::records() const {
   std::vector<Record> done;
   std::copy_if(all_.begin(), all_.end(), std::back_inserter(done),
-               [](const Record& t) { return t.close != Record::kNot; });
+               [](const Record& t) { return t.close != Record::kNotYet; });
   const auto rank = [](const Record& t) {
     return std::tuple(t.request, t.name.requester, t.name.number);
   };

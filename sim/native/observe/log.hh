@@ -27,7 +27,7 @@ class Log {
  public:
   // A transaction.
   struct Record {
-    static constexpr int64_t kNot = -1;  // it has not happened
+    static constexpr int64_t kNotYet = -1;  // time of what has not happened
 
     RequestName name;
     Agent resolver = kNobody, owner = kNobody, source = kNobody;
@@ -35,7 +35,7 @@ class Log {
     State right = State::I;
     uint64_t line = 0;
     int64_t probes = 0;
-    int64_t request = kNot, open = kNot, probe = kNot, data = kNot, close = kNot;
+    int64_t request = kNotYet, open = kNotYet, probe = kNotYet, data = kNotYet, close = kNotYet;
   };
 
   // The request leaves its requester for `resolver`.

@@ -1,7 +1,7 @@
 // Numbers of operations by span of time, in which steady.hh looks for a steady state.
 //
-// Interface: enters() and leaves() when a hart begins and ends its measured part; done() for
-// operations; the others return what was recorded. All spans are 2^shift() ps long, as short as
+// Interface: record_entry() and record_exit() when a hart begins and ends its measured part; done()
+// for operations; the others return what was recorded. All spans are 2^shift() ps long, as short as
 // kSpans of them allow from the first operation to the last. So the result does not depend on the
 // order of calls, which is not that of time because cores run ahead of each other.
 #pragma once
@@ -22,8 +22,8 @@ class Pace {
     Time last = 0;  // when the last of them was done
   };
 
-  void enters(Time clock) { entered_ = std::max(entered_, clock); }
-  void leaves(Time clock) { left_ = std::min(left_, clock); }
+  void record_entry(Time clock) { entered_ = std::max(entered_, clock); }
+  void record_exit(Time clock) { left_ = std::min(left_, clock); }
   // Counts operations, each of which took `each`; the last ends at `clock`. If a program reports
   // many at once, the earlier ones ended earlier (W2).
   void done(Time clock, uint64_t operations, Time each) {

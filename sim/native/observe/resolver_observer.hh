@@ -18,9 +18,9 @@ class ResolverObserver : Observer {
 
   // A message is served, or comes to a transaction under way.
   template <class Env>
-  void acts(uint32_t packet, const Entry<Env>& entry, const Header& m, Time now) const {
+  void acted(uint32_t packet, const Entry<Env>& entry, const Header& m, Time now) const {
     if (log) [[unlikely]]
-      note_acts(packet, entry, m, now);
+      note_acted(packet, entry, m, now);
   }
   template <class Env>
   void opened(const Env& env, const Entry<Env>& entry, Time now) const {
@@ -46,7 +46,7 @@ class ResolverObserver : Observer {
   }
   // The right that this level holds from the level above changes to `next`.
   template <class Env>
-  void enters(const Entry<Env>& entry, Agent self, ClientEvent event, State next, Time now) const {
+  void entered(const Entry<Env>& entry, Agent self, ClientEvent event, State next, Time now) const {
     if (trace) [[unlikely]]
       trace->entered(self, entry.line, entry.above.state, event, next, now);
   }
@@ -57,7 +57,7 @@ class ResolverObserver : Observer {
     return {entry.request.from, entry.request.id};
   }
   template <class Env>
-  void note_acts(uint32_t packet, const Entry<Env>& entry, const Header& m, Time now) const;
+  void note_acted(uint32_t packet, const Entry<Env>& entry, const Header& m, Time now) const;
   template <class Env>
   void note_opened(const Env& env, const Entry<Env>& entry, Time now) const;
   template <class Env>
@@ -66,9 +66,9 @@ class ResolverObserver : Observer {
 
 // An answer or data come from the agent that supplies the transaction (L4).
 template <class Env>
-[[gnu::noinline]] void ResolverObserver::note_acts(uint32_t packet, const Entry<Env>& entry,
-                                                   const Header& m, Time now) const {
-  if (trace) trace->acts(packet, now);
+[[gnu::noinline]] void ResolverObserver::note_acted(uint32_t packet, const Entry<Env>& entry,
+                                                    const Header& m, Time now) const {
+  if (trace) trace->acted(packet, now);
   const bool given = m.kind == Kind::Answer && (m.flags & Flag::gave) && !entry.answers_above();
   if (given || m.kind == Kind::Data) log->supplied(name_of(entry), m.from);
 }
@@ -81,7 +81,8 @@ template <class Env>
   const Agent owner = holders.owner == kNobody ? kNobody : env.child(holders.owner);
   log->opened(name_of(entry), owner, now);
   if (!trace) return;
-  const bool as_any = entry.request.kind == Kind::Amo;  // its requester is a child like any other
+  const bool as_any =
+      entry.request.kind == Kind::Amo;  // an Amo's requester counts as any other child
   const int requester = as_any ? kNobody : env.ordinal(entry.request.from);
   uint32_t others = 0;
   holders.sharers.each([&](int c) { others += c != requester; });

@@ -77,8 +77,8 @@ inline Steady steady(const Pace& pace) {
                 spans.begin() + static_cast<std::ptrdiff_t>(kBatch * warm_up(spans)));
     std::ranges::reverse(spans);
   };
-  cut();  // warm-up
-  cut();  // the end, where threads become fewer
+  cut();  // drops the warm-up
+  cut();  // drops the end, where threads become fewer
   std::erase_if(spans, [](const Pace::Span& span) { return span.operations == 0; });
   Steady found;
   for (std::size_t n = 1; n < spans.size(); ++n) found.operations += spans[n].operations;

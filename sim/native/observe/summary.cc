@@ -38,12 +38,12 @@ class Sums {
     const uint64_t begin = line.number << kUnitShift;
     if (!its.known) {
       its = {true, stretch(begin), stretch(begin + 63 * by_.part), kNone};
-      its.whole = its.low == its.high && !by_.apart[its.low];
+      its.whole = its.low == its.high && !by_.reported_singly[its.low];
     }
     if (its.whole && its.sum != kNone) return its.sum;
     const unsigned first = first_part(use);
     const std::size_t at = its.whole ? its.low : stretch(begin + first * by_.part);
-    const Which which{at, by_.apart[at] ? first : 0};
+    const Which which{at, by_.reported_singly[at] ? first : 0};
     for (uint32_t n = its.sum; n != kNone; n = which_[n].next)
       if (which_[n].stretch == which.stretch && which_[n].first == which.first) return n;
     sums.push_back({.line = line.number});
@@ -92,7 +92,7 @@ std::vector<UseRow> rows_of(const Attribution& a,
 
 Summary summary(const Attribution& a, const Stretches& by) {
   Summary found;
-  const Stretches whole{.edges = {}, .apart = {false}};
+  const Stretches whole{.edges = {}, .reported_singly = {false}};
   Sums sums(by, a.copies.lines()), others(whole, a.copies.lines());
   a.uses.rows().each([&](const Use& use) {
     const UseCost& cost = a.uses.cost(use);

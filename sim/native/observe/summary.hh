@@ -22,9 +22,9 @@ std::vector<UseRow> rows_of(const Attribution&, const std::optional<std::vector<
 
 // Stretches of addresses that have one name: before, between and after the edges.
 struct Stretches {
-  std::vector<uint64_t> edges;  // addresses, in ascending order
-  std::vector<bool> apart;      // for each stretch: are its addresses reported one by one?
-  uint64_t part = 1;            // bytes of a line that a bit of a mask stands for
+  std::vector<uint64_t> edges;        // addresses, in ascending order
+  std::vector<bool> reported_singly;  // for each stretch: are its addresses reported one by one?
+  uint64_t part = 1;                  // bytes of a line that a bit of a mask stands for
 };
 
 // The sum of the rows of one line that belong together.

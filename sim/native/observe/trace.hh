@@ -27,10 +27,10 @@ namespace uncore {
 
 class Trace {
  public:
-  static constexpr Time kNot = kNever;  // it has not happened
+  static constexpr Time kNotYet = kNever;  // time of what has not happened
   static constexpr uint32_t kNone = ~uint32_t{0};
   static constexpr uint8_t kRegister =
-      name::messages.size();  // the first `kind` of messages about a register: write, read, value
+      name::messages.size();  // first `kind` of messages about a register: write, read, value
 
   Trace(const MachineSpec& machine, const JobSpec& job)
       : size_(machine.line),
@@ -46,7 +46,7 @@ class Trace {
     uint8_t kind = 0;
     Header header;
     uint32_t hart = kNone;  // the owner of the register
-    Time sent = 0, arrived = kNot, acts = kNot;
+    Time sent = 0, arrived = kNotYet, acts = kNotYet;
   };
   struct Crossing {
     uint32_t message;
@@ -67,7 +67,7 @@ class Trace {
     if (const uint32_t m = under_way(packet); m != kNone) messages[m].arrived = now;
   }
   // A message is served by its slice; or a probe is served that a core had put off.
-  void acts(uint32_t packet, Time now) {
+  void acted(uint32_t packet, Time now) {
     if (const uint32_t m = under_way(packet); m != kNone) messages[m].acts = now;
   }
 
@@ -93,7 +93,7 @@ class Trace {
     uint64_t line;
     Time from, until;
   };
-  void holds(Agent agent, uint64_t line, Time from, Time until) {
+  void held(Agent agent, uint64_t line, Time from, Time until) {
     if (selected(line, from)) all_holds.push_back({agent, line, from, until});
   }
 
@@ -119,7 +119,7 @@ class Trace {
     uint64_t pc, address;
     uint8_t size, kind;  // size in bytes; kind as in core/access.hh
     Time issued, at;
-    uint64_t found, left;  // the bytes before and after it
+    uint64_t found, left;  // the bytes before and after the access
   };
   void performed(const Access& a) {
     if (selected(size_.number(a.address), a.at)) accesses.push_back(a);
@@ -129,7 +129,7 @@ class Trace {
   void buffered(uint32_t hart, uint64_t pc, Time now) { buffered_[hart].push_back({pc, now}); }
   std::pair<uint64_t, Time> drained(uint32_t hart, std::size_t older) {
     auto& stores = buffered_[hart];
-    if (older >= stores.size()) return {0, kNot};
+    if (older >= stores.size()) return {0, kNotYet};
     const auto left = stores[older];
     stores.erase(stores.begin() + static_cast<std::ptrdiff_t>(older));
     return left;
@@ -178,7 +178,7 @@ class Trace {
 
   const LineSize size_;
   const Time from_, until_;
-  std::vector<uint64_t> lines_;      // none: all
+  std::vector<uint64_t> lines_;      // lines to trace; empty: all
   std::vector<uint32_t> under_way_;  // packet -> its position in `messages`
   std::vector<std::deque<std::pair<uint64_t, Time>>> buffered_;    // hart -> stores: pc, entered at
   tsl::robin_map<uint64_t, tsl::robin_map<Agent, State>> before_;  // line -> states before window

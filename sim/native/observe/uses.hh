@@ -30,7 +30,7 @@ struct alignas(64) Use {
 struct UseCost {
   uint64_t misses = 0, needless = 0, failed_scs = 0;
   Time waited = 0, needlessly = 0, critical = 0;
-  uint64_t looked = 0;  // the operation for which its hart last waited in it; 0: none
+  uint64_t looked = 0;  // operation for which the hart last waited in this row; 0: none
 };
 
 class Uses {
@@ -85,7 +85,7 @@ class Uses {
   Chunks<UseCost> costs_;  // the first stands for rows that have none
   std::vector<int64_t> kinds_;
   tsl::robin_map<int64_t, uint32_t> kind_numbers_;
-  std::vector<Slot> table_ = std::vector<Slot>(1 << 10);  // at least half are empty
+  std::vector<Slot> table_ = std::vector<Slot>(1 << 10);  // at least half of the slots are empty
 };
 
 }  // namespace uncore

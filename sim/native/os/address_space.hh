@@ -47,10 +47,10 @@ class AddressSpace {
   // Finds room for `size` bytes, after the room that was found last; 0: there is none.
   uint64_t find_room(uint64_t size);
   bool is_free(uint64_t begin, uint64_t end) const;
-  // Replaces whatever was mapped there.
+  // Maps an area, in place of whatever was mapped there.
   void map(uint64_t begin, const Area& area);
-  // An area of a shared file that was mapped several times stays, mapped once less, unless it is to
-  // be replaced.
+  // Unmaps a range. An area of a shared file that was mapped several times stays, mapped once less,
+  // unless it is to be replaced.
   void unmap(uint64_t begin, uint64_t end, bool replaced = false);
   // Maps a range of a shared file, parts of which may be mapped already. False: something else is
   // mapped there.
@@ -68,7 +68,7 @@ class AddressSpace {
     hidden_.erase(address / kPage);
     pages_.insert(address / kPage);
   }
-  // The page keeps its bytes, but is not present: the next access traps.
+  // Hides a page, which keeps its bytes: it is not present, so the next access traps.
   void hide(uint64_t address) {
     pages_.erase(address / kPage);
     hidden_.insert(address / kPage);

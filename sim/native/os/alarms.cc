@@ -34,7 +34,7 @@ class TimerFd : public OpenFile, public Alarm {
   }
   uint16_t poll(const Task&) const override { return expired ? POLLIN : 0; }
   Work expire(Linux& os, Flow& by, uint32_t on) override {
-    expired += timers_.repeat(*this, os.around.harts[on]->hart.clock);
+    expired += timers_.repeat(*this, os.context.harts[on]->hart.clock);
     co_return co_await ready.wake_all(os.scheduler, by, on, POLLIN);
   }
 
@@ -97,9 +97,9 @@ std::shared_ptr<PosixTimer> posix_timer(Linux& os, uint64_t id) {
 
 }  // namespace
 
-// If the timer's signal is still pending, it is not sent again but counts an overrun.
+// Sends the timer's signal; if it is still pending, counts an overrun instead.
 Work PosixTimer::expire(Linux& os, Flow& by, uint32_t on) {
-  const uint64_t times = os.timers.repeat(*this, os.around.harts[on]->hart.clock);
+  const uint64_t times = os.timers.repeat(*this, os.context.harts[on]->hart.clock);
   Task* const whom = tid ? os.tasks.find(tid) : nullptr;
   if (signal == 0) co_return 0;
   overrun = times - 1;
@@ -149,7 +149,7 @@ Work timer_create(Linux& os, Task& t) {
   }
   const bool known =
       event.notify == SIGEV_SIGNAL || event.notify == SIGEV_NONE || event.notify == SIGEV_THREAD_ID;
-  if (!known || event.signal > Signals::kMost) co_return -EINVAL;
+  if (!known || event.signal > Signals::kMaxSignal) co_return -EINVAL;
   const auto timer = std::make_shared<PosixTimer>();
   timer->number = os.next_timer++;
   timer->clock = t.args[0];

@@ -8,7 +8,7 @@
 namespace uncore {
 
 uint64_t Barriers::line_of(uint32_t hart) const {
-  return kernel_lines::fences(hart, around_.machine.line);
+  return kernel_lines::fences(hart, context_.machine.line);
 }
 
 // Serves the hart's own interrupts while it waits, because another task may fence at the same time.
@@ -24,20 +24,20 @@ Work Barriers::fence_all(Task& by) {
     co_await by.spend(SpinLocks::kPoll);
     const uint32_t here = by.hart;
     const uint64_t line = line_of(here);
-    if (!locks_.free) co_await by.load(line, 4);
+    if (!locks_.cost_nothing) co_await by.load(line, 4);
     if (!waiting_[here].empty()) co_await interrupted(by, here);
   }
   co_return 0;
 }
 
 Work Barriers::interrupted(Flow& by, uint32_t hart) {
-  around_.harts[hart]->write_register({Register::Kind::msip, hart}, 0);
+  context_.harts[hart]->write_register({Register::Kind::msip, hart}, 0);
   if (waiting_[hart].empty()) co_return 0;
   co_await by.fence();
   for (Task* const task : std::exchange(waiting_[hart], {})) {
     --task->fences;
     const uint64_t line = line_of(task->hart);
-    if (!locks_.free) co_await by.store(line, 4, 0);
+    if (!locks_.cost_nothing) co_await by.store(line, 4, 0);
   }
   co_return 0;
 }

@@ -11,21 +11,21 @@ namespace uncore {
 
 class Barriers {
  public:
-  Barriers(const LinuxSurroundings& around, const SpinLocks& locks, const Scheduler& scheduler)
-      : around_(around), locks_(locks), scheduler_(scheduler), waiting_(around.agents.harts()) {}
+  Barriers(const LinuxContext& context, const SpinLocks& locks, const Scheduler& scheduler)
+      : context_(context), locks_(locks), scheduler_(scheduler), waiting_(context.agents.harts()) {}
 
   // Interrupts every hart that runs a task; ends when all of them have fenced.
   Work fence_all(Task& by);
-  // A software interrupt on `hart`: the hart fences for the tasks that wait for that.
+  // Lets `hart` fence for the tasks that wait for that. Called at its software interrupt.
   Work interrupted(Flow& by, uint32_t hart);
 
  private:
-  uint64_t line_of(uint32_t hart) const;  // the line it polls while it waits
+  uint64_t line_of(uint32_t hart) const;  // the line that a hart polls while it waits
 
-  const LinuxSurroundings& around_;
+  const LinuxContext& context_;
   const SpinLocks& locks_;
   const Scheduler& scheduler_;
-  std::vector<std::vector<Task*>> waiting_;  // for each hart the tasks that wait for its fence
+  std::vector<std::vector<Task*>> waiting_;  // tasks that wait for each hart's fence
 };
 
 }  // namespace uncore

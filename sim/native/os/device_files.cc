@@ -9,7 +9,7 @@
 namespace uncore {
 
 std::vector<uint8_t> random_bytes(Linux& os, std::size_t size) {
-  const Draws draws(Draws::random, os.around.job.seed, 0, 255);
+  const Draws draws(Draws::random, os.context.job.seed, 0, 255);
   std::vector<uint8_t> bytes(size);
   for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(draws(os.random_bytes++));
   return bytes;
@@ -18,7 +18,7 @@ std::vector<uint8_t> random_bytes(Linux& os, std::size_t size) {
 Work DeviceFile::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
   if ((flags & O_ACCMODE) == O_WRONLY) co_return -EBADF;
   if (inode_->device == kNull) co_return 0;
-  const std::size_t size = std::min<uint64_t>(to.size, kMost);
+  const std::size_t size = std::min<uint64_t>(to.size, kMaxTransfer);
   const bool zero = inode_->device == kZero || inode_->device == kFull;
   const std::vector<uint8_t> bytes = zero ? std::vector<uint8_t>(size) : random_bytes(os, size);
   const int64_t failed = co_await os.memory.copy_out(t, bytes, to.address);

@@ -10,7 +10,8 @@ namespace uncore {
 
 namespace {
 
-constexpr uint64_t kBucketsEach = 256;  // for each processor, as kernel/futex.c has them
+constexpr uint64_t kBucketsEach =
+    256;  // futex buckets for each processor, as kernel/futex.c has them
 
 // Takes tasks that wait for the word, `most` at the most, out of a bucket: they wait for no word
 // now.
@@ -62,18 +63,18 @@ bool op_compares(uint32_t code, uint32_t word) {
 
 }  // namespace
 
-Futexes::Futexes(const LinuxSurroundings& around, const SpinLocks& locks, Scheduler& scheduler,
+Futexes::Futexes(const LinuxContext& context, const SpinLocks& locks, Scheduler& scheduler,
                  UserMemory& memory, Signals& signals)
     : locks_(locks),
       scheduler_(scheduler),
       memory_(memory),
       signals_(signals),
-      line_(around.machine.line),
-      buckets_(std::bit_ceil(kBucketsEach * around.agents.harts())) {
+      line_(context.machine.line),
+      buckets_(std::bit_ceil(kBucketsEach * context.agents.harts())) {
   const uint64_t a_page = AddressSpace::kPage / line_;
   for (uint64_t b = 0; b < buckets_.size(); b += a_page)
-    around.map.place_page(bucket(b) >> kUnitShift,
-                          around.agents.core_of(b / a_page % around.agents.harts()));
+    context.map.place_page(bucket(b) >> kUnitShift,
+                           context.agents.core_of(b / a_page % context.agents.harts()));
 }
 
 std::size_t Futexes::bucket_of(uint64_t word) const {
@@ -127,7 +128,7 @@ Work Futexes::wake(Task& t, uint64_t word, uint64_t most, uint32_t mask) {
   if (mask == 0) co_return -EINVAL;
   co_await t.fence();
   // A load of the bucket's line tells if nobody waits (futex_hb_waiters_pending).
-  if (!locks_.free) co_await t.load(bucket(b), 4);
+  if (!locks_.cost_nothing) co_await t.load(bucket(b), 4);
   if (buckets_[b].empty()) co_return 0;
   co_await locks_.lock(t, bucket(b));
   const std::vector<Task*> taken = take(buckets_[b], word, most, mask);

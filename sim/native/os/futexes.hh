@@ -18,7 +18,7 @@ class Futexes {
  public:
   static constexpr uint32_t kAny = ~0u;  // FUTEX_BITSET_MATCH_ANY
 
-  Futexes(const LinuxSurroundings& around, const SpinLocks& locks, Scheduler& scheduler,
+  Futexes(const LinuxContext& context, const SpinLocks& locks, Scheduler& scheduler,
           UserMemory& memory, Signals& signals);
 
   Work wait(Task& t, uint64_t word, uint32_t expected, Time until, uint32_t mask);

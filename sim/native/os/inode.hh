@@ -25,7 +25,8 @@ using InodeRef = std::shared_ptr<Inode>;
 
 class FileData {
  public:
-  static constexpr uint64_t kPage = AddressSpace::kPage, kMost = uint64_t{1} << 46;  // bytes
+  static constexpr uint64_t kPage = AddressSpace::kPage,
+                            kMaxFileBytes = uint64_t{1} << 46;  // bytes
 
   // `kept`: a count, common to all files, of bytes in pages that were written.
   FileData(std::string_view given, std::shared_ptr<uint64_t> kept)
@@ -53,7 +54,7 @@ class FileData {
     return number * kPage < given_.size() || pages_.contains(number);
   }
 
-  std::string_view given_;  // its beginning, if the file was cut off
+  std::string_view given_;  // contents as given, less what was cut off
   uint64_t size_;
   std::map<uint64_t, Page> pages_;  // number -> page, for pages written since
   const std::shared_ptr<uint64_t> kept_;

@@ -12,7 +12,7 @@ constexpr unsigned kFirst = 0, kBehind = 4;
 }  // namespace
 
 Work SpinLocks::lock(Flow& by, uint64_t word) const {
-  if (free) co_return 0;
+  if (cost_nothing) co_return 0;
   uint64_t seen = co_await by.amo(Amo::cas, word, 4, kHeld);
   if (!seen) co_return 0;
   if (seen == kHeld) {  // nobody waits: this hart may be the first
@@ -65,7 +65,7 @@ Work SpinLocks::wait_for(Flow& by, uint64_t address) const {
 }
 
 Work SpinLocks::unlock(Flow& by, uint64_t word) const {
-  if (!free) co_await by.store(word, 1, 0);
+  if (!cost_nothing) co_await by.store(word, 1, 0);
   co_return 0;
 }
 

@@ -29,14 +29,14 @@ class SpinLocks {
  public:
   static constexpr Time kPoll = 10'000;  // ps between two loads of a line that is waited for
 
-  // `line`: bytes of a line. `free`: locks cost nothing, and no line of the kernel is accessed
-  // (K4.3).
-  SpinLocks(bool free, unsigned line) : free(free), line_(line) {}
+  // `line`: bytes of a line. `cost_nothing`: locks cost nothing, and no line of the kernel is
+  // accessed (K4.3).
+  SpinLocks(bool cost_nothing, unsigned line) : cost_nothing(cost_nothing), line_(line) {}
 
   Work lock(Flow& by, uint64_t word) const;
   Work unlock(Flow& by, uint64_t word) const;
 
-  const bool free;
+  const bool cost_nothing;
 
  private:
   Work wait_in_queue(Flow& by, uint64_t word) const;

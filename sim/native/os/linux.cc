@@ -60,18 +60,18 @@ const char* Linux::call_of(const Task& task) {
   return call ? call->name : "";
 }
 
-Linux::Linux(const LinuxSurroundings& surroundings)
-    : around(surroundings),
-      locks(around.process().free, around.machine.line),
-      timers(around.agents.harts()),
-      scheduler(around, locks, timers),
-      barriers(around, locks, scheduler),
-      memory(around),
-      signals(around, tasks, scheduler, memory),
-      futexes(around, locks, scheduler, memory, signals),
-      files(around.process().files, {reinterpret_cast<const char*>(around.process().name.data()),
-                                     around.process().name.size()}),
-      limits(around.process().stack_size) {}
+Linux::Linux(const LinuxContext& linux_context)
+    : context(linux_context),
+      locks(context.process().free, context.machine.line),
+      timers(context.agents.harts()),
+      scheduler(context, locks, timers),
+      barriers(context, locks, scheduler),
+      memory(context),
+      signals(context, tasks, scheduler, memory),
+      futexes(context, locks, scheduler, memory, signals),
+      files(context.process().files, {reinterpret_cast<const char*>(context.process().name.data()),
+                                      context.process().name.size()}),
+      limits(context.process().stack_size) {}
 
 Linux::~Linux() {
   for (const auto& task : tasks.all()) task->abandon();
@@ -79,14 +79,14 @@ Linux::~Linux() {
 }
 
 void Linux::begin(const std::vector<Thread*>& harts) {
-  around.harts = harts;
+  context.harts = harts;
   for (Thread* const thread : harts) prepare(*thread);
-  around.map.place_page(kernel_lines::kSpace >> kUnitShift, around.agents.core_of(0));
+  context.map.place_page(kernel_lines::kSpace >> kUnitShift, context.agents.core_of(0));
   place_program();
   Task& first = tasks.spawn({});
   first.allowed.assign(harts.size(), true);
-  first.registers.pc = around.job.entry;
-  first.registers.x[kStackPointer] = around.process().stack;
+  first.registers.pc = context.job.entry;
+  first.registers.x[kStackPointer] = context.process().stack;
   scheduler.install(0, first);
   harts[0]->mode = Thread::Mode::running;
 }
@@ -99,17 +99,17 @@ void Linux::prepare(Thread& thread) {
   thread.hart.write_csr(CsrNumber::mie, 1u << kSoftware | 1u << kTimer);
   thread.hart.write_csr(CsrNumber::mstatus, kFloatOn | kEnabled);
   thread.mode = Thread::Mode::idle;
-  around.map.place_page(kernel_lines::queue(thread.id) >> kUnitShift,
-                        around.agents.core_of(thread.id));
+  context.map.place_page(kernel_lines::queue(thread.id) >> kUnitShift,
+                         context.agents.core_of(thread.id));
 }
 
 // Maps the program's file, which is in memory from the beginning (K2).
 void Linux::place_program() {
-  for (const SegmentSpec& segment : around.job.segments)
+  for (const SegmentSpec& segment : context.job.segments)
     for (uint64_t at = segment.address; at < segment.address + segment.data.size();
          at = AddressSpace::down(at) + AddressSpace::kPage) {
       memory.space.touch(at);
-      around.map.place_page(at >> kUnitShift, around.agents.core_of(0));
+      context.map.place_page(at >> kUnitShift, context.agents.core_of(0));
     }
 }
 
@@ -124,22 +124,22 @@ void Linux::marked(Thread& thread, unsigned code, uint64_t value) {
 void Linux::born(const Task& parent, Task& child) {
   child.born = parent.now();
   const Observed& observed = parent.thread->core.observed;
-  if (observed && around.process().unmarked && tasks.alive() == 2)
+  if (observed && context.process().unmarked && tasks.alive() == 2)
     observed->several_threads(child.born);
 }
 
 void Linux::died(Task& task) {
   task.died = task.now();
   const Observed& observed = task.thread->core.observed;
-  if (observed && around.process().unmarked && tasks.alive() == 1)
+  if (observed && context.process().unmarked && tasks.alive() == 1)
     observed->one_thread(task.thread->id, task.died);
 }
 
-bool Linux::goes_on() {
-  if (!around.process().unmarked) return false;
+bool Linux::has_progressed() {
+  if (!context.process().unmarked) return false;
   uint64_t retired = 0;
   bool wakes = false;
-  for (const Thread* const thread : around.harts) {
+  for (const Thread* const thread : context.harts) {
     retired += thread->hart.instructions;
     wakes |= timers.next(thread->id) != kNever;
   }
@@ -187,13 +187,13 @@ Work Linux::call(Task& t) {
   t.call = hart.x[17], t.called_at = hart.pc, t.called = hart.clock;  // a7
   std::copy_n(hart.x + 10, 6, t.args.begin());                        // a0 to a5
   const Call* const call = find_call(t.call);
-  if (!call && around.process().strict) {
+  if (!call && context.process().strict) {
     co_await t.give_up("system call " + std::to_string(t.call) + " is not there, at " +
                        describe(t));
   }
-  if (call && call->shows_life) around.services.lives();
+  if (call && call->shows_life) context.services.note_progress();
   ++hart.instructions;
-  co_await t.spend(around.process().costs.syscall);
+  co_await t.spend(context.process().costs.syscall);
   int64_t value = -ENOSYS;
   if (call)
     value = co_await call->run(*this, t);
@@ -204,7 +204,7 @@ Work Linux::call(Task& t) {
   if (t.restarts) value = -EINTR;
   t.x()[10] = static_cast<uint64_t>(value);
   t.thread->hart.pc += kEcallBytes;
-  if (around.process().strace) trace(t, value);
+  if (context.process().strace) trace(t, value);
   co_return 0;
 }
 
@@ -229,19 +229,19 @@ Work Linux::fault(Task& t, Fatal why) {
     info = {SIGSEGV, static_cast<int32_t>(code), address};
   }
   const int64_t failed = co_await signals.force(t, info);
-  if (failed < 0) {  // no handler: the run ends
+  if (failed < 0) {  // the task has no handler, so the run ends
     co_await t.give_up(describe(t, why));
   }
   co_return 0;
 }
 
 Work Linux::interrupt(Flow& by, uint32_t hart, Fatal why) {
-  co_await by.spend(around.machine.interrupt.entry);
+  co_await by.spend(context.machine.interrupt.entry);
   if ((why.cause & ~kInterruptBit) == kSoftware)
     co_await barriers.interrupted(by, hart);
   else
     co_await expire(by, hart);
-  co_await by.spend(around.machine.interrupt.exit);
+  co_await by.spend(context.machine.interrupt.exit);
   co_return 0;
 }
 
@@ -253,7 +253,7 @@ Work Linux::interrupt_idle(uint32_t hart, Fatal why) {
 
 // Serves all timers of a hart that are due (K8): wakes tasks, sends signals.
 Work Linux::expire(Flow& by, uint32_t hart) {
-  while (const auto tid = timers.take_due(hart, around.harts[hart]->hart.clock)) {
+  while (const auto tid = timers.take_due(hart, context.harts[hart]->hart.clock)) {
     if (*tid == Timers::kProcess) {
       timers.repeat_interval(hart);
       scheduler.set_timer(hart);
@@ -276,7 +276,7 @@ Work Linux::expire_cpu_timers(Flow& by, uint32_t hart) {
   for (unsigned i = 0; i < cpu_timers.size(); ++i) {
     CpuTimer& timer = cpu_timers[i];
     if (timer.at == kNever) continue;
-    const Time now = tasks.on_harts(around.harts[hart]->hart.clock);
+    const Time now = tasks.on_harts(context.harts[hart]->hart.clock);
     if (timer.at > now) continue;
     timer.at = timer.every ? later(now, timer.every) : kNever;
     co_await signals.send_to_process(by, hart, {SIGVTALRM + i, SI_KERNEL});

@@ -22,7 +22,7 @@
 #include "os/futexes.hh"
 #include "os/kernel_locks.hh"
 #include "os/limits.hh"
-#include "os/linux_surroundings.hh"
+#include "os/linux_context.hh"
 #include "os/posix_timers.hh"
 #include "os/scheduler.hh"
 #include "os/signals.hh"
@@ -39,7 +39,7 @@ class Linux : public Supervisor {
  public:
   static constexpr uint32_t kUser = 1000;  // the program's uid and gid
 
-  explicit Linux(const LinuxSurroundings& surroundings);
+  explicit Linux(const LinuxContext& linux_context);
   ~Linux() override;  // calls under way hold files, which use members destroyed before tasks
   Linux(const Linux&) = delete;
   Linux& operator=(const Linux&) = delete;
@@ -53,14 +53,14 @@ class Linux : public Supervisor {
     return memory.present(address, size);
   }
   void marked(Thread& thread, unsigned code, uint64_t value) override;
-  // A task begins, by its parent's call; a task has ended. For a program without markers this
-  // decides which part is measured (K15).
+  // Called when a task begins by its parent's call, and when a task has ended. For a program
+  // without markers this decides which part is measured (K15).
   void born(const Task& parent, Task& child);
   void died(Task& task);
 
   // For a program without markers: true if it has retired instructions since the last call, or if a
   // timer will wake it.
-  bool goes_on();
+  bool has_progressed();
 
   // Bytes of the host that the program's files and output take, besides its memory.
   uint64_t kept() const { return strace.size() + files.tree.kept(); }
@@ -68,7 +68,7 @@ class Linux : public Supervisor {
   // Returns the name of the call that a task is in; empty: it is in none.
   static const char* call_of(const Task& task);
 
-  LinuxSurroundings around;
+  LinuxContext context;
   SpinLocks locks;
   Tasks tasks;
   Timers timers;
@@ -103,7 +103,7 @@ class Linux : public Supervisor {
   Work expire_cpu_timers(Flow& by, uint32_t hart);
   void trace(const Task& t, int64_t value);
 
-  uint64_t retired_ = 0;  // instructions retired at the last call of goes_on()
+  uint64_t retired_ = 0;  // instructions retired at the last call of has_progressed()
 };
 
 }  // namespace uncore

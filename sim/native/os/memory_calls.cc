@@ -95,7 +95,7 @@ Work resize(Linux& os, Task& t, Range from, Range to) {
 // Maps a file as shared. All its mappings are at one address (K14): the one that the file has
 // already, the one that the call names, or one with room for the file to grow.
 Work share(Linux& os, Task& t, const InodeRef& file, uint64_t size) {
-  constexpr uint64_t kRoom = uint64_t{64} << 20;
+  constexpr uint64_t kGrowthBytes = uint64_t{64} << 20;
   Space& space = os.memory.space;
   const uint64_t offset = t.args[5], whole = std::max(offset + size, Space::up(file->data.size()));
   const std::optional<uint64_t> base = space.base_of(file);
@@ -105,7 +105,7 @@ Work share(Linux& os, Task& t, const InodeRef& file, uint64_t size) {
     const int64_t failed = base ? 0 : co_await find_range(os, t, begin, size);
     if (failed < 0) co_return failed;
   } else if (!base) {
-    begin = space.find_room(whole + kRoom);
+    begin = space.find_room(whole + kGrowthBytes);
     if (!begin) co_return -ENOMEM;
     begin += offset;
   }
@@ -140,7 +140,7 @@ Work mmap(Linux& os, Task& t) {
   InodeRef file;
   bool shared = false;
   if (size == 0 || size > Space::kEnd) co_return size ? -ENOMEM : -EINVAL;
-  if (t.args[5] % Space::kPage || t.args[5] > FileData::kMost) co_return -EINVAL;
+  if (t.args[5] % Space::kPage || t.args[5] > FileData::kMaxFileBytes) co_return -EINVAL;
   int64_t failed = co_await file_to_map(os, t, file, shared);
   if (failed < 0) co_return failed;
   co_await os.locks.lock(t, kernel_lines::kSpace);
@@ -186,7 +186,7 @@ Work brk(Linux& os, Task& t) {
   UserMemory& memory = os.memory;
   const uint64_t next = t.args[0];
   const uint64_t before = Space::up(memory.program_break), after = Space::up(next);
-  if (next < os.around.process().heap || (after > before && !memory.space.is_free(before, after)))
+  if (next < os.context.process().heap || (after > before && !memory.space.is_free(before, after)))
     co_return static_cast<int64_t>(memory.program_break);
   co_await os.locks.lock(t, kernel_lines::kSpace);
   if (after < before) {
@@ -229,7 +229,7 @@ Work mremap(Linux& os, Task& t) {
   co_return failed ? failed : static_cast<int64_t>(to);
 }
 
-// No effect: there is no disk, and no page is swapped.
+// Does nothing: there is no disk, and no page is swapped.
 Work msync(Linux&, Task&) { co_return 0; }
 Work mlock(Linux&, Task&) { co_return 0; }
 Work munlock(Linux&, Task&) { co_return 0; }

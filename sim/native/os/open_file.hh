@@ -66,7 +66,8 @@ using UserBuffers = std::vector<UserBuffer>;
 
 class OpenFile {
  public:
-  static constexpr std::size_t kMost = 1 << 16;  // bytes of one read or write; programs call again
+  static constexpr std::size_t kMaxTransfer =
+      1 << 16;  // bytes of one read or write; programs call again
 
   explicit OpenFile(uint64_t flags) : flags(flags) {}
   virtual ~OpenFile() = default;
@@ -79,7 +80,7 @@ class OpenFile {
   // waiters in waits().
   virtual uint16_t poll(const Task&) const { return POLLIN | POLLOUT; }
   virtual WaitQueue& waits() { return ready; }
-  virtual bool is_watchable() const { return true; }  // can an epoll watch it
+  virtual bool is_watchable() const { return true; }  // true if an epoll can watch the file
   // The last descriptor has been closed; a call may still be under way.
   virtual Work hang_up(Linux&, Task&) { co_return 0; }
   // Returns its node in the tree; null: it has none.

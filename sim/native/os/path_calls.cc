@@ -192,9 +192,9 @@ Work tell_file_system(Linux& os, Task& t, uint64_t to) {
     uint64_t flags = 0, spare[4] = {};
   } about;
   static_assert(sizeof about == 120);
-  about.blocks = os.around.room / kPage;
-  about.free = about.available = (os.around.room - os.memory.space.touched()) / kPage;
-  about.files = about.blocks, about.free_files = about.free;  // a free page can hold a file
+  about.blocks = os.context.room / kPage;
+  about.free = about.available = (os.context.room - os.memory.space.touched()) / kPage;
+  about.files = about.blocks, about.free_files = about.free;  // each free page can hold a file
   co_return co_await os.memory.write(t, about, to);
 }
 
@@ -354,7 +354,7 @@ Work truncate(Linux& os, Task& t) {
   co_return resize(os, t, *found.node, t.args[1]);
 }
 
-// No effect: times of files are not stored.
+// Does nothing: times of files are not stored.
 Work utimensat(Linux&, Task&) { co_return 0; }
 
 Work getdents64(Linux& os, Task& t) {

@@ -25,7 +25,7 @@ class PendingSignals {
   uint64_t set() const { return set_; }
   void add(const SignalInfo& info) {
     const bool is_pending = set_ & signal_bit(info.number);
-    if (is_pending && (info.number < kFirstRealTime || infos_.size() >= kMost)) return;
+    if (is_pending && (info.number < kFirstRealTime || infos_.size() >= kMaxQueued)) return;
     set_ |= signal_bit(info.number);
     infos_.push_back(info);
   }
@@ -45,10 +45,10 @@ class PendingSignals {
 
  private:
   static constexpr unsigned kFirstRealTime = 32;
-  static constexpr std::size_t kMost = 1024;
+  static constexpr std::size_t kMaxQueued = 1024;
 
   uint64_t set_ = 0;
-  std::vector<SignalInfo> infos_;  // in the order in which they were sent
+  std::vector<SignalInfo> infos_;  // signals in the order in which they were sent
 };
 
 }  // namespace uncore

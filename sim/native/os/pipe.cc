@@ -5,7 +5,7 @@
 namespace uncore {
 namespace {
 
-constexpr std::size_t kRoom = 65536;  // 16 pages, pipe(7)
+constexpr std::size_t kPipeBytes = 65536;  // 16 pages, pipe(7)
 
 class PipeEnd : public OpenFile {
  public:
@@ -73,7 +73,7 @@ Work calls::give_pair(Linux& os, Task& t, OpenFileRef first, OpenFileRef second,
 
 Work calls::pipe2(Linux& os, Task& t) {
   if (t.args[1] & ~uint64_t{O_NONBLOCK | O_CLOEXEC | O_DIRECT}) co_return -EINVAL;
-  const auto stream = std::make_shared<Stream>(kRoom, false);
+  const auto stream = std::make_shared<Stream>(kPipeBytes, false);
   const uint64_t flags = t.args[1] & O_NONBLOCK;
   const auto reader = std::make_shared<ReadEnd>(stream, O_RDONLY | flags);
   const auto writer = std::make_shared<WriteEnd>(stream, O_WRONLY | flags);

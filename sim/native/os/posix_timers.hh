@@ -10,7 +10,7 @@ struct PosixTimer : Alarm {
 
   uint32_t number = 0;
   uint64_t clock = 0;
-  unsigned signal = 0;   // 0: none
+  unsigned signal = 0;   // signal that is sent at expiry; 0: none
   uint32_t tid = 0;      // the thread that gets it; 0: the process
   uint64_t value = 0;    // si_value of the signal
   uint64_t overrun = 0;  // expirations that the last signal stood for, less one

@@ -9,8 +9,8 @@
 namespace uncore::proc {
 namespace {
 
-constexpr uint64_t kTick = 10'000'000'000;  // ps; USER_HZ is 100
-constexpr std::size_t kLongestComm = 15;    // TASK_COMM_LEN, without its zero
+constexpr uint64_t kUserTick = 10'000'000'000;  // ps; USER_HZ is 100
+constexpr std::size_t kLongestComm = 15;        // TASK_COMM_LEN, without its zero
 constexpr unsigned kStatFields = 52;
 
 template <class... Values>
@@ -21,7 +21,7 @@ std::string text(const char* format, Values... values) {
 }
 
 std::string words(const Linux& os) {
-  const std::vector<uint8_t>& all = os.around.process().words;
+  const std::vector<uint8_t>& all = os.context.process().words;
   return {all.begin(), all.end()};
 }
 
@@ -73,7 +73,7 @@ std::string status(const Linux& os, const Task& t) {
 }
 
 std::string stat(const Linux& os, const Task& t) {
-  const uint64_t passed = t.now() / kTick;
+  const uint64_t passed = t.now() / kUserTick;
   std::string line =
       text("%u (%s) R 1 %u %u", os.tasks.pid(), name(os).c_str(), os.tasks.pid(), os.tasks.pid());
   for (unsigned field = 7; field <= kStatFields; ++field) {
@@ -83,7 +83,7 @@ std::string stat(const Linux& os, const Task& t) {
     if (field == 20) value = os.tasks.alive();                                 // num_threads
     if (field == 23) value = mapped(os);                                       // vsize
     if (field == 24) value = os.memory.space.touched() / AddressSpace::kPage;  // rss
-    if (field == 28) value = os.around.process().stack;                        // startstack
+    if (field == 28) value = os.context.process().stack;                       // startstack
     if (field == 39) value = t.hart;                                           // processor
     line += ' ' + std::to_string(value);
   }
@@ -103,7 +103,7 @@ std::string comm(const Linux& os, const Task&) { return name(os) + '\n'; }
 std::string maps(const Linux& os, const Task&) {
   std::string all;
   for (const auto& [begin, area] : os.memory.space.areas()) {
-    const bool stack = begin <= os.around.process().stack && os.around.process().stack < area.end;
+    const bool stack = begin <= os.context.process().stack && os.context.process().stack < area.end;
     all += text("%08" PRIx64 "-%08" PRIx64 " %c%c%c%c %08" PRIx64 " 00:00 %" PRIu64, begin,
                 area.end, area.rights & AddressSpace::read ? 'r' : '-',
                 area.rights & AddressSpace::write ? 'w' : '-',
@@ -116,8 +116,8 @@ std::string maps(const Linux& os, const Task&) {
 
 // Reports that every hart has worked all the time.
 std::string processors(const Linux& os, const Task& t) {
-  const uint64_t passed = t.now() / kTick;
-  const std::size_t harts = os.around.harts.size();
+  const uint64_t passed = t.now() / kUserTick;
+  const std::size_t harts = os.context.harts.size();
   std::string all = text("cpu  %" PRIu64 " 0 0 0 0 0 0 0 0 0\n", passed * harts);
   for (std::size_t hart = 0; hart < harts; ++hart)
     all += text("cpu%zu %" PRIu64 " 0 0 0 0 0 0 0 0 0\n", hart, passed);
@@ -128,7 +128,7 @@ std::string processors(const Linux& os, const Task& t) {
 }
 
 std::string uptime(const Linux&, const Task& t) {
-  const uint64_t hundredths = t.now() / kTick;
+  const uint64_t hundredths = t.now() / kUserTick;
   return text("%" PRIu64 ".%02" PRIu64 " 0.00\n", hundredths / 100, hundredths % 100);
 }
 

@@ -31,10 +31,11 @@ class RunQueues {
     q.current = task, q.chosen = nullptr;
     if (task) q.idles = false;
   }
-  // An idle hart looks for tasks when it is interrupted.
+  // Sets whether the hart is idle: it then looks for tasks when it is interrupted.
   void set_idle(uint32_t hart, bool idles) { queues_[hart].idles = idles; }
   bool empty(uint32_t hart) const { return queues_[hart].tasks.empty(); }
-  // For a task that runs: is the first one on its hart's queue more urgent, or at least as urgent?
+  // Is the first task on the hart's queue more urgent than this one, which runs there, or at least
+  // as urgent?
   bool outranks(const Task& task) const {
     return !empty(task.hart) && queues_[task.hart].tasks.front()->priority > task.priority;
   }

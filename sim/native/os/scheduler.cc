@@ -11,13 +11,13 @@ namespace uncore {
 void Scheduler::give_slice(const Task& task) {
   Cpu& cpu = cpus_[task.hart];
   const bool fifo = task.policy == Task::kFifo;
-  cpu.slice_ends = fifo ? kNever : task.now() + around_.process().costs.quantum;
+  cpu.slice_ends = fifo ? kNever : task.now() + context_.process().costs.quantum;
   cpu.slice_policy = task.policy;
   set_timer(task.hart);
 }
 
 void Scheduler::install(uint32_t hart, Task& task) {
-  Thread& thread = *around_.harts[hart];
+  Thread& thread = *context_.harts[hart];
   std::ranges::copy(task.registers.x, thread.hart.x);
   thread.hart.pc = task.registers.pc;
   thread.hart.write_csr(CsrNumber::fcsr, task.registers.fcsr);
@@ -47,7 +47,7 @@ void Scheduler::deschedule(Task& task, Task::State state) {
 
 // Makes the hart sleep until an interrupt, which may be pending already.
 void Scheduler::idle(uint32_t hart) {
-  Thread& thread = *around_.harts[hart];
+  Thread& thread = *context_.harts[hart];
   queues_.set_idle(hart, true);
   set_timer(hart);
   thread.in_kernel = false;
@@ -59,12 +59,12 @@ Work Scheduler::schedule(uint32_t hart) {
   while (Task* const next = queues_.choose(hart)) {
     co_await queues_.spread(flow, hart, hart);
     co_await queues_.take(flow, hart);
-    co_await flow.spend(around_.process().costs.switching);
+    co_await flow.spend(context_.process().costs.switching);
     if (next->allowed[hart]) {
       install(hart, *next);
       co_return 0;
     }
-    queues_.set_current(hart, nullptr);  // it may not run here any longer
+    queues_.set_current(hart, nullptr);  // the task may not run on this hart any longer
     co_await queues_.add(flow, hart, queues_.assign(*next), *next);
   }
   idle(hart);
@@ -98,8 +98,7 @@ Work Scheduler::yield(Task& task) {
   co_return co_await leave(task, task.hart, RunQueues::Place::behind);
 }
 
-// The hart's own flow puts the task on a queue, so that no hart runs it before it has left this
-// one.
+// Lets the hart's own flow queue the task, so that no hart runs it before it has left this one.
 Work Scheduler::leave(Task& task, uint32_t to, RunQueues::Place place) {
   const uint32_t from = task.hart;
   deschedule(task, Task::State::ready);
@@ -166,7 +165,7 @@ Work Scheduler::resume(Task& task) {
 }
 
 void Scheduler::set_timer(uint32_t hart) {
-  Thread& thread = *around_.harts[hart];
+  Thread& thread = *context_.harts[hart];
   Time due = timers_.next(hart);
   if (current(hart)) due = std::min(due, cpus_[hart].slice_ends);
   const uint64_t ns = due == kNever ? ~uint64_t{0} : (due + 999) / 1000;

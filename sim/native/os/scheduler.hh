@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "os/linux_surroundings.hh"
+#include "os/linux_context.hh"
 #include "os/run_queues.hh"
 #include "os/timers.hh"
 
@@ -17,20 +17,20 @@ namespace uncore {
 
 class Scheduler {
  public:
-  Scheduler(const LinuxSurroundings& around, const SpinLocks& locks, Timers& timers)
-      : around_(around),
+  Scheduler(const LinuxContext& context, const SpinLocks& locks, Timers& timers)
+      : context_(context),
         timers_(timers),
-        queues_(around.agents.harts(), locks),
-        cpus_(around.agents.harts()) {
+        queues_(context.agents.harts(), locks),
+        cpus_(context.agents.harts()) {
     for (uint32_t hart = 0; hart < cpus_.size(); ++hart) cpus_[hart].flow.hart = hart;
   }
 
   Task* current(uint32_t hart) const { return queues_.current(hart); }
-  // The flow of a hart in the kernel: that of its task, else the hart's own.
+  // Returns the flow of a hart in the kernel: that of its task, else the hart's own.
   Flow& flow(uint32_t hart) { return current(hart) ? *current(hart) : cpus_[hart].flow; }
   void install(uint32_t hart, Task& task);
   Work schedule(uint32_t hart);
-  // An idle hart has been interrupted, and will look for a task.
+  // Notes that an idle hart has been interrupted, and will look for a task.
   void interrupted(uint32_t hart) { queues_.set_idle(hart, false); }
 
   Work start(Task& by, Task& task);
@@ -43,8 +43,8 @@ class Scheduler {
   Work move(Task& by, Task& task);
   // Changes the task's policy and priority.
   Work change(Task& by, Task& task, uint32_t policy, uint32_t priority);
-  // Before the task goes back to the program: moves it to another hart, or lets the next task run,
-  // if either is due.
+  // Moves the task to another hart, or lets the next task run, if either is due. Called before the
+  // task goes back to the program.
   Work resume(Task& task);
 
   // True if a task waits while a hart that may run it idles, in violation of K6.1.
@@ -62,7 +62,7 @@ class Scheduler {
   struct Cpu {
     Flow flow;  // the hart's work without a task
     Time slice_ends = kNever;
-    uint32_t slice_policy = Task::kOther;  // the policy for which it was set
+    uint32_t slice_policy = Task::kOther;  // the policy for which the slice was set
   };
 
   void deschedule(Task& task, Task::State state);
@@ -73,7 +73,7 @@ class Scheduler {
   Work hand_over(uint32_t from, uint32_t to, Task& task, RunQueues::Place place);
   Work migrate(Task& task);
 
-  const LinuxSurroundings& around_;
+  const LinuxContext& context_;
   Timers& timers_;
   RunQueues queues_;
   std::vector<Cpu> cpus_;

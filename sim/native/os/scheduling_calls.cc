@@ -57,13 +57,13 @@ Work getcpu(Linux& os, Task& t) {
   const uint32_t hart = t.hart;
   if (t.args[0]) failed = co_await os.memory.put(t, t.args[0], hart, 4);
   if (t.args[1] && failed == 0)
-    failed = co_await os.memory.put(t, t.args[1], os.around.process().nodes[hart], 4);
+    failed = co_await os.memory.put(t, t.args[1], os.context.process().nodes[hart], 4);
   co_return failed;
 }
 
 Work sched_getaffinity(Linux& os, Task& t) {
   const Task* const whose = t.args[0] ? os.tasks.find(t.args[0]) : &t;
-  const std::size_t harts = os.around.harts.size();
+  const std::size_t harts = os.context.harts.size();
   if (!whose) co_return -ESRCH;
   std::vector<uint8_t> set((harts + 63) / 64 * 8);
   if (t.args[1] < set.size() || t.args[1] % 8) co_return -EINVAL;
@@ -75,7 +75,7 @@ Work sched_getaffinity(Linux& os, Task& t) {
 
 Work sched_setaffinity(Linux& os, Task& t) {
   Task* const whose = t.args[0] ? os.tasks.find(t.args[0]) : &t;
-  const std::size_t harts = os.around.harts.size();
+  const std::size_t harts = os.context.harts.size();
   if (!whose) co_return -ESRCH;
   std::vector<uint8_t> set(std::min<uint64_t>(t.args[1], (harts + 7) / 8));
   const int64_t failed = co_await os.memory.copy_in(t, t.args[2], set);
@@ -114,7 +114,7 @@ Work sched_rr_get_interval(Linux& os, Task& t) {
   constexpr uint64_t kSecond = 1'000'000'000;
   const Task* const whose = named(os, t, t.args[0]);
   if (!whose) co_return -ESRCH;
-  const uint64_t ns = whose->policy == Task::kFifo ? 0 : os.around.process().costs.quantum / 1000;
+  const uint64_t ns = whose->policy == Task::kFifo ? 0 : os.context.process().costs.quantum / 1000;
   const uint64_t time[2] = {ns / kSecond, ns % kSecond};
   co_return co_await os.memory.write(t, time, t.args[1]);
 }

@@ -23,7 +23,7 @@ SignalInfo from_process(const Linux& os, uint64_t number, int32_t code) {
 Work send_to(Linux& os, Task& t, uint64_t tid, uint64_t number) {
   Task* const to = os.tasks.find(tid);
   if (!to) co_return -ESRCH;
-  if (number > Signals::kMost) co_return -EINVAL;
+  if (number > Signals::kMaxSignal) co_return -EINVAL;
   if (number == 0) co_return 0;
   co_return co_await os.signals.send(t, t.hart, *to, from_process(os, number, SI_TKILL));
 }
@@ -31,7 +31,7 @@ Work send_to(Linux& os, Task& t, uint64_t tid, uint64_t number) {
 
 Work rt_sigaction(Linux& os, Task& t) {
   const uint64_t number = t.args[0];
-  if (number == 0 || number > Signals::kMost || t.args[3] != kSetBytes) co_return -EINVAL;
+  if (number == 0 || number > Signals::kMaxSignal || t.args[3] != kSetBytes) co_return -EINVAL;
   if (t.args[1] && Signals::blockable(signal_bit(number)) == 0) co_return -EINVAL;
   const Signals::Action before = os.signals.action(number);
   if (t.args[1]) {
@@ -100,7 +100,7 @@ Work rt_sigqueueinfo(Linux& os, Task& t) {
   const int64_t failed = co_await os.memory.read(t, t.args[2], info);
   if (failed < 0) co_return failed;
   if (t.args[0] != os.tasks.pid()) co_return -ESRCH;
-  if (t.args[1] > Signals::kMost) co_return -EINVAL;
+  if (t.args[1] > Signals::kMaxSignal) co_return -EINVAL;
   if (t.args[1] == 0) co_return 0;
   const auto number = static_cast<unsigned>(t.args[1]);
   co_return co_await os.signals.send_to_process(
@@ -113,7 +113,7 @@ Work rt_tgsigqueueinfo(Linux& os, Task& t) {
   if (failed < 0) co_return failed;
   Task* const to = os.tasks.find(t.args[1]);
   if (!to || t.args[0] != os.tasks.pid()) co_return -ESRCH;
-  if (t.args[2] > Signals::kMost) co_return -EINVAL;
+  if (t.args[2] > Signals::kMaxSignal) co_return -EINVAL;
   if (t.args[2] == 0) co_return 0;
   const auto number = static_cast<unsigned>(t.args[2]);
   co_return co_await os.signals.send(
@@ -156,7 +156,7 @@ Work tgkill(Linux& os, Task& t) {
 Work kill(Linux& os, Task& t) {
   const auto number = static_cast<uint32_t>(t.args[1]);
   if (t.args[0] != os.tasks.pid() && t.args[0] != 0) co_return -ESRCH;
-  if (number > Signals::kMost) co_return -EINVAL;
+  if (number > Signals::kMaxSignal) co_return -EINVAL;
   if (number == 0) co_return 0;
   co_return co_await os.signals.send_to_process(t, t.hart, from_process(os, number, SI_USER));
 }

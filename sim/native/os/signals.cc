@@ -130,7 +130,7 @@ Work Signals::deliver(Task& t) {
     t.restarts = false;
     co_await enter(t, info, action);
   }
-  if (t.restarts) restart(t);  // no handler has been entered
+  if (t.restarts) restart(t);  // no handler has been entered: the call begins again
   co_return 0;
 }
 
@@ -151,7 +151,7 @@ Work Signals::enter(Task& t, SignalInfo info, Action action) {
   }
   if (action.flags & SA_RESETHAND) actions_[info.number] = {};
   uint64_t* const x = t.x();
-  x[1] = around_.process().returns, x[kStackPointer] = stack;  // ra: code that calls rt_sigreturn
+  x[1] = context_.process().returns, x[kStackPointer] = stack;  // ra: code that calls rt_sigreturn
   x[10] = info.number, x[11] = stack, x[12] = stack + SignalFrame::kContext;
   t.thread->hart.pc = action.handler;
   const uint64_t itself = action.flags & SA_NODEFER ? 0 : signal_bit(info.number);

@@ -22,14 +22,13 @@ namespace uncore {
 
 class Signals {
  public:
-  static constexpr unsigned kMost = 64;
+  static constexpr unsigned kMaxSignal = 64;
   struct Action {  // struct sigaction of the kernel
     uint64_t handler = SIG_DFL, flags = 0, mask = 0;
   };
 
-  Signals(const LinuxSurroundings& around, const Tasks& tasks, Scheduler& scheduler,
-          UserMemory& memory)
-      : around_(around), tasks_(tasks), scheduler_(scheduler), memory_(memory) {}
+  Signals(const LinuxContext& context, const Tasks& tasks, Scheduler& scheduler, UserMemory& memory)
+      : context_(context), tasks_(tasks), scheduler_(scheduler), memory_(memory) {}
 
   Work send(Flow& by, uint32_t from, Task& to, SignalInfo info);
   Work send_to_process(Flow& by, uint32_t from, SignalInfo info);
@@ -77,12 +76,12 @@ class Signals {
   Work notify_any(Flow& by, uint32_t from, uint64_t set);
   Work enter(Task& t, SignalInfo info, Action action);
 
-  const LinuxSurroundings& around_;
+  const LinuxContext& context_;
   const Tasks& tasks_;
   Scheduler& scheduler_;
   UserMemory& memory_;
-  std::array<Action, kMost + 1> actions_{};  // actions_[number]
-  PendingSignals shared_;                    // sent to the process
+  std::array<Action, kMaxSignal + 1> actions_{};  // actions_[number]
+  PendingSignals shared_;                         // sent to the process
 };
 
 }  // namespace uncore

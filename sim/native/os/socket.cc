@@ -26,7 +26,7 @@ bool Socket::keeps_ends() const { return type != 1; }  // SOCK_STREAM
 
 Stream& Socket::inbox() {
   if (!in) {
-    in = std::make_shared<Stream>(kRoom, keeps_ends());
+    in = std::make_shared<Stream>(kSocketBytes, keeps_ends());
     in->reader = shared_from_this();
   }
   return *in;

@@ -32,7 +32,8 @@ class Addresses {
 
 class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
  public:
-  static constexpr std::size_t kRoom = 212'992;  // bytes; net.core.wmem_default's usual value
+  static constexpr std::size_t kSocketBytes =
+      212'992;  // bytes; net.core.wmem_default's usual value
 
   Socket(uint16_t family, uint32_t type, uint64_t flags)
       : OpenFile(O_RDWR | flags), family(family), type(type) {}

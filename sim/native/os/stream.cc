@@ -93,7 +93,7 @@ Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, How how
 // Copies bytes to the program. Takes none if a buffer is not mapped.
 Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, bool keeps, Got& got) {
   const uint64_t room = size_of(to) - at;
-  const std::size_t most = datagrams_ ? room : std::min<uint64_t>(room, OpenFile::kMost);
+  const std::size_t most = datagrams_ ? room : std::min<uint64_t>(room, OpenFile::kMaxTransfer);
   const auto reach = [&](UserBuffer part, uint64_t) {
     return os.memory.reach(t, part.address, part.size);
   };

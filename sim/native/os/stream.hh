@@ -38,11 +38,11 @@ class Stream {
   // it.
   Work receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, How how, Got& got);
   Work send(Linux& os, Task& t, OpenFile& self, UserBuffers from, How how, std::string sender);
-  // Nobody reads any more; nobody writes any more. Wakes tasks at the other end.
+  // Close the end where nobody reads, or writes, any more. Wake tasks at the other end.
   Work close_reading(Linux& os, Task& t);
   Work close_writing(Linux& os, Task& t);
-  // The writer has gone without reading all that was sent to it: the reader gets -ECONNRESET once,
-  // after the bytes that are there.
+  // Lets the reader get -ECONNRESET once, after the bytes that are there: the writer has gone
+  // without reading all that was sent to it.
   void reset() { reset_ = true; }
 
   bool is_unread() const { return unread_; }  // nobody reads any more

@@ -51,13 +51,13 @@ struct Task : Flow {
   uint64_t blocked = 0, awaited = 0;   // sets of signals: masked; awaited by rt_sigtimedwait
   std::optional<uint64_t> mask_after;  // the set to mask again when the call has ended
   PendingSignals pending;
-  std::array<uint64_t, 2> other_stack{};  // for handlers: address, size
+  std::array<uint64_t, 2> other_stack{};  // alternate stack of handlers: address, size
 
   // The call it is in, or was in last.
-  uint64_t call = 0, called_at = 0;  // its number, the pc of its ecall
-  std::array<uint64_t, 6> args{};    // a0 to a5
-  Time called = 0;                   // when
-  bool restarts = false;             // ended by ERESTARTSYS, at the present trap
+  uint64_t call = 0, called_at = 0;  // the call's number, the pc of its ecall
+  std::array<uint64_t, 6> args{};    // the call's a0 to a5
+  Time called = 0;                   // when the call began
+  bool restarts = false;             // the call was ended by ERESTARTSYS, at the present trap
 
   // Operations that its markers count; when the measured part began and ended (guest/markers.hh).
   uint64_t operations = 0;

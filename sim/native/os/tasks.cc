@@ -17,9 +17,9 @@ Task& Tasks::spawn(const Task& parent) {
   return task;
 }
 
-// Reuses the memory of tasks that have ended once there have been kMost tasks.
+// Reuses the memory of tasks that have ended once there have been kMaxTasks tasks.
 Task& Tasks::make() {
-  if (all_.size() < kMost || dead_.empty()) return *all_.emplace_back(std::make_unique<Task>());
+  if (all_.size() < kMaxTasks || dead_.empty()) return *all_.emplace_back(std::make_unique<Task>());
   Task* const task = dead_.front();
   dead_.pop_front();
   ran_ += task->ran;
@@ -28,13 +28,13 @@ Task& Tasks::make() {
 }
 
 uint32_t Tasks::free_tid() {
-  if (by_tid_.size() < kMost) {
+  if (by_tid_.size() < kMaxTasks) {
     by_tid_.push_back(nullptr);
     return static_cast<uint32_t>(by_tid_.size() - 1);
   }
-  while (by_tid_[next_]) next_ = (next_ + 1) % kMost;
+  while (by_tid_[next_]) next_ = (next_ + 1) % kMaxTasks;
   const uint32_t number = next_;
-  next_ = (next_ + 1) % kMost;
+  next_ = (next_ + 1) % kMaxTasks;
   return number;
 }
 

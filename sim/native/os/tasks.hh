@@ -18,12 +18,12 @@ namespace uncore {
 class Tasks {
  public:
   static constexpr uint32_t kFirstTid = kOwnProcess;
-  static constexpr std::size_t kMost = 32768;  // the default of /proc/sys/kernel/pid_max
+  static constexpr std::size_t kMaxTasks = 32768;  // the default of /proc/sys/kernel/pid_max
 
-  bool full() const { return tids_ >= kMost; }
+  bool full() const { return tids_ >= kMaxTasks; }
   // Makes a task with its parent's affinity, mask and hart. The caller has checked full().
   Task& spawn(const Task& parent);
-  // The task ends. Its id may be given to another one, unless it is the process's.
+  // Ends a task. Its id may be given to another one, unless it is the process's.
   void release(Task& task);
   // Returns null if no such task lives.
   Task* find(uint64_t tid) const;
@@ -39,10 +39,10 @@ class Tasks {
   Task& make();
   uint32_t free_tid();
 
-  std::vector<std::unique_ptr<Task>> all_;  // in the order of their births
-  std::vector<Task*> by_tid_;               // by tid - kFirstTid; null: the id is free
-  std::deque<Task*> dead_;                  // may be reused: their markers have counted nothing
-  std::size_t alive_ = 0, tids_ = 0;        // tasks that live; ids that are not free
+  std::vector<std::unique_ptr<Task>> all_;  // tasks in the order of their births
+  std::vector<Task*> by_tid_;               // task of id kFirstTid + index; null: the id is free
+  std::deque<Task*> dead_;                  // reusable tasks, whose markers have counted nothing
+  std::size_t alive_ = 0, tids_ = 0;        // tasks that live; ids in use
   Time ran_ = 0;                            // time on harts of tasks whose memory was reused
   uint32_t next_ = 0;                       // the cyclic search for a free id begins here
 };

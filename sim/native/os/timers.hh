@@ -95,7 +95,8 @@ class Timers {
   }
 
  private:
-  std::vector<std::set<std::pair<Time, uint32_t>>> armed_;  // for each hart: when, whose tid
+  std::vector<std::set<std::pair<Time, uint32_t>>>
+      armed_;  // armed timers of each hart: when, whose tid
   Interval interval_;
   std::map<uint32_t, std::weak_ptr<Alarm>> alarms_;
   uint32_t next_alarm_ = kFirstAlarm;

@@ -12,7 +12,7 @@ namespace uncore {
 Work TreeFile::read(Linux& os, Task& t, UserBuffer to, uint64_t& at) {
   if (inode_->is_directory()) co_return -EISDIR;
   if ((flags & O_ACCMODE) == O_WRONLY) co_return -EBADF;
-  std::vector<uint8_t> bytes(std::min<uint64_t>(to.size, kMost));
+  std::vector<uint8_t> bytes(std::min<uint64_t>(to.size, kMaxTransfer));
   os.memory.pull(inode_, at, at + bytes.size());
   bytes.resize(inode_->data.read(at, bytes));
   at += bytes.size();
@@ -25,11 +25,11 @@ Work TreeFile::read(Linux& os, Task& t, UserBuffer to, uint64_t& at) {
 // the other's bytes.
 Work TreeFile::write(Linux& os, Task& t, UserBuffer from, uint64_t& at) {
   if ((flags & O_ACCMODE) == O_RDONLY) co_return -EBADF;
-  std::vector<uint8_t> bytes(std::min<uint64_t>(from.size, kMost));
+  std::vector<uint8_t> bytes(std::min<uint64_t>(from.size, kMaxTransfer));
   const int64_t failed = co_await os.memory.copy_in(t, from.address, bytes);
   if (failed < 0) co_return failed;
   if (flags & O_APPEND) at = inode_->data.size();
-  if (at > FileData::kMost - kMost) co_return -EFBIG;
+  if (at > FileData::kMaxFileBytes - kMaxTransfer) co_return -EFBIG;
   os.memory.pull(inode_, at, at + bytes.size());
   inode_->data.write(at, bytes);
   os.memory.push(inode_, at, at + bytes.size(), t.now());
@@ -48,7 +48,7 @@ Work unlock(Linux& os, Task& t, const OpenFile& file) {
 
 int64_t resize(Linux& os, Task& t, Inode& inode, uint64_t size) {
   if (inode.kind != Inode::Kind::file || static_cast<int64_t>(size) < 0) return -EINVAL;
-  if (size > FileData::kMost) return -EFBIG;
+  if (size > FileData::kMaxFileBytes) return -EFBIG;
   const uint64_t last = std::max(size, inode.data.size());
   const InodeRef file = inode.shared_from_this();
   os.memory.pull(file, 0, last);

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <ctime>
-#include <memory>  // and with it, on some hosts, <sched.h>
+#include <memory>  // includes <sched.h> on some hosts
 
 // The host's headers define these as macros, with the host's numbers.
 #undef EPERM
@@ -119,7 +119,7 @@ enum : unsigned {
   SIGCONT = 18,
   SIGSTOP = 19,
   SIGURG = 23,
-  SIGVTALRM = 26,  // SIGPROF is the next
+  SIGVTALRM = 26,  // SIGPROF is the next number
   SIGWINCH = 28,
 };
 
@@ -135,6 +135,6 @@ enum : int32_t {  // si_code
   SEGV_ACCERR = 2,
 };
 
-enum : uint64_t { SIG_DFL = 0, SIG_IGN = 1 };  // in place of a handler
+enum : uint64_t { SIG_DFL = 0, SIG_IGN = 1 };  // values in place of a handler's address
 
 }  // namespace uncore

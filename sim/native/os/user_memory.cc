@@ -18,9 +18,9 @@ constexpr unsigned chunk(uint64_t address, std::size_t left) {
 
 }  // namespace
 
-UserMemory::UserMemory(const LinuxSurroundings& around)
-    : program_break(around.process().heap), around_(around) {
-  for (const AreaSpec& area : around.process().areas)
+UserMemory::UserMemory(const LinuxContext& context)
+    : program_break(context.process().heap), context_(context) {
+  for (const AreaSpec& area : context.process().areas)
     space.map(area.address, {area.address + area.size, area.rights});
 }
 
@@ -32,12 +32,12 @@ Work UserMemory::reach(Task& t, uint64_t address, uint64_t size) {
     if (space.present(page)) continue;
     const auto area = space.area_at(page);
     if (!area || area->rights == 0) co_return -EFAULT;
-    if (space.touched() + AddressSpace::kPage > around_.room) {
+    if (space.touched() + AddressSpace::kPage > context_.room) {
       co_await t.give_up("out of memory: the program has touched all " +
-                         std::to_string(around_.room >> 20) + " MiB of the machine's");
+                         std::to_string(context_.room >> 20) + " MiB of the machine's");
     }
     space.touch(page);
-    around_.map.place_page(page >> kUnitShift, t.thread->core.agent);
+    context_.map.place_page(page >> kUnitShift, t.thread->core.agent);
     const InodeRef& file = area->file ? area->file : area->source;
     if (!file) continue;
     if (area->source) pull(file, page - area->base, page - area->base + AddressSpace::kPage);
@@ -50,7 +50,7 @@ Work UserMemory::fault(Task& t, uint64_t address, unsigned right) {
   const auto area = space.area_at(address);
   if (!area) co_return SEGV_MAPERR;
   if (!(area->rights & right)) co_return SEGV_ACCERR;
-  co_await t.spend(around_.process().costs.fault);
+  co_await t.spend(context_.process().costs.fault);
   co_await reach(t, address, 1);
   co_return 0;
 }
@@ -99,7 +99,7 @@ Work UserMemory::put(Task& t, uint64_t to, uint64_t value, unsigned size) {
 }
 
 void UserMemory::forget_recent() {
-  for (Thread* const thread : around_.harts) thread->core.lines.forget_recent();
+  for (Thread* const thread : context_.harts) thread->core.lines.forget_recent();
 }
 
 void UserMemory::hide(uint64_t begin, uint64_t end) {
@@ -114,7 +114,7 @@ Work UserMemory::drop(Task& t, uint64_t begin, uint64_t end) {
   for (const uint64_t page : space.touched_pages(begin, end)) {
     if (const auto area = space.area_at(page); area && area->file) keep_file(page, *area);
     for (uint64_t at = page; at < page + AddressSpace::kPage; at += kUnitBytes)
-      around_.memory.write(at, kUnitBytes, kZeros.data(), t.now());
+      context_.memory.write(at, kUnitBytes, kZeros.data(), t.now());
     space.forget(page);
   }
   forget_recent();
@@ -125,14 +125,14 @@ void UserMemory::show_file(uint64_t page, const InodeRef& file, uint64_t from, T
   std::array<uint8_t, AddressSpace::kPage> bytes{};
   file->data.read(from, bytes);
   for (uint64_t at = 0; at < AddressSpace::kPage; at += kUnitBytes)
-    around_.memory.write(page + at, kUnitBytes, &bytes[at], now);
+    context_.memory.write(page + at, kUnitBytes, &bytes[at], now);
 }
 
 // Writes a page's bytes to the file, up to the file's end.
 void UserMemory::keep_file(uint64_t page, const AddressSpace::Area& area) {
   std::array<uint8_t, AddressSpace::kPage> bytes{}, before{};
   const std::size_t size = area.file->data.read(page - area.base, before);
-  around_.memory.read(page, size, bytes.data());
+  context_.memory.read(page, size, bytes.data());
   if (bytes != before) area.file->data.write(page - area.base, std::span(bytes).first(size));
 }
 
@@ -161,8 +161,8 @@ Work UserMemory::move(Task& t, uint64_t begin, uint64_t end, uint64_t to) {
     if (failed < 0) co_return failed;
     std::array<uint8_t, kUnitBytes> line{};
     for (uint64_t at = 0; at < AddressSpace::kPage; at += kUnitBytes) {
-      around_.memory.read(page + at, kUnitBytes, line.data());
-      around_.memory.write(there + at, kUnitBytes, line.data(), t.now());
+      context_.memory.read(page + at, kUnitBytes, line.data());
+      context_.memory.write(there + at, kUnitBytes, line.data(), t.now());
     }
   }
   co_return 0;

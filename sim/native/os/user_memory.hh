@@ -12,14 +12,14 @@
 
 #include "os/address_space.hh"
 #include "os/inode.hh"
-#include "os/linux_surroundings.hh"
+#include "os/linux_context.hh"
 #include "os/task.hh"
 
 namespace uncore {
 
 class UserMemory {
  public:
-  explicit UserMemory(const LinuxSurroundings& around);
+  explicit UserMemory(const LinuxContext& context);
 
   AddressSpace space;
   uint64_t program_break;
@@ -77,7 +77,7 @@ class UserMemory {
   void show_file(uint64_t page, const InodeRef& file, uint64_t from, Time now);
   void keep_file(uint64_t page, const AddressSpace::Area& area);
 
-  const LinuxSurroundings& around_;
+  const LinuxContext& context_;
 };
 
 }  // namespace uncore

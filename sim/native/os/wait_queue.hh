@@ -77,7 +77,7 @@ class WaitQueue {
     const std::vector<std::weak_ptr<Watcher>> told = watchers_;
     for (Task* const task : woken) co_await scheduler.wake(by, from, *task);
     const int64_t one = co_await wake_one(scheduler, by, from);
-    const bool enough = events == POLLIN || events == POLLOUT;  // one task uses it up
+    const bool enough = events == POLLIN || events == POLLOUT;  // a single task uses the event up
     for (const bool exclusive : {false, true})
       for (const auto& watcher : told) {
         const auto lives = watcher.lock();

@@ -36,7 +36,7 @@ class [[nodiscard]] Work {
       return Work(std::coroutine_handle<promise_type>::from_promise(*this));
     }
     std::suspend_always initial_suspend() noexcept { return {}; }
-    // At the end of a Work the flow goes on in the Work that awaits it.
+    // Goes on, at the end of a Work, in the Work that awaits it.
     struct Back {
       bool await_ready() noexcept { return false; }
       std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> h) noexcept {
@@ -94,7 +94,7 @@ class Flow {
   // Drops the work, which is never finished; its frames release what they hold.
   void abandon() { work_.reset(); }
 
-  // The hart that does the work. A task's is the one it runs on, ran on last, or is queued at.
+  // The hart that does the work: for a task, the one it runs on, ran on last, or is queued at.
   uint32_t hart = 0;
   std::optional<Access> next_access;
   Time pause = 0;
@@ -156,7 +156,7 @@ class Flow {
     return {*this, {.kind = K::read, .size = 4, .address = address}};
   }
   Spent spend(Time time) { return {*this, time}; }
-  // The flow goes on when another resumes it: a task, when it is installed on a hart.
+  // Suspends the flow until another resumes it; a task's, until the task is installed on a hart.
   Suspended suspend() { return {*this}; }
 
  private:

@@ -33,28 +33,27 @@ Policy policy_of(const ResolverSpec& spec) {
 
 }  // namespace
 
-ResolverAgent::ResolverAgent(const ResolverSurroundings& around, Agent self,
-                             const ResolverSpec& spec)
-    : around_(around),
+ResolverAgent::ResolverAgent(const ResolverContext& context, Agent self, const ResolverSpec& spec)
+    : context_(context),
       self_(self),
       spec_(spec),
       policy_(policy_of(spec)),
       delays_(spec.turn > 0 || spec.lookup > 0),
       slices_(spec.slices.size()),
-      capacity_(around.map.line_size(), spec) {}
+      capacity_(context.map.line_size(), spec) {}
 
 Action ResolverAgent::arrive(Packet& packet, Time now) {
   const Msg& m = packet.message;
   if (!(is_request(m.kind) || is_probe(m.kind))) return act(packet, now);
   // An atomic reads and writes the data of its level (C8.2).
   const Time service = spec_.service + (m.kind == Kind::Amo ? spec_.data_hit : 0);
-  if (service == 0 || around_.map.free(m.line)) return act(packet, now);
-  return act_after(packet, slices_.occupy(around_.map.slice(self_, m.line), now, service));
+  if (service == 0 || context_.map.costs_nothing(m.line)) return act(packet, now);
+  return act_after(packet, slices_.occupy(context_.map.slice(self_, m.line), now, service));
 }
 
 inline Action ResolverAgent::act_after(const Packet& p, Time when) {
-  if (around_.queue.pass_to(when, p)) return Action::act;
-  around_.queue.push(when, p, Action::act);
+  if (context_.queue.pass_to(when, p)) return Action::act;
+  context_.queue.push(when, p, Action::act);
   return Action::nothing;
 }
 
@@ -72,9 +71,9 @@ Action ResolverAgent::act(Packet& packet, Time now) {
   if (capacity_.counts_entries() && is_request(m.kind))
     capacity_.take_entry(e, [&](TimedEntry& oldest) { recall(at, oldest); });
   if (m.carries && m.kind != Kind::Put) e.origin = origin;  // a Put may have to wait
-  around_.observer.acts(packet.number, e, m, now);
+  context_.observer.acted(packet.number, e, m, now);
   Resolver<ResolverAt>(at, e).receive(m);
-  around_.network.packets.drop(packet);
+  context_.network.packets.drop(packet);
   forget_if_blank(e);
   return Action::nothing;
 }
@@ -91,7 +90,7 @@ Time ResolverAgent::delay(const Packet& packet) {
 // Does another request wait for the end of the transaction?
 bool ResolverAgent::has_successor(const Packet& packet) {
   const TimedEntry* e = entries_.find(packet.message.line);
-  return e && !e->queue.empty() && !around_.map.free(e->line);
+  return e && !e->queue.empty() && !context_.map.costs_nothing(e->line);
 }
 
 // Must the owner of the line be looked up in memory? Memory has its name if it is away from this
@@ -99,7 +98,7 @@ bool ResolverAgent::has_successor(const Packet& packet) {
 bool ResolverAgent::must_look_up(const Packet& packet) {
   const Msg& m = packet.message;
   if (!is_request(m.kind) || m.kind == Kind::Put) return false;
-  if (around_.map.free(m.line)) return false;
+  if (context_.map.costs_nothing(m.line)) return false;
   const TimedEntry* e = entries_.find(m.line);
   if (!e || e->holders.owner == kNobody || e->busy() || !e->queue.empty()) return false;
   return std::ranges::find(spec_.near, spec_.children[e->holders.owner]) == spec_.near.end();
@@ -131,8 +130,8 @@ void ResolverAgent::evict(ResolverAt& at, TimedEntry& e) {
 
 // Forgetting changes nothing but memory, so a few blank entries may stay for the next request.
 inline void ResolverAgent::forget_if_blank(TimedEntry& e) {
-  constexpr std::size_t kFew = 4096;
-  if (capacity_.counts_entries() || entries_.size() >= kFew) forget_blank(e);
+  constexpr std::size_t kMaxBlankEntries = 4096;
+  if (capacity_.counts_entries() || entries_.size() >= kMaxBlankEntries) forget_blank(e);
 }
 
 void ResolverAgent::forget_blank(TimedEntry& e) {

@@ -17,8 +17,8 @@
 
 namespace uncore {
 
-// The machine around a resolver, as far as it needs it.
-struct ResolverSurroundings {
+// The context of a resolver: the parts of the engine that it uses.
+struct ResolverContext {
   const Protocol& protocol;
   const Agents& agents;
   AddressMap& map;
@@ -32,10 +32,10 @@ struct ResolverSurroundings {
 
 class ResolverAgent {
  public:
-  ResolverAgent(const ResolverSurroundings& around, Agent self, const ResolverSpec& spec);
+  ResolverAgent(const ResolverContext& context, Agent self, const ResolverSpec& spec);
 
-  Action arrive(Packet& packet, Time now);  // at its slice
-  Action act(Packet& packet, Time now);     // after service
+  Action arrive(Packet& packet, Time now);  // called when a message reaches its slice
+  Action act(Packet& packet, Time now);     // called when its slice has served it
 
   // Returns the line's bytes if this level's are the valid ones, else null; for functional reads.
   const Bytes* stored_data(uint64_t line);
@@ -69,11 +69,11 @@ class ResolverAgent {
   void forget_if_blank(TimedEntry& e);
   [[gnu::noinline]] void forget_blank(TimedEntry& e);
 
-  const ResolverSurroundings around_;
+  const ResolverContext context_;
   const Agent self_;
   const ResolverSpec& spec_;
   const Policy policy_;
-  const bool delays_;  // delay() may return more than 0
+  const bool delays_;  // true if delay() may return more than 0
   Slices slices_;
   Entries entries_;
   Capacity capacity_;
@@ -82,21 +82,21 @@ class ResolverAgent {
 
 // --- functions of the environment that the protocol calls all the time ---
 
-inline const Protocol& ResolverAt::protocol() const { return agent_.around_.protocol; }
+inline const Protocol& ResolverAt::protocol() const { return agent_.context_.protocol; }
 inline const Policy& ResolverAt::policy() const { return agent_.policy_; }
 inline Agent ResolverAt::self() const { return agent_.self_; }
 inline int ResolverAt::children() const { return static_cast<int>(agent_.spec_.children.size()); }
 inline Agent ResolverAt::child(int ordinal) const { return agent_.spec_.children[ordinal]; }
 inline int ResolverAt::ordinal(Agent a) const {
-  return a == kNobody ? kNobody : agent_.around_.agents.ordinal(a);
+  return a == kNobody ? kNobody : agent_.context_.agents.ordinal(a);
 }
 inline Agent ResolverAt::above(uint64_t line) const {
-  return agent_.around_.map.resolver_above(agent_.self_, line, kNobody);
+  return agent_.context_.map.resolver_above(agent_.self_, line, kNobody);
 }
 inline uint32_t ResolverAt::next_request() { return ++agent_.requests_; }
 
-inline void ResolverAt::enters(const E& e, ClientEvent event, State next) const {
-  agent_.around_.observer.enters(e, agent_.self_, event, next, now_);
+inline void ResolverAt::entered(const E& e, ClientEvent event, State next) const {
+  agent_.context_.observer.entered(e, agent_.self_, event, next, now_);
 }
 
 inline bool ResolverAt::young(const Msg& probe) const {

@@ -23,21 +23,21 @@ bool ResolverAt::contended(const E& e) const {
 // Sends a message. The origin of its data is whoever sent the data in hand; if there are none, this
 // level.
 void ResolverAt::send(const E& e, const Msg& m) {
-  agent_.around_.observer.sent(e, m, now_);
+  agent_.context_.observer.sent(e, m, now_);
   const Agent origin = e.in_hand.valid ? timed(e).origin : agent_.self_;
-  agent_.around_.network.send(m, now_, m.carries ? origin : kNobody);
+  agent_.context_.network.send(m, now_, m.carries ? origin : kNobody);
 }
 
 void ResolverAt::send_stored(E& e, const Msg& m) {
-  agent_.around_.observer.supplied(e, agent_.self_);
+  agent_.context_.observer.supplied(e, agent_.self_);
   agent_.capacity_.use(timed(e));
-  const bool waited = m.kind == Kind::Value;  // its slice was occupied for data_hit (C8.2)
-  agent_.around_.network.send(m, waited ? now_ : read_data(e), agent_.self_);
+  const bool waited = m.kind == Kind::Value;  // the slice was occupied for data_hit (C8.2)
+  agent_.context_.network.send(m, waited ? now_ : read_data(e), agent_.self_);
 }
 
 // Returns when a copy of the line leaves: copies of one line leave one after another (R6.2).
 Time ResolverAt::read_data(E& entry) {
-  if (agent_.around_.map.free(entry.line)) return now_;
+  if (agent_.context_.map.costs_nothing(entry.line)) return now_;
   TimedEntry& e = timed(entry);
   const Time begin = std::max(now_, e.repeats);
   e.repeats = begin + agent_.spec_.data_repeat;
@@ -52,7 +52,7 @@ ResolverAt::Msg ResolverAt::apply(const Bytes& data, const Msg& request) const {
   value.to = request.from;
   value.line = request.line;
   value.id = request.id;
-  if (Versions* versions = agent_.around_.versions)
+  if (Versions* versions = agent_.context_.versions)
     versions->change((request.line << kUnitShift) + request.operation.offset,
                      request.operation.size, data, now_);
   value.old = request.operation.apply(data);
@@ -63,18 +63,18 @@ void ResolverAt::memory_read(E& e) {
   Msg m;
   m.kind = Kind::GetS;
   m.from = m.requester = agent_.self_;
-  m.to = agent_.around_.map.memory_of(e.line, agent_.spec_.memory);
+  m.to = agent_.context_.map.memory_of(e.line, agent_.spec_.memory);
   m.line = e.line;
   send(e, m);
 }
 
 // The resolver is the point of order: memory changes now, the transfer only takes its time.
 void ResolverAt::memory_write(E& e, const Bytes& data) {
-  agent_.around_.memories.line(e.line).fill(data);
+  agent_.context_.memories.line(e.line).fill(data);
   Msg m;
   m.kind = Kind::Put;
   m.from = m.requester = agent_.self_;
-  m.to = agent_.around_.map.memory_of(e.line, agent_.spec_.memory);
+  m.to = agent_.context_.map.memory_of(e.line, agent_.spec_.memory);
   m.line = e.line;
   m.carry(data);
   send(e, m);
@@ -88,11 +88,11 @@ void ResolverAt::keep(E& entry) {
 
 void ResolverAt::discard(E& entry) { agent_.capacity_.drop(timed(entry)); }
 
-void ResolverAt::opened(E& e) { agent_.around_.observer.opened(*this, e, now_); }
+void ResolverAt::opened(E& e) { agent_.context_.observer.opened(*this, e, now_); }
 
 void ResolverAt::closed(E& e) {
-  ++agent_.around_.counters.transactions;
-  agent_.around_.observer.closed(e, now_);
+  ++agent_.context_.counters.transactions;
+  agent_.context_.observer.closed(e, now_);
 }
 
 }  // namespace uncore

@@ -40,7 +40,7 @@ class ResolverAt {
   void discard(E& e);
   void opened(E& e);
   void closed(E& e);
-  void enters(const E& e, ClientEvent event, State next) const;
+  void entered(const E& e, ClientEvent event, State next) const;
   bool contended(const E& e) const;
   bool young(const Msg& probe) const;
 

@@ -17,14 +17,14 @@ class Slices {
   Time occupy(std::size_t slice, Time now, Time service) {
     Slice& s = slices_[slice];
     s.busy += service;
-    return s.free = std::max(now, s.free) + service;
+    return s.free_at = std::max(now, s.free_at) + service;
   }
   // Returns the service time of the busiest slice, summed over the run.
   Time busiest() const { return std::ranges::max(slices_, {}, &Slice::busy).busy; }
 
  private:
   struct Slice {
-    Time free = 0, busy = 0;
+    Time free_at = 0, busy = 0;
   };
   std::vector<Slice> slices_;
 };

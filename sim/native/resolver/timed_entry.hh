@@ -8,7 +8,7 @@ namespace uncore {
 
 struct EntryTimes {
   uint64_t used = 0;       // stamp for LRU
-  Time repeats = 0;        // when its data may leave again (R6.2)
+  Time repeats = 0;        // when the entry's data may leave again (R6.2)
   Agent origin = kNobody;  // the agent that supplied the data in hand
   bool in_store = false, in_tags = false;
   uint64_t last_use() const { return used; }

@@ -48,7 +48,7 @@ void Firmware::begin(const std::vector<Thread*>& threads) {
   threads[0]->mode = Thread::Mode::running;
 }
 
-// It begins in supervisor mode, with physical addresses and without interrupts.
+// Starts a hart in supervisor mode, with physical addresses and without interrupts.
 void Firmware::start(Cpu& cpu) {
   Hart<Thread>& hart = cpu.thread->hart;
   hart.write_csr(CsrNumber::satp, 0);
@@ -62,7 +62,7 @@ void Firmware::start(Cpu& cpu) {
   cpu.state = State::started;
 }
 
-// It sleeps until another hart starts it; an interrupt brings it here, for it has no handler.
+// Stops a hart until another one starts it; an interrupt, without a handler, ends here too.
 void Firmware::stop(Cpu& cpu) {
   Hart<Thread>& hart = cpu.thread->hart;
   hart.write_csr(CsrNumber::stvec, 0);
@@ -108,13 +108,13 @@ void Firmware::give_up(Thread& thread, std::string why) {
   thread.core.end_run(thread, End::Cause::fatal, 0, std::move(why));
 }
 
-// The ordering hart waits until this one has forgotten.
+// Carries out a hart's order to forget; the ordering hart waits until this one has.
 void Firmware::ordered(Thread& by, Thread& thread, Time now) {
-  constexpr uint64_t kFew = 64;  // pages that are forgotten one by one
+  constexpr uint64_t kMaxSinglePages = 64;  // pages that are forgotten one by one
   const Order& order = cpus_[by.id].order;
   if (thread.mode == Thread::Mode::spinning) thread.core.sleep.wake(thread, now);
   if (order.code) return thread.hart.forget_code();
-  if (order.size > kFew * kPageBytes || order.size == 0)
+  if (order.size > kMaxSinglePages * kPageBytes || order.size == 0)
     return thread.hart.flush(std::nullopt, order.asid);
   for (uint64_t at = order.start; at < order.start + order.size; at += kPageBytes)
     thread.hart.flush(at, order.asid);
@@ -153,7 +153,7 @@ Work Firmware::call(Cpu& cpu) {
   uint64_t* const x = thread.hart.x;
   const uint64_t extension = x[17], function = x[16];
   Answer answer;
-  parts_.services.lives();
+  parts_.services.note_progress();
   ++thread.hart.instructions;
   co_await cpu.flow.spend(thread.hart.cost.instruction);
   switch (extension) {
@@ -181,7 +181,7 @@ Work Firmware::call(Cpu& cpu) {
     default:
       answer.error = SBI_ERR_NOT_SUPPORTED;
   }
-  if (cpu.state != State::started) co_return 0;  // it has stopped itself
+  if (cpu.state != State::started) co_return 0;  // the hart has stopped itself
   x[kA0] = static_cast<uint64_t>(answer.error);
   x[kA0 + 1] = answer.value;
   thread.hart.pc += kEcallBytes;
@@ -231,7 +231,7 @@ Work Firmware::send(Cpu& cpu) {
   co_return 0;
 }
 
-// Each hart is asked by a message, and answers when it has forgotten.
+// Orders each hart by a message; a hart answers when it has forgotten.
 Work Firmware::order(Cpu& cpu, uint64_t function, Answer& answer) {
   enum : uint64_t { FENCE_I, SFENCE_VMA, SFENCE_VMA_ASID };  // SBI_EXT_RFENCE_REMOTE_...
   const uint64_t* const x = cpu.thread->hart.x;
@@ -278,14 +278,14 @@ Work Firmware::manage(Cpu& cpu, uint64_t function, Answer& answer) {
   co_return 0;
 }
 
-// Every range that a kernel gives.
+// Checks a range that a kernel gives: all of it must be RAM.
 bool Firmware::is_ram(uint64_t address, uint64_t size) const {
   const uint64_t last = address + size - 1;
   return size == 0 || (address >= kRamBase && last >= address && parts_.memory.mapped(address, 1) &&
                        parts_.memory.mapped(last, 1));
 }
 
-// Bytes at physical addresses; what is read comes from the job. No kernel has so much to say.
+// Reads or writes bytes at physical addresses; what is read comes from the job.
 Firmware::Answer Firmware::console(Cpu& cpu, uint64_t function) {
   enum : uint64_t { WRITE, READ, WRITE_BYTE };  // SBI_EXT_DBCN_CONSOLE_...
   constexpr std::size_t kMostText = std::size_t{16} << 20;
@@ -304,12 +304,12 @@ Firmware::Answer Firmware::console(Cpu& cpu, uint64_t function) {
   return function == WRITE ? write_console(address, size) : read_console(cpu, address, size);
 }
 
-// So many at a time: a kernel writes the rest by another call.
+// Writes at most kMaxWriteBytes bytes: a kernel writes the rest by another call.
 Firmware::Answer Firmware::write_console(uint64_t address, uint64_t size) {
-  constexpr uint64_t kMost = 1 << 16;
+  constexpr uint64_t kMaxWriteBytes = 1 << 16;
   std::string& text = parts_.services.console.text;
   const std::size_t before = text.size();
-  size = std::min(size, kMost);
+  size = std::min(size, kMaxWriteBytes);
   text.resize(before + size);
   parts_.memory.read(address, size, reinterpret_cast<uint8_t*>(text.data() + before));
   return {0, size};

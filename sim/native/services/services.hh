@@ -29,11 +29,11 @@ class Services {
   std::optional<int> call(uint32_t hart, uint64_t* x);
   // Handles a marker at a hart's clock. Returns the time for which it delays the hart, if it does.
   std::optional<Time> mark(uint32_t hart, unsigned code, uint64_t value, Time clock);
-  // The same while other threads of the host do it for other harts: effects on common data are kept
-  // until take_kept(). Only for markers that are keepable().
+  // Handles a marker while other host threads do so for other harts: effects on common data are
+  // kept until take_kept(). The marker must be is_keepable().
   std::optional<Time> keep(uint32_t hart, unsigned code, uint64_t value, Time clock);
   void take_kept();
-  static bool keepable(unsigned code) {
+  static bool is_keepable(unsigned code) {
     return code == UC_MARK_OP || code == UC_MARK_START || code == UC_MARK_DELAY ||
            code == UC_MARK_KIND;
   }
@@ -41,7 +41,7 @@ class Services {
   bool counts(uint32_t hart, Time at) const { return of_hart_[hart].counts(at); }
 
   // The guest's kernel reports progress.
-  void lives() { progress_ = queue_.now(); }
+  void note_progress() { progress_ = queue_.now(); }
 
   Console console;
   uint64_t operations() const { return operations_; }
@@ -100,8 +100,8 @@ inline void Services::take(const Kept& of) {
   if (marked.operations) progress_ = queue_.now();
   operations_ += marked.operations;
   begun_ |= begins(code);
-  if (code == UC_MARK_ROI_ON) pace_.enters(clock);
-  if (code == UC_MARK_ROI_OFF) pace_.leaves(clock);
+  if (code == UC_MARK_ROI_ON) pace_.record_entry(clock);
+  if (code == UC_MARK_ROI_OFF) pace_.record_exit(clock);
   if (!marked.latency) return;
   latencies_.add(*marked.latency, marked.operations);
   pace_.done(clock, marked.operations, *marked.latency);

@@ -44,9 +44,9 @@ class Agents {
   }
   std::size_t memory_number(Agent a) const { return static_cast<std::size_t>(a - first_memory_); }
 
-  // Its place among its parent's children.
+  // Returns the agent's place among its parent's children.
   int ordinal(Agent a) const { return ordinals_[a]; }
-  // The resolvers above it: one, or one for each node of memory.
+  // Returns the resolvers above the agent: one, or one for each node of memory.
   const std::vector<Agent>& parents(Agent a) const { return parents_[a]; }
   // The core of a thread of the job.
   Agent core_of(uint32_t hart) const { return hart_cores_[hart]; }

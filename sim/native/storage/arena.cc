@@ -18,37 +18,37 @@ namespace {
 
 // Address of the first arena, far from where Linux puts programs, libraries and heaps.
 constexpr uint64_t kFirst = 0x1000'0000'0000;
-constexpr uint64_t kRoom = uint64_t{1} << 36;
+constexpr uint64_t kArenaBytes = uint64_t{1} << 36;
 constexpr uint32_t kArenas = 64;
 constexpr std::size_t kAlign = 64;
 // Kinds of blocks: kind k < kExact has k units of kAlign bytes; larger blocks have a power of two
 // of such units, and are whole chunks.
 constexpr std::size_t kExact = 1024, kKinds = kExact + 32;
-constexpr std::size_t kChunk = kExact * kAlign, kTogether = 8;
+constexpr std::size_t kChunk = kExact * kAlign, kBlocksPerGrowth = 8;
 
 // The head of an arena. Chunks follow it, each with blocks of one kind, so a block needs no header
 // that tells its kind. All of it is 0 at first.
 struct Head {
   uint64_t end;  // end of the part that is used, as an offset
   void* root;
-  std::array<void*, kKinds> free;              // per kind: list of freed blocks
-  std::array<uint64_t, kKinds> unused;         // per kind: offset of blocks that were never used
-  std::array<uint64_t, kKinds> left;           // per kind: number of these
-  std::array<uint16_t, kRoom / kChunk> kinds;  // per chunk: kind of its blocks
+  std::array<void*, kKinds> free;       // per kind: list of freed blocks
+  std::array<uint64_t, kKinds> unused;  // per kind: offset of blocks that were never used
+  std::array<uint64_t, kKinds> left;    // per kind: number of these
+  std::array<uint16_t, kArenaBytes / kChunk> kinds;  // per chunk: kind of its blocks
 };
 
 std::atomic<uint64_t> taken = 0;  // arenas of this process, a bit each
 thread_local Head* current = nullptr;
 
-Head* head(uint32_t number) { return reinterpret_cast<Head*>(kFirst + number * kRoom); }
+Head* head(uint32_t number) { return reinterpret_cast<Head*>(kFirst + number * kArenaBytes); }
 
 bool inside(const void* p) {
-  return reinterpret_cast<uint64_t>(p) - kFirst < uint64_t{kArenas} * kRoom;
+  return reinterpret_cast<uint64_t>(p) - kFirst < uint64_t{kArenas} * kArenaBytes;
 }
 
 // Returns the arena that an object is in.
 Head* of(const void* p) {
-  return head(static_cast<uint32_t>((reinterpret_cast<uint64_t>(p) - kFirst) / kRoom));
+  return head(static_cast<uint32_t>((reinterpret_cast<uint64_t>(p) - kFirst) / kArenaBytes));
 }
 
 struct Module {
@@ -67,9 +67,9 @@ bool map(uint32_t number) {
   if (taken.fetch_or(bit) & bit) return false;
   void* const at = head(number);
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
-  void* const got = mmap(at, kRoom, PROT_READ | PROT_WRITE, flags, -1, 0);
+  void* const got = mmap(at, kArenaBytes, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (got == at) return true;
-  if (got != MAP_FAILED) munmap(got, kRoom);
+  if (got != MAP_FAILED) munmap(got, kArenaBytes);
   taken.fetch_and(~bit);
   return false;
 }
@@ -86,8 +86,8 @@ uint64_t rounded(uint64_t bytes) { return (bytes + kChunk - 1) / kChunk * kChunk
 // Adds chunks for more blocks of a kind.
 void grow(Head& h, std::size_t kind) {
   const std::size_t size = size_of(kind);
-  const uint64_t room = rounded(kind < kExact ? kTogether * size : size);
-  if (h.end + room > kRoom) throw std::bad_alloc();
+  const uint64_t room = rounded(kind < kExact ? kBlocksPerGrowth * size : size);
+  if (h.end + room > kArenaBytes) throw std::bad_alloc();
   std::fill_n(&h.kinds[h.end / kChunk], room / kChunk, static_cast<uint16_t>(kind));
   h.unused[kind] = h.end;
   h.left[kind] = room / size;
@@ -118,15 +118,15 @@ void release(void* block) {
 // A content is packed, because half of the words are 0. Each group of kGroup words is a word whose
 // bits tell which of them are not 0, followed by those.
 constexpr std::size_t kGroup = 64, kPart = std::size_t{1} << 24;
-constexpr std::size_t kWords = kRoom / sizeof(uint64_t);
+constexpr std::size_t kWords = kArenaBytes / sizeof(uint64_t);
 
 std::size_t lowest(uint64_t bits) { return static_cast<std::size_t>(std::countr_zero(bits)); }
 uint64_t* words(uint32_t number) { return reinterpret_cast<uint64_t*>(head(number)); }
 
 }  // namespace
 
-const std::size_t Arena::kLeast = sizeof(uint64_t),
-                  Arena::kMost = (kWords + kWords / kGroup) * sizeof(uint64_t);
+const std::size_t Arena::kMinContentBytes = sizeof(uint64_t),
+                  Arena::kMaxContentBytes = (kWords + kWords / kGroup) * sizeof(uint64_t);
 
 std::optional<Arena> Arena::make() {
 #ifndef __SANITIZE_ADDRESS__
@@ -155,7 +155,7 @@ Arena::Arena(Arena&& other) noexcept
 
 Arena::~Arena() {
   if (!mine_) return;
-  munmap(head(number_), kRoom);
+  munmap(head(number_), kArenaBytes);
   taken.fetch_and(~(uint64_t{1} << number_));
 }
 
@@ -181,7 +181,7 @@ std::vector<uint64_t> Arena::content(std::size_t part) const {
   const uint64_t* const from = words(number_) + begin / sizeof(uint64_t);
   std::vector<uint64_t> packed;
   packed.reserve(size + size / kGroup + 1);
-  for (std::size_t at = 0; at < size; at += kGroup) {  // behind the end, all is 0
+  for (std::size_t at = 0; at < size; at += kGroup) {  // all words behind the end are 0
     uint64_t bits = 0;
     for (std::size_t i = 0; i < kGroup; ++i) bits |= uint64_t{from[at + i] != 0} << i;
     packed.push_back(bits);
@@ -210,7 +210,7 @@ void*& Arena::root() { return head(number_)->root; }
 
 void Arena::grow_in_large_pages() {
 #ifdef MADV_HUGEPAGE
-  madvise(head(number_), kRoom, MADV_HUGEPAGE);
+  madvise(head(number_), kArenaBytes, MADV_HUGEPAGE);
 #endif
 }
 

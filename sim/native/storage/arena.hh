@@ -26,7 +26,7 @@ class Arena {
     uint64_t module = 0;
   };
 
-  static const std::size_t kLeast, kMost;  // least and most bytes of a content
+  static const std::size_t kMinContentBytes, kMaxContentBytes;  // least and most bytes of a content
 
   // Makes an arena. Null if the host has no room for one, or a sanitizer keeps its own memory.
   static std::optional<Arena> make();

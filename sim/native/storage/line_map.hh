@@ -15,10 +15,10 @@
 namespace uncore {
 
 struct LineHash {
-  static constexpr unsigned kTogether = 3;  // log2 of the lines that stay together
+  static constexpr unsigned kBlockShift = 3;  // log2 of the lines that stay together
   std::size_t operator()(uint64_t line) const {
-    const uint64_t block = (line >> kTogether) * 0x9E3779B97F4A7C15u >> 32;
-    return block << kTogether | (line & ((1u << kTogether) - 1));
+    const uint64_t block = (line >> kBlockShift) * 0x9E3779B97F4A7C15u >> 32;
+    return block << kBlockShift | (line & ((1u << kBlockShift) - 1));
   }
 };
 

@@ -21,14 +21,14 @@ class Sets {
       : size_(size),
         count_(count),
         power_of_two_(std::has_single_bit(count)),
-        blocks_((count + kTogether - 1) / kTogether) {}
+        blocks_((count + kSetsPerBlock - 1) / kSetsPerBlock) {}
 
   Ways<Item>& of(uint64_t number) {
     const uint64_t set = index(number);
-    std::unique_ptr<Block>& block = blocks_[set / kTogether];
+    std::unique_ptr<Block>& block = blocks_[set / kSetsPerBlock];
     if (!block) [[unlikely]]
       block = std::make_unique<Block>();
-    return (*block)[set % kTogether];
+    return (*block)[set % kSetsPerBlock];
   }
   bool together(uint64_t a, uint64_t b) const {
     if (power_of_two_) return ((size_.ordinal(a) ^ size_.ordinal(b)) & (count_ - 1)) == 0;
@@ -36,8 +36,8 @@ class Sets {
   }
 
  private:
-  static constexpr std::size_t kTogether = 16;
-  using Block = std::array<Ways<Item>, kTogether>;
+  static constexpr std::size_t kSetsPerBlock = 16;
+  using Block = std::array<Ways<Item>, kSetsPerBlock>;
 
   uint64_t index(uint64_t number) const {
     const uint64_t line = size_.ordinal(number);

@@ -33,7 +33,7 @@ class End {
     int code = 0;  // exited: the guest's
     std::string reason;
     Time at = kNever;
-    uint64_t hart = ~uint64_t{0};  // its position in the machine
+    uint64_t hart = ~uint64_t{0};  // position of the hart in the machine
   };
   void declare(Declared by) {
     if (std::tie(by_.at, by_.hart) < std::tie(by.at, by.hart)) return;

@@ -30,9 +30,9 @@ namespace uncore {
 // Kinds of events (rule T1). The subject of an event is a packet, a core or a hart.
 enum class Action : uint8_t {
   hop,      // a message meets a channel
-  arrive,   // it reaches an agent,
+  arrive,   // a message reaches an agent,
   reach,    // or the register of a hart
-  act,      // a slice has served it; the keys of events up to here are in the packet
+  act,      // a slice has served a message; up to here the keys are in the packet
   retry,    // a deferred probe asks again
   run,      // a core executes
   expire,   // a hart's timer comes due
@@ -54,7 +54,7 @@ struct EventKeys {
 // Keys that the queue keeps, and the event's subject.
 struct KeptKeys : EventKeys {
   uint64_t subject = 0;
-  KeptKeys* next = nullptr;  // list of those that no event uses
+  KeptKeys* next = nullptr;  // next in the list of keys that no event uses
 };
 
 struct Event {
@@ -101,21 +101,21 @@ class EventQueue {
   Time next_run() const { return runs_.next_time(); }  // time of the next run of a core
   Time next_message() const { return next_->time; }    // time of the next event of another kind
   // Returns the earliest time at which a pending event, other than a run, can have reached some
-  // core: that of an event e takes apart(e), which is at least `nearest`. Only the next kAsked
-  // events are asked; `nearest` is assumed for the others.
-  template <class Apart>
-  Time next_message(Time nearest, Apart apart) const {
+  // core: that of an event e takes latency_from(e), which is at least `nearest`. Only the next
+  // kAsked events are asked; `nearest` is assumed for the others.
+  template <class LatencyFrom>
+  Time next_message(Time nearest, LatencyFrom latency_from) const {
     Time least = kNever;
     const Event* at = next_;
     for (const Event* const end = at - std::min(near_count(), kAsked); at > end; --at) {
       if (later(at->time, nearest) >= least) return least;
-      least = std::min(least, later(at->time, apart(*at)));
+      least = std::min(least, later(at->time, latency_from(*at)));
     }
     return std::min(least, later(at > near_.data() ? at->time : far_, nearest));
   }
   // The same for what other cores do when they run: see Runs::next_time().
-  Time next_run(uint32_t core, const std::vector<Time>& apart) const {
-    return runs_.next_time(core, apart);
+  Time next_run(uint32_t core, const std::vector<Time>& distances) const {
+    return runs_.next_time(core, distances);
   }
   // Makes the next event the present one. `subject` is a packet or a core; for actions from `retry`
   // on it is what subject_of() takes.
@@ -153,7 +153,7 @@ class EventQueue {
   // Adds the event of a packet, which begins with the event's keys.
   [[gnu::always_inline]] void push(Time time, const EventKeys& packet, Action action) {
     const Event event(time, packet, action);
-    if (next_ >= near_.data() + kFew || time >= far_) [[unlikely]]
+    if (next_ >= near_.data() + kFewNear || time >= far_) [[unlikely]]
       return push_among_many(event);
     Event* at = ++next_;
     for (; at[-1] < event; --at) *at = at[-1];
@@ -176,7 +176,7 @@ class EventQueue {
   }
 
  private:
-  static constexpr std::size_t kArity = 4, kAsked = 4, kFew = 48, kNear = 256;
+  static constexpr std::size_t kArity = 4, kAsked = 4, kFewNear = 48, kNear = 256;
 
   std::size_t near_count() const { return static_cast<std::size_t>(next_ - near_.data()); }
   // Is the next run before this event? The caller has checked that it is not later.

@@ -27,17 +27,17 @@ class Runs {
     while (node < first_) node = 2 * node + (earliest_[2 * node + 1] < earliest_[2 * node]);
     return static_cast<uint32_t>(node - first_);
   }
-  // Number of levels of the tree above `cores` leaves: the length of `apart` below.
+  // Number of levels of the tree above `cores` leaves: the length of `distances` below.
   static std::size_t levels(std::size_t cores) {
     return static_cast<std::size_t>(std::countr_zero(first_leaf(cores)));
   }
-  // Returns the earliest time at which what another core does can have reached this one. apart[l]
-  // is the least latency to it from the cores below the sibling of its l-th ancestor; its 0-th
-  // ancestor is its own leaf.
-  Time next_time(uint32_t core, const std::vector<Time>& apart) const {
+  // Returns the earliest time at which what another core does can have reached this one.
+  // distances[l] is the least latency to it from the cores below the sibling of its l-th ancestor;
+  // its 0-th ancestor is its own leaf.
+  Time next_time(uint32_t core, const std::vector<Time>& distances) const {
     Time least = kNever;
     std::size_t node = first_ + core;
-    for (const Time far : apart) {
+    for (const Time far : distances) {
       least = std::min(least, later(earliest_[node ^ 1], far));
       node /= 2;
     }

@@ -53,7 +53,7 @@ const char* say() { return reply.text.c_str(); }
 
 }  // namespace
 
-// {"machine": shape, "job": shape}
+// Returns {"machine": shape, "job": shape}.
 FOR_PAGE(uncore_shapes) const char* uncore_shapes() {
   reply = {};
   reply.object([](auto put) {

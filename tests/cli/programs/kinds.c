@@ -19,7 +19,7 @@ void uc_setup(unsigned n) {
 void uc_main(unsigned id, unsigned n) {
   (void)n;
   _Atomic uint64_t* mine = numbers + id * apart / sizeof *numbers;
-  uc_kind(ADD);  // not yet in the region of interest
+  uc_kind(ADD);  // the region of interest has not begun
   *mine = *sum;
   struct loop loop = loop_begin();
   while (loop_more(&loop)) {

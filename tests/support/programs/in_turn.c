@@ -44,7 +44,7 @@ static void interfere(uint64_t choice, unsigned id) {
       atomic_fetch_add_explicit(&shared->added, 1, memory_order_relaxed);
       atomic_fetch_add_explicit(adding, 1, memory_order_relaxed);
       return;
-    case 3:  // it fails, or one more has been added
+    case 3:  // waits until the lock fails, or one more has been added
       seen = 0;
       if (atomic_compare_exchange_strong(&shared->added, &seen, 1))
         atomic_fetch_add_explicit(adding, 1, memory_order_relaxed);

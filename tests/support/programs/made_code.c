@@ -13,7 +13,7 @@ static const uint32_t add[WORDS] = {
 };
 
 uint32_t made[WORDS] __attribute__((aligned(64)));
-static uint64_t sums[32] __attribute__((aligned(256)));  // only sums[24] is used
+static uint64_t sums[32] __attribute__((aligned(256)));  // table of which only sums[24] is used
 
 void uc_setup(unsigned n) {
   (void)n;

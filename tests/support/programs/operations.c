@@ -28,7 +28,7 @@ static uint64_t draw(uint64_t* random, uint64_t below) {  // xorshift64
   return (x >> 16) % below;
 }
 
-// An AMO by the numbers of the manual; `old` is what is compared, where something is.
+// Executes an AMO by the manual's numbers; `old` is compared, if the AMO compares.
 #define AMO(kind, width, order)                                                       \
   __asm__ volatile(".insn r 0x2f, " #width ", " #kind " * 4 + " #order ", %0, %1, %2" \
                    : "+r"(old)                                                        \

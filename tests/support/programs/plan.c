@@ -90,13 +90,13 @@ __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t
     case 24:  // an attempt of 22 instructions
       STEP("lr.d t0, (%3)\n\t.rept 20\n\tnop\n\t.endr\n\tsc.d t1, t0, (%3)");
       break;
-    case 25:  // one that is too long
+    case 25:  // an attempt that is too long
       STEP("lr.d t0, (%3)\n\t.rept 100\n\tnop\n\t.endr\n\tsc.d t1, t0, (%3)");
       break;
-    case 26:  // one that ends in a branch
+    case 26:  // an attempt that ends in a branch
       STEP("lr.d t0, (%3)\n\t.rept 20\n\tnop\n\t.endr\n\tbeqz zero, 1f\n1:");
       break;
-    case 27:  // one that ends in another, which ends in its SC
+    case 27:  // an attempt that ends in another, which ends in its SC
       STEP("lr.d t0, (%3)\n\t.rept 20\n\tnop\n\t.endr\n\tlr.d t0, (%3)\n\tsc.d t1, t0, (%3)");
       break;
     case 28:  // an atomic that nobody waits for
@@ -126,19 +126,19 @@ __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t
     case 37:  // two loads
       STEP("ld t0, 0(%3)\n\t.rept 300\n\tnop\n\t.endr\n\tld t0, 0(%3)");
       break;
-    case 38:  // an atomic between them
+    case 38:  // two loads with an atomic between them
       STEP("ld t0, 0(%3)\n\t.rept 300\n\tnop\n\t.endr\n\tamoadd.d t1, zero, (%3)\n\tld t0, 0(%3)");
       break;
-    case 42:  // more nops between them
+    case 42:  // two loads with more nops between them
       STEP("ld t0, 0(%3)\n\t.rept 900\n\tnop\n\t.endr\n\tld t0, 0(%3)");
       break;
-    case 41:  // an LR between them
+    case 41:  // two loads with an LR between them
       STEP("ld t0, 0(%3)\n\t.rept 300\n\tnop\n\t.endr\n\tlr.d t1, (%3)\n\tld t0, 0(%3)");
       break;
-    case 39:  // a load in the next place
+    case 39:  // two loads with a load in the next place between them
       STEP("ld t0, 0(%3)\n\t.rept 300\n\tnop\n\t.endr\n\tld t0, 64(%3)\n\tld t0, 0(%3)");
       break;
-    case 40:  // a store of what the second loads
+    case 40:  // two loads, and before the second a store of its word
       STEP("ld t0, 0(%3)\n\t.rept 300\n\tnop\n\t.endr\n\tsd zero, 0(%3)\n\tld t0, 0(%3)");
       break;
     case 44:  // a store, and a load of the word behind it
@@ -147,19 +147,19 @@ __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t
     case 45:  // three loads, none of which needs another's value
       STEP("ld t0, 0(%3)\n\tld t1, 64(%3)\n\tld t0, 128(%3)");
       break;
-    case 46:  // the second needs the first's
+    case 46:  // two loads, of which the second needs the first's value
       STEP("ld t0, 0(%3)\n\tadd t0, t0, %3\n\tld t1, 64(t0)");
       break;
-    case 47:  // a full fence between two
+    case 47:  // two loads with a full fence between them
       STEP("ld t0, 0(%3)\n\tfence rw, rw\n\tld t1, 64(%3)");
       break;
     case 48:  // one that acquires
       STEP("ld t0, 0(%3)\n\tfence r, rw\n\tld t1, 64(%3)");
       break;
-    case 49:  // a branch skips the second, against the prediction
+    case 49:  // two loads; a branch skips the second, against the prediction
       STEP("ld t0, 0(%3)\n\tbeqz t0, 1f\n\tld t1, 64(%3)\n1:");
       break;
-    case 50:  // a store to the second's line before it
+    case 50:  // two loads, and before the second a store to its line
       STEP("ld t0, 0(%3)\n\tsd zero, 64(%3)\n\tld t1, 64(%3)");
       break;
     case 51:  // the same word twice, then another line
@@ -180,13 +180,13 @@ __attribute__((noinline)) static struct span atomic_step(uint64_t when, uint64_t
     case 56:  // wrs.nto: wait for somebody's write to the word
       STEP("lr.d t0, (%3)\n\t.word 0x00d00073");
       break;
-    case 57:  // wrs.sto: no longer than a short time
+    case 57:  // wrs.sto: wait for a write, but no longer than a short time
       STEP("lr.d t0, (%3)\n\t.word 0x01d00073");
       break;
     case 58:  // without a reservation
       STEP("lr.d t0, (%3)\n\tsc.d t0, zero, (%3)\n\t.word 0x00d00073");
       break;
-    case 59:  // without interrupts, but the timer's is enabled
+    case 59:  // wrs.nto without interrupts, though the timer's is enabled
       __asm__ volatile("csrci mstatus, 8\n\tcsrs mie, %0" ::"r"(128));
       STEP("lr.d t0, (%3)\n\t.word 0x00d00073");
       __asm__ volatile("csrc mie, %0\n\tcsrsi mstatus, 8" ::"r"(128));
@@ -209,7 +209,7 @@ __attribute__((noinline)) static struct span device_step(uint64_t when, uint64_t
     case 19:  // clear the IPI of a hart, as 14 sends it
       STEP("sw zero, 0(%3)");
       break;
-    case 20:  // read whether it is pending
+    case 20:  // read whether the IPI is pending
       STEP("lw t0, 0(%3)");
       break;
     case 21:  // let a hart's timer expire

@@ -8,7 +8,7 @@ void uc_main(unsigned id, unsigned n) {
   (void)n;
   volatile uint64_t* due = (volatile uint64_t*)(UC_CLINT_BASE + UC_CLINT_MTIMECMP + 8ul * id);
   const uint64_t now = uc_now();
-  __asm__ volatile("csrci mstatus, 8\n\tcsrs mie, %0" ::"r"(128));  // it wakes, and takes no trap
+  __asm__ volatile("csrci mstatus, 8\n\tcsrs mie, %0" ::"r"(128));  // wakes, but takes no trap
   *due = now + soon;
   *due = now + later;
   __asm__ volatile("wfi");

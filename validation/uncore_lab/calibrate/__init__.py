@@ -2,8 +2,8 @@
 
 problem.py     the numbers, the matrix, and how far the simulation is off: the objective that
                uncore_lab/fitting solves
-fit.py         solves it for every home, quadrant and slice: nobody recorded which
-order.py       which core sits where, which nobody recorded either
+fit.py         solves it for every home, quadrant and slice, because none is on record
+order.py       finds which core sits where, which is not on record either
 determined.py  which numbers the data could not determine, in words
 write.py       the machine file; report.py  the same for reading
 """

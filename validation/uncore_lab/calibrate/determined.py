@@ -42,7 +42,8 @@ def undetermined(fitted: Fitted) -> list[str]:
 
 
 def doubtful(fitted: Fitted) -> list[str]:
-    """A fit can follow a busy host's figures anywhere: a small error says nothing against that."""
+    """Names numbers that moved absurdly far: a fit follows a busy host's figures with small
+    errors."""
     frees, factors = fitted.problem.frees, np.exp(fitted.steps).tolist()
     return [
         f"{key}: {factor:.2g} times the number of {fitted.problem.name}: the figures are of"
@@ -53,7 +54,7 @@ def doubtful(fitted: Fitted) -> list[str]:
 
 
 def at_limits(fitted: Fitted) -> dict[str, str]:
-    """Numbers that the fit has moved to a limit, with a sentence for each."""
+    """Returns the numbers that the fit has moved to a limit, with a sentence for each."""
     limits, frees = {}, fitted.problem.frees
     for key, step, most in zip(frees, fitted.solution.steps, highest(frees), strict=True):
         most = min(most, MAX_STEP_LOG)

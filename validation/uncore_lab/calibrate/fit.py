@@ -27,13 +27,13 @@ from uncore_lab.fitting.solve import Solution, Vector
 SEARCH_ROUNDS, FINAL_ROUNDS = 8, 60  # ping-pong rounds per pair: coarse search, final fit
 SEARCH_EVALUATIONS = 3
 ALIKE_ERROR_RATIO = 1.02  # choices within this ratio of the least error fit alike
-# homes (or orders) whose structure differs by less: the first is as good
+# if the structures of two choices differ by less than this factor, the first is as good
 ALIKE_STRUCTURE_RATIO = 1.25
 # absolute slack of a class's relative error: rounds are few and clocks have a resolution
 ALIKE_ERROR_SLACK = 0.002
 # residual per unit of a logarithm: below, ten times the number moves no class by a tenth
 MIN_RESIDUAL_CHANGE = 0.03
-# an unknown that is a key with a range of values
+# pattern of an unknown that is a key with a range of values
 KEY_RANGE = re.compile(r"(\S+): ([a-z]*)(\d+) to \2(\d+)")
 
 Advance = Callable[[int], None]
@@ -52,12 +52,12 @@ class Fitted:
 
     @cached_property
     def simulated(self) -> Matrix:
-        """With the numbers as they are told."""
+        """Returns the matrix simulated with the numbers as they are reported."""
         return self.problem.simulated(self.steps, self.choice, FINAL_ROUNDS)
 
     @property
     def classes(self) -> dict[str, tuple[float, float]]:
-        """Their medians, measured and simulated, ns."""
+        """Returns each class's medians, measured and simulated, in ns."""
         measured = self.problem.classes(self.problem.measured, self.choice)
         simulated = self.problem.classes(self.simulated, self.choice)
         return {name: (ns, simulated[name]) for name, ns in measured.items()}
@@ -137,7 +137,7 @@ def turns(machine: Machine, home: str, slice_: str) -> int:
 
 
 def choices(machine: Machine, home: str, slice_: str) -> list[UnrecordedChoice]:
-    """Homes and whatever else the machine declares unknown, in every combination."""
+    """Returns homes and whatever else the machine declares unknown, in every combination."""
     homes = [home] if home else [f"node{node}" for node in range(len(machine.memories))]
     ranges = [match for _, text in machine.unknowns if (match := KEY_RANGE.match(text))]
     values = [

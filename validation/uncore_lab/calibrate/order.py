@@ -39,7 +39,7 @@ class CoreOrder:
 
 
 def find(machine: Machine, ns: Matrix) -> CoreOrder | None:
-    """All groups of the level have one floorplan, so their members' parts are averaged."""
+    """Averages the members' parts of all groups of the level, which have one floorplan."""
     groups = [part.ns for part in parts_of(machine, ns).values()]
     if not groups or len({len(parts) for parts in groups}) > 1:
         return None
@@ -47,7 +47,7 @@ def find(machine: Machine, ns: Matrix) -> CoreOrder | None:
     ways = _ways(machine, len(parts))
     ranked = np.argsort(parts, kind="stable")
     orders = []
-    for way in ways:  # to the slice of one member
+    for way in ways:  # routes to the slice of one member
         alike = float(np.corrcoef(np.sort(way), parts[ranked])[0, 1])
         cores = np.empty(len(parts), dtype=int)
         cores[np.argsort(way, kind="stable")] = ranked
@@ -56,12 +56,13 @@ def find(machine: Machine, ns: Matrix) -> CoreOrder | None:
 
 
 def _ways(machine: Machine, members: int) -> NDArray[np.float64]:
-    """ps from each member of the first such level to each slice and back with data."""
+    """Returns ps from each member of the first such level to each slice and back with data."""
     routes = Routes(machine)
     first = next(resolver for resolver in machine.resolvers if resolver.level == sliced(machine))
     depth = machine.levels.index(first.level) + 1
     below = np.array([core[depth] for core in machine.shape])
-    cores = [int(np.argmax(below == member)) for member in range(members)]  # the first of each
+    # the first core of each member
+    cores = [int(np.argmax(below == member)) for member in range(members)]
     stops = [machine.core_stops[core] for core in cores]
     return np.array(
         [
@@ -83,7 +84,7 @@ def map_of(name: str, machine: Machine) -> str:
 
 
 def renamed(drawn: str, order: CoreOrder) -> str:
-    """Aligned anew, a row a line."""
+    """Aligns the renamed map anew, a row a line."""
     text = MEMBER.sub(lambda word: str(order.cores[int(word[0])]), drawn)
     rows = [line.split() for line in text.splitlines() if line.strip()]
     if len(rows) == 1:

@@ -57,7 +57,8 @@ class UnrecordedChoice:
     home: str
     slice: str = "hash"
     settings: tuple[str, ...] = ()  # KEY=VALUE of a choice that is a key of the machine
-    order: str = ""  # KEY=VALUE of a map whose cores sit elsewhere than in the file's
+    # KEY=VALUE of a `map` that seats the cores otherwise than the machine's file does
+    order: str = ""
 
     @property
     def overrides(self) -> list[str]:
@@ -93,7 +94,7 @@ class Problem:
         return cls(name, machine, numbers, measured, bool(machine.unknowns))
 
     def at(self, steps: Vector, choice: UnrecordedChoice) -> Machine:
-        """With each number times the exponential of its step."""
+        """Returns the machine with each number times the exponential of its step."""
         moved = settings(stepped(self.frees, steps), self.frees)
         return topology.load(self.name, [*choice.overrides, *moved], measured=True)
 
@@ -102,7 +103,7 @@ class Problem:
         return msgspec.structs.replace(by_level, slice=choice.slice)
 
     def masks(self, choice: UnrecordedChoice) -> dict[str, Mask]:
-        """Pairs that were measured."""
+        """Returns the pairs that were measured, by class."""
         return present(self.hardware(choice).masks(self.machine), self.measured)
 
     def simulated(self, steps: Vector, choice: UnrecordedChoice, rounds: int) -> Matrix:
@@ -129,11 +130,11 @@ class Problem:
         return solve([part], PRIOR_WEIGHT, begin, most)
 
     def error(self, residuals: Vector) -> float:
-        """Root mean square, per class: all other residuals belong to a class too."""
+        """Returns the root mean square of the classes' residuals."""
         return float(np.sqrt(np.sum(residuals**2) / len(self.machine.levels)))
 
     def order(self) -> tuple[str, str] | None:
-        """The slice and, as a setting, the map that the matrix tells."""
+        """Returns the slice that the matrix shows, and its map as a setting."""
         drawn = map_of(self.name, self.machine)
         order_ = find(self.machine, self.measured) if drawn else None
         if not order_:

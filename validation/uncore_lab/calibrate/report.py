@@ -14,7 +14,7 @@ from uncore_lab.calibrate.determined import (
 from uncore_lab.calibrate.fit import Fitted
 from uncore_lab.calibrate.write import amount
 
-MANY_CHOICES = 4  # from here on alike choices are counted, not listed
+MANY_CHOICES = 4  # from this number on, choices that fit alike are counted, not listed
 
 
 def show(fitted: Fitted) -> None:

@@ -62,8 +62,8 @@ def machine_file(fitted: Fitted, matrix: Path, output: Path) -> str:
 
 
 def kept(fitted: Fitted) -> dict[str, tuple[float, str]]:
-    """Factors of the numbers that the matrix determined, or has moved with another; and a word on
-    which it is."""
+    """Factors of the numbers that the matrix determined, or has moved with another; and a note
+    that says which."""
     unsure = uncertainties(fitted)
     return {
         key: (
@@ -76,7 +76,7 @@ def kept(fitted: Fitted) -> dict[str, tuple[float, str]]:
 
 
 def amount(fitted: Fitted, key: str, factor: float) -> str:
-    """A number of the machine's file times a factor, in its unit; a sum of several becomes ns."""
+    """Returns a number of the machine's file times a factor, in its unit; a sum becomes ns."""
     text = next(n.text for n in fitted.problem.machine.numbers if n.key == key)
     written = scaled(text, factor)
     if not written:

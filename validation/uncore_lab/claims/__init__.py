@@ -78,7 +78,7 @@ def ask(claims: Sequence[Claim], cores: int) -> list[Row]:
 
 
 def _key(job: Job) -> _Key:
-    """The choices that a curve's points share, however long its runs are made."""
+    """Returns the choices that a curve's points share, however long its runs are made."""
     parameters = [given for given in job.parameters if given[0] not in (OPS, LASTS)]
     where = job.machine.id, job.overrides, job.placement, job.smt, job.home
     return where, job.program.sha256, tuple(parameters)
@@ -103,7 +103,7 @@ def _row(
 
 
 def _by_seed(curves: Mapping[str, Mapping[Seed, Curve]]) -> list[dict[str, Curve]]:
-    """The curves of each seed that all runs have."""
+    """Returns the curves of each seed that all runs have."""
     first, *others = curves.values()
     seeds = [seed for seed in first if all(seed in other for other in others)]
     return [{name: each[seed] for name, each in curves.items()} for seed in seeds]

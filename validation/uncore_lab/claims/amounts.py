@@ -22,7 +22,7 @@ from uncore.result.repeats import rate, repeats
 
 Seed = int | UnsetType  # a point's seed; UNSET: lockstep
 NS = {"ps": 1e-3, "ns": 1.0, "us": 1e3}  # numbers of other units stay as they are
-KNEE = 0.9
+KNEE_SHARE = 0.9
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Amounts:
         return sum(moved.get(c, 0) for c in classes or moved) / self.of.ops
 
     def cell(self, table: str, row: int, column: int) -> float:
-        """One number of a table that the workload publishes."""
+        """Returns one number of a table that the workload publishes."""
         return self.of.tables[table][row][column] * NS.get(self.units[table], 1.0)
 
     def typical(self, table: str, column: int | None = None) -> float:
@@ -128,5 +128,5 @@ class Curve:
     @property
     def knee(self) -> int:
         """The least thread count with nine tenths of the best."""
-        enough = KNEE * self.best
+        enough = KNEE_SHARE * self.best
         return min(n for n, one in self.points.items() if one.throughput >= enough)

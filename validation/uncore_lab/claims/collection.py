@@ -42,7 +42,7 @@ class Subject(NamedTuple):
     row: str
     article: str
     what: str
-    claims: str  # their names, by spaces
+    claims: str  # names of claims, separated by spaces
     command: str  # arguments of uncore; empty: those of the claims
     unasked: str  # one of the group of figures
     verdict: str  # without claims: runs, nominal, missing

@@ -20,7 +20,7 @@ WORST_FIRST = (NOT_RUN, NOT_REPRODUCED, SAME, ILLUSTRATION, REPRODUCED)
 
 
 def table(rows: Sequence[Row], *, keep_others: bool = False) -> files.Table:
-    """The rows as a table; with `keep_others` those on file of all other claims, too."""
+    """Returns the rows as a table; with `keep_others`, also those on file of all other claims."""
     new = {row.id: _line(row) for row in rows}
     kept = {line["claim"]: line for line in files.load(NAME)} if keep_others else {}
     lines: dict[str, Mapping[str, object]] = {**kept, **new}
@@ -67,7 +67,7 @@ def _row(claim: Claim, line: files.Line) -> Row:
 
 
 def subject_rows() -> list[dict[str, str]]:
-    """Each subject with its verdict: the worst of its claims' on file, or its own."""
+    """Returns each subject with its verdict: the worst of its claims on file, or its own."""
     answered = {row.id: row for row in rows(load())}
     reasons = {str(number): why for numbers, _, why in unasked() for number in numbers}
     return [_subject_row(subject, answered, reasons) for subject in subjects()]

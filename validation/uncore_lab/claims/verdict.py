@@ -24,8 +24,8 @@ from uncore_lab.claims.claim import Claim
 REPRODUCED, SAME, NOT_REPRODUCED = "reproduced", "same direction", "not reproduced"
 ILLUSTRATION, NOT_RUN = "illustration", "not run"
 VERDICTS = (REPRODUCED, SAME, NOT_REPRODUCED, ILLUSTRATION, NOT_RUN)
-FACTOR = 2  # amounts that differ by less are of the same magnitude
-EFFECT = 3  # powers of an effect: 1.5 is the square root of 2.25, and of its direction
+SAME_MAGNITUDE_FACTOR = 2  # amounts that differ by less are of the same magnitude
+MAX_EFFECT_POWER = 3  # powers of an effect: 1.5 is the square root of 2.25, and of its direction
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,10 +36,10 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     claim: str
     expected: tuple[float, float]
     unit: str
-    got: float | None  # the median over seeds
+    got: float | None  # median of the answers over seeds
     got_min: float | None
     got_max: float | None
-    seeds: int  # number that answered
+    seeds: int  # number of seeds that answered
     agree: int  # of them with this verdict
     fitted: list[str]
     verdict: str
@@ -72,7 +72,7 @@ def verdict(claim: Claim, got: float) -> str:
     if low <= got <= high:
         return ILLUSTRATION if claim.fitted else REPRODUCED
     if claim.neutral is None:
-        near = low / FACTOR <= got <= high * FACTOR
+        near = low / SAME_MAGNITUDE_FACTOR <= got <= high * SAME_MAGNITUDE_FACTOR
     else:
         near = _like(got / claim.neutral, low / claim.neutral, high / claim.neutral)
     return SAME if near else NOT_REPRODUCED
@@ -83,5 +83,7 @@ def _like(got: float, low: float, high: float) -> bool:
     if high <= 1 and got > 0:
         got, low, high = 1 / got, 1 / high, 1 / low if low > 0 else float("inf")
     return (
-        got > 0 and low > 1 and math.log(low) / EFFECT <= math.log(got) <= math.log(high) * EFFECT
+        got > 0
+        and low > 1
+        and math.log(low) / MAX_EFFECT_POWER <= math.log(got) <= math.log(high) * MAX_EFFECT_POWER
     )

@@ -56,7 +56,7 @@ class DistanceClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ns: float  # median
     pairs: int
     side: str = ""  # "home": both cores at the home; "mixed": one; "remote": neither
-    kinds: str = ""  # "core small": one of either; "": any
+    kinds: str = ""  # "core small": one core of either kind; "": any
 
 
 class Hardware(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -141,7 +141,7 @@ def read(name: str) -> Hardware:
 
 
 def part(name: str, table: str, kind: type[Kind]) -> Kind:
-    """One table of a machine's figures."""
+    """Reads one table of a machine's figures."""
     path = MACHINES / f"{name}.toml"
     return _converted(path, _document(path).get(table), kind)
 
@@ -190,7 +190,7 @@ def by_level(machine: Machine, home: str = "", at_home: Sequence[str] = ()) -> H
 
 
 def _label(level: str, side: str, kinds: str) -> str:
-    """ "die-home", "die-small" of two small cores, "die-core-small" of one."""
+    """Returns "die-home", or "die-small" of two small cores, "die-core-small" of one."""
     kinds = "-".join(dict.fromkeys(kinds.split()))
     return "-".join(filter(None, (level, side, kinds if kinds != "core" else "")))
 
@@ -205,7 +205,7 @@ def _parts_at(machine: Machine, home: str) -> list[str]:
 
 
 def carried_matrix(hardware: Hardware, machine: Machine) -> Matrix:
-    """Each pair its class median, or the finer figure that the file has for it."""
+    """Gives each pair its class median, or the finer figure that the file has for it."""
     ns = np.full((machine.harts, machine.harts), np.nan)
     for name, mask in hardware.masks(machine).items():
         ns[mask] = hardware.classes[name].ns
@@ -216,7 +216,7 @@ def carried_matrix(hardware: Hardware, machine: Machine) -> Matrix:
 
 
 def _write_between(ns: Matrix, machine: Machine, level: str, rows: list[list[float]]) -> None:
-    """Pairs of two members of a level; on the diagonal, pairs that only this member holds both."""
+    """Writes pairs of two members of a level; the diagonal is for pairs within one member."""
     depth = machine.levels.index(level) - 1
     member = [above[depth] for above in _ancestors(machine)]
     meets = machine.levels[: depth + 2]
@@ -238,7 +238,7 @@ def _write_parts(ns: Matrix, machine: Machine, known: dict[str, list[float]]) ->
 
 
 def members_of(machine: Machine, level: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each hart: which group of the level it is in, and which group of the level below."""
+    """Returns of each hart its group of the level, and its group of the level below."""
     depth = machine.levels.index(level)
     pairs = np.array([core[depth : depth + 2] for core in machine.shape])
     return tuple(pairs[list(machine.hart_cores)].T)
@@ -267,7 +267,7 @@ def measured_matrix(path: Path, machine: Machine) -> Matrix:
 
 
 def numbered(path: Path, machine: Machine) -> str:
-    """A word on the order of the matrix; empty where it is the one that the file states."""
+    """Returns a note on the order of the matrix; empty where it is the one that the file states."""
     found = recognised(_rows(path, machine), machine).name
     return (
         ""
@@ -277,7 +277,7 @@ def numbered(path: Path, machine: Machine) -> str:
 
 
 def _rows(path: Path, machine: Machine) -> Matrix:
-    """ns by CPU, both triangles; NaN where nothing is known."""
+    """Returns ns by CPU, both triangles; NaN where nothing is known."""
     try:
         texts = list(csv.reader(path.read_text().splitlines()))
     except (OSError, UnicodeDecodeError) as error:
@@ -293,7 +293,7 @@ def _rows(path: Path, machine: Machine) -> Matrix:
     for cpu, row in enumerate(texts):
         for other, text in enumerate(row[:cpu]):
             value = _latency(path, cpu + 1, text)
-            if value > 0:  # 0: below the clock's step
+            if value > 0:  # a 0 means that the time was below the clock's step
                 ns[cpu, other] = ns[other, cpu] = value
     return ns
 

@@ -59,7 +59,7 @@ def check(numbering: Numbering, rows: Matrix, machine: Machine, path: Path) -> N
 
 
 def _odd(cpu: int, rows: Matrix, cores: Sequence[int | None]) -> tuple[int, int, int] | None:
-    """The CPU, its nearest sibling and who is nearer, where somebody is."""
+    """Returns the CPU, its nearest sibling and a nearer CPU; None where no CPU is nearer."""
     own = cores[cpu]
     if own is None:
         return None
@@ -73,7 +73,7 @@ def _odd(cpu: int, rows: Matrix, cores: Sequence[int | None]) -> tuple[int, int,
 
 
 def _unexplained(rows: Matrix, numbering: Numbering, machine: Machine) -> float:
-    """Variance of logarithms within levels, all pairs together."""
+    """Returns the variance of logarithms within levels, all pairs together."""
     shape = np.array(machine.shape)
     known = [cpu for cpu, hart in enumerate(numbering.harts) if hart is not None]
     cores = np.array([machine.hart_cores[numbering.harts[cpu] or 0] for cpu in known], dtype=int)
@@ -104,7 +104,7 @@ def _numberings(machine: Machine, count: int) -> Iterator[Numbering]:
 
 
 def _in_turn(machine: Machine) -> list[int]:
-    """Cores, one of each socket after another."""
+    """Returns the cores in turn: one of each socket, then the next of each."""
     groups: dict[int, list[int]] = {}
     for core, path in enumerate(machine.shape):
         groups.setdefault(path[1] if len(path) > 1 else 0, []).append(core)

@@ -51,7 +51,7 @@ class PublishedCurve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     show: Quantity
     workload: str
     values: list[Figure]  # as published
-    scale: float = 1.0  # from that unit to ours
+    scale: float = 1.0  # factor from the figures' unit to ours
     hart: int = 0
     set: Words = {}
     vary: dict[str, list[str | int | bool]] = {}
@@ -111,13 +111,13 @@ class PublishedCurve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One file of `bench/`."""
+    """A file of `bench/`."""
 
     title: str
     source: str
-    measured: str  # the machine of the figures
-    machine: str  # the one that is simulated
-    unlike: str  # compiler, clock, system, whatever is not the same
+    measured: str  # name of the machine that was measured
+    machine: str  # name of the machine that is simulated
+    unlike: str  # differences between the two: compiler, clock, system
     curves: list[PublishedCurve]
 
     @property
@@ -177,7 +177,7 @@ def _converted(path: Path, kind: type[Kind]) -> Kind:
 
 
 def judges_of(sets: Iterable[str]) -> list[str]:
-    """Every second one in the order of the names' digests."""
+    """Returns every second set, in the order of the names' digests."""
     return sorted(sets, key=lambda name: sha256(name.encode()).hexdigest())[1::2]
 
 

@@ -47,7 +47,7 @@ def medians(ns: Matrix, masks: dict[str, Mask]) -> dict[str, float]:
 
 
 def chosen(machine: Machine) -> tuple[int, ...]:
-    """At least two cores of each innermost group, and more while there are few."""
+    """Returns at least two cores of each innermost group, and more while there are few."""
     groups: dict[tuple[int, ...], list[int]] = {}
     for core, above in enumerate(machine.shape):
         groups.setdefault(above[:-1], []).append(core)

@@ -74,7 +74,8 @@ def _of(
     )
     core, kind = np.array(machine.hart_cores), np.array(machine.core_kinds)
     ns: Matrix = between[np.ix_(core, core)]
-    own = msgspec.structs.replace(hardware, home="node0")  # wherever it is, the line stays there
+    # the line stays at its node, whichever that is
+    own = msgspec.structs.replace(hardware, home="node0")
     for name in machine.kind_names:
         pairs = (machine.harts_of(int(c)) for c in np.flatnonzero(kind == name))
         pair = next((harts for harts in pairs if len(harts) > 1), None)

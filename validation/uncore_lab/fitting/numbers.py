@@ -47,15 +47,16 @@ class Free:
     """A number to be determined."""
 
     key: str
-    value: float  # ns, or a ratio
-    unit: str  # its file's: "ns", "core", "uncore" or "ratio"
+    value: float  # in ns, or a ratio
+    unit: str  # unit in the file: "ns", "core", "uncore" or "ratio"
     slot: str  # what it is: the same in every machine that has such a part
     count: float  # count of such parts that this number is made of
     descent: Descent  # descent of the part that the number belongs to
-    followers: tuple[tuple[str, float], ...]  # each at a ratio
+    # keys of numbers that follow this one, each at a ratio
+    followers: tuple[tuple[str, float], ...]
     # keys of kinds of parts with as many cycles, each with its ratio to this number
     heirs: tuple[tuple[str, float], ...] = ()
-    year: int | None = None  # its machine's, where the file states one
+    year: int | None = None  # year of the number's machine, where the file states one
 
     def settings(self, value: float) -> list[str]:
         unit = "" if self.unit == RATIO else "ns"
@@ -88,7 +89,7 @@ def settings(values: Mapping[str, float], frees: Mapping[str, Free]) -> list[str
 
 
 def stepped(frees: Mapping[str, Free], steps: Iterable[float]) -> dict[str, float]:
-    """Each number times the exponential of its step."""
+    """Multiplies each number by the exponential of its step."""
     return {
         key: number.value * exp(step)
         for (key, number), step in zip(frees.items(), steps, strict=True)
@@ -96,12 +97,12 @@ def stepped(frees: Mapping[str, Free], steps: Iterable[float]) -> dict[str, floa
 
 
 def highest(frees: Mapping[str, Free]) -> list[float]:
-    """The steps at which numbers reach their limits: ratios have one."""
+    """Returns the steps at which numbers reach their limits, which ratios have."""
     return [log(MAX_RATIO / f.value) if f.unit == RATIO else inf for f in frees.values()]
 
 
 def scaled(text: str, factor: float) -> str:
-    """Empty if it is not one amount with one unit."""
+    """Returns the amount times the factor; empty if the text is not one amount with one unit."""
     match = AMOUNT.fullmatch(text.strip())
     return f"{float(match[1]) * factor:.{AMOUNT_DIGITS}g}{match[2]}" if match else ""
 
@@ -153,7 +154,8 @@ class _DurationReader:
     def _heirs(
         self, level: str, path: list[str], own: Table, value: float
     ) -> Iterator[tuple[str, float]]:
-        """The number in the kinds that inherit it: as many cycles, but of their own clocks."""
+        """Yields the number in the kinds that inherit it: as many cycles, but of their own
+        clocks."""
         for kind in self.kinds:
             if kind in self.top.level(level):
                 table = self._table(level, kind, path)
@@ -168,13 +170,13 @@ def _unit(text: str, domain: str) -> str:
     if not amount.strip().endswith("cy"):
         return NS
     clock = named.strip() or domain
-    if "." in clock:  # names the clock of a kind of cores, which no relative has
+    if "." in clock:  # this is the clock of a kind of cores, which no relative has
         return NS
     return CORE if clock == "core" else UNCORE
 
 
 def _slot(table: Table, path: list[str]) -> str:
-    """The key, with the kind of the join: the inject of a ring is not that of a mesh."""
+    """Returns the key with the kind of the join: the inject of a ring is not that of a mesh."""
     kind = table.branch.items.get("kind")
     if path[-2] != "join" or not isinstance(kind, Leaf):
         return ".".join(path)

@@ -49,7 +49,7 @@ class ClassTarget:
     pairs: float = PAIRS_WEIGHT
 
     def off(self, simulated: Matrix) -> Vector:
-        """Relative errors, weighted: one of each class, then one of each of its pairs."""
+        """Returns weighted relative errors: one of each class, then one of each of its pairs."""
         classes = [(self.measured[mask], simulated[mask]) for mask in self.masks.values()]
         medians = [np.median(ours) / np.median(real) - 1 for real, ours in classes]
         pairs = [(ours / real - 1) / sqrt(real.size) for real, ours in classes]
@@ -60,7 +60,7 @@ class ClassTarget:
 
 
 def present(masks: Mapping[str, Mask], *matrices: Matrix) -> dict[str, Mask]:
-    """The pairs that all matrices have, of classes that have any."""
+    """Returns the pairs that all matrices have, of classes that have any."""
     seen = ~np.any([np.isnan(ns) for ns in matrices], axis=0)
     return {name: mask & seen for name, mask in masks.items() if (mask & seen).any()}
 
@@ -86,7 +86,8 @@ class Solution:
         return float(np.square(self.residuals).sum())
 
     def deviations(self, error: float) -> Vector:
-        """Standard deviations of the steps, where independent residuals have this one."""
+        """Returns the standard deviations of the steps if independent residuals have that of
+        `error`."""
         normal = self.jacobian.T @ self.jacobian + self.prior**2 * np.eye(len(self.keys))
         return error * np.sqrt(np.diag(np.linalg.inv(normal)))
 
@@ -123,7 +124,8 @@ def solve(
     first = zero if begin is None else begin
     if not system.keys:
         return Solution([], zero, np.zeros((0, 0)), np.zeros(0), prior)
-    result = least_squares(  # in steps from `first`: the first trust region is one e-fold wide
+    # steps are counted from `first`: the first trust region is one e-fold wide
+    result = least_squares(
         lambda x: np.concatenate([system.residuals(first + x), prior * (first + x)]),
         zero,
         jac=lambda x: np.vstack([system.jacobian(first + x), prior * np.eye(len(zero))]),
@@ -144,7 +146,7 @@ def solve(
 
 
 class _JointSystem:
-    """The parts as one function of all numbers."""
+    """One function of all numbers, made of the parts."""
 
     def __init__(self, parts: Sequence[FitPart]) -> None:
         self.parts = parts
@@ -160,7 +162,8 @@ class _JointSystem:
         return np.concatenate(self._of_parts(steps))
 
     def jacobian(self, steps: Vector, stride: float = DERIVATIVE_STEP_LOG) -> Vector:
-        """Differences over `stride` upwards, or downwards where a number would pass its limit."""
+        """Takes differences over `stride` upwards, or downwards where a number would pass its
+        limit."""
         signs = np.where(steps + stride > self.highest + DERIVATIVE_STEP_LOG, -1.0, 1.0)
         rows = []
         for part, own, base in zip(self.parts, self.own, self._of_parts(steps), strict=True):
@@ -171,7 +174,8 @@ class _JointSystem:
         return np.vstack(rows)
 
     def _of_parts(self, steps: Vector) -> list[Vector]:
-        """The solver asks for derivatives where it has just asked for residuals."""
+        """Keeps the last residuals: the solver asks for derivatives where it has just asked for
+        them."""
         if self.seen is None or not np.array_equal(self.seen[0], steps):
             pairs = zip(self.parts, self.own, strict=True)
             self.seen = steps.copy(), [part.residuals(steps[own]) for part, own in pairs]

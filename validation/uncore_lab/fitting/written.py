@@ -22,7 +22,7 @@ def extends(name: str, output: Path) -> str:
 
 
 def entry(value: str, ends: tuple[str, str] | None, source: str) -> str:
-    """A value is written as in a file, a text with its quotes."""
+    """Returns an entry of a file; `value` is written as there, a text with its quotes."""
     low, high = (end.strip('"') for end in ends or ("", ""))
     interval = f', interval = ["{low}", "{high}"]' if ends else ""
     return f'{{ value = {value}{interval}, source = "{source}" }}'

@@ -30,7 +30,7 @@ class Bench(Protocol):
     def play(
         self, name: str, cpus: Sequence[int], parameters: Parameters, tick: Tick = None
     ) -> Point:
-        """GuestError where the program cannot do its work."""
+        """Runs the program; raises GuestError where it cannot do its work."""
 
 
 class Here:
@@ -43,7 +43,7 @@ class Here:
             workload = program.find(name)
             texts = workload.canonical(parameters)
             numbers = {key: workload.parameter(key).parse(text) for key, text in texts.items()}
-        else:  # for Linux alone; there is no guest to ask for its parameters
+        else:  # a program for Linux alone: there is no guest to ask for its parameters
             numbers = {key: int(value) for key, value in parameters.items()}
         binary = pinned.compile(paths.WORKLOADS / f"{name}.c")
         return msgspec.convert(pinned.play(binary, name, cpus, numbers, tick), Point)
@@ -66,7 +66,7 @@ def usable() -> list[int]:
 
 
 def _pin(cpu: int, before: Sequence[int]) -> None:
-    """Tries what each measuring thread will do."""
+    """Pins this process to a processor for a moment, to see whether measuring threads may be."""
     try:
         os.sched_setaffinity(0, {cpu})
         if os.sched_getaffinity(0) != {cpu}:

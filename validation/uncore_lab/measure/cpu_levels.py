@@ -26,7 +26,7 @@ class CpuLevels:
     names: tuple[str, ...]  # outermost first
     parts: tuple[Parts, ...]
     last: str  # the level whose parts have third-level caches; "": none has
-    second: str  # the same of second-level caches that cores share
+    second: str  # the level whose parts share second-level caches; "": none does
     notes: tuple[str, ...]
 
 
@@ -37,7 +37,7 @@ class _Finder:
     notes: list[str] = field(default_factory=list)
 
     def add(self, name: str, parts: Parts, first: bool = False) -> None:
-        """`first`: of levels with the same parts it is the outer one."""
+        """Adds a level. `first`: it goes outside of levels with the same parts."""
         outer = [_within(parts, other) for other in self.parts]
         inner = [_within(other, parts) for other in self.parts]
         if not all(o or i for o, i in zip(outer, inner, strict=True)):
@@ -84,7 +84,7 @@ def find(computer: Computer, needs: Collection[str]) -> CpuLevels:
 
 
 def _cache(computer: Computer, cores: list[Core], level: int) -> Parts:
-    """The first processor of each core's cache; of second-level ones only those that are shared."""
+    """Maps each core to the first processor of its cache; in level 2, only shared caches count."""
     caches = computer.shared(level)
     own = {core: caches.get(core[0]) for core in cores}
     return {
@@ -94,7 +94,7 @@ def _cache(computer: Computer, cores: list[Core], level: int) -> Parts:
 
 
 def _add_nodes(found: _Finder, computer: Computer, die: Parts) -> None:
-    """Memory nodes are dies where no die is told and a package has several."""
+    """Takes memory nodes for dies where no die is reported and a package has several nodes."""
     package = found.parts[0]
     dies = {core: (package[core] << 20) + number for core, number in die.items()}
     nodes = computer.node_of()

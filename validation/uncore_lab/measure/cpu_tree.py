@@ -42,7 +42,7 @@ class SharedCaches:
 class ComputerLayout:
     levels: tuple[str, ...]  # outermost first, "core" last
     tree: str
-    cpus: str  # from the i-th processor that is online to its hart
+    cpus: str  # expression for the hart of the i-th processor that is online
     cores: tuple[Placed, ...]
     node: str  # the level a memory node belongs to
     nodeless: tuple[int, ...]  # groups of that level without memory of their own
@@ -108,7 +108,7 @@ def lay_out(computer: Computer, needs: Collection[str] = ()) -> ComputerLayout:
 def _renumbered(
     places: Sequence[Placed],
 ) -> Iterator[Placed]:
-    """The systems' own numbers have holes; a tree counts, each group within its parent."""
+    """Numbers each group within its parent, because the systems' own numbers have holes."""
     for key, core in places:
         at = []
         for depth in range(len(key)):
@@ -127,7 +127,7 @@ def _threads(computer: Computer, kinds: Sequence[Kind], cores: Sequence[Placed])
 def _named(
     kinds: Sequence[Kind], levels: Sequence[str], cores: Sequence[Placed], apart: Collection[str]
 ) -> Iterator[tuple[str, str, Kind]]:
-    """`apart`: parts that a kind of caches names."""
+    """Yields kinds. `apart`: parts that a kind of caches names."""
     yield "", "", kinds[0]
     used: list[str] = []
     for kind in kinds[1:]:
@@ -161,13 +161,13 @@ def _shared(
 
 
 def _alike(cache: SharedCaches, kinds: Sequence[tuple[str, str, Kind]]) -> SharedCaches:
-    """Under the name of the kind of cores that is there too."""
+    """Names the cache after the kind of cores in the same parts, if there is one."""
     names = [name for name, where, _ in kinds if where == cache.where and name]
     return replace(cache, kind=names[0]) if cache.kind and names else cache
 
 
 def _runs(levels: Sequence[str], keys: Sequence[Key]) -> Iterator[str]:
-    """Cores that follow one another in a part are a range."""
+    """Writes cores that follow one another in a part as a range."""
     runs: list[list[Key]] = []
     for key in keys:
         if runs and runs[-1][-1] == (*key[:-1], key[-1] - 1):
@@ -183,7 +183,7 @@ def _path(levels: Sequence[str], key: Key) -> str:
 
 
 def _where(kind: Kind, levels: Sequence[str], cores: Sequence[Placed]) -> Iterator[str]:
-    """Parts of the tree: whole groups of cores, or else the cores."""
+    """Yields parts of the tree: whole groups of cores, or else the cores."""
     groups: dict[Key, list[Placed]] = {}
     for key, core in cores:
         groups.setdefault(key[:-1], []).append((key, core))

@@ -50,7 +50,8 @@ def read(path: Path) -> Computer:
 
 
 def _check_size(path: Path, root: Element) -> None:
-    """No real topology comes near these bounds, and work grows with their product."""
+    """Refuses files beyond these bounds, which no real topology nears: work grows with their
+    product."""
     objects, depth, level = 0, 0, [root]
     while level:
         objects, depth = objects + len(level), depth + 1
@@ -117,7 +118,7 @@ def _processors(element: Element) -> tuple[int, ...]:
 
 
 def _numbered(elements: list[Element]) -> dict[Element, int]:
-    """The numbers that they have, if these differ; else those of their order."""
+    """Maps elements to their own numbers if these differ; else to their positions."""
     own = [_number(element.get("os_index")) for element in elements]
     return dict(zip(elements, own if len(set(own)) == len(own) else range(len(own)), strict=True))
 
@@ -178,7 +179,7 @@ def _nodes(path: Path, root: Element, above: dict[Element, Element]) -> Iterator
 
 def _set(path: Path, element: Element, name: str) -> set[int]:
     """hwloc's bitmaps: words of 32 bits in hexadecimal, the most significant first."""
-    text = element.get(name, "").removeprefix("0xf...f,")  # every processor above these
+    text = element.get(name, "").removeprefix("0xf...f,")  # prefix for every processor above these
     if (count := text.count(",") + 1) > MOST_WORDS:
         raise UserError(f"{path}: read {count} words of {name}; expected at most {MOST_WORDS}")
     if not re.fullmatch(r"((0x)?[0-9a-fA-F]{1,8}|(?=,|$))(,((0x)?[0-9a-fA-F]{1,8})?)*", text):

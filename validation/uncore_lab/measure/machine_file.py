@@ -81,12 +81,12 @@ def _tells(computer: Computer) -> bool:
 
 
 def loads(text: str) -> topology.Machine:
-    """A machine file that is not yet one."""
+    """Loads the text of a machine file that has not been written yet."""
     return load_text(text, "the machine file")
 
 
 def _guesses(machine: topology.Machine) -> tuple[str, ...]:
-    """The keys of numbers that nobody has measured or published."""
+    """Returns the keys of numbers that nobody has measured or published."""
     guess = ("estimate", "predicted")
     return tuple(n.key for n in machine.numbers if n.source.startswith(guess))
 
@@ -186,7 +186,7 @@ def _list(names: tuple[str, ...]) -> str:
 
 
 def _cores(computer: Computer, layout: ComputerLayout) -> Iterator[str]:
-    """`[core]`, and what of it is different in other kinds."""
+    """Yields `[core]`, and what of it is different in other kinds."""
     named = [(name, where) for name, where, _ in layout.kinds]
     named += [(shared.kind, shared.where) for shared in (*layout.second, *layout.last)]
     if any(name for name, _ in named):
@@ -211,7 +211,7 @@ def _cores(computer: Computer, layout: ComputerLayout) -> Iterator[str]:
 
 
 def _filled(adds: str, computer: Computer, layout: ComputerLayout) -> str:
-    """The family's own words, with this machine's numbers."""
+    """Fills this machine's numbers into the family's own text."""
     members = layout.most(layout.levels[-2])
     width = ceil(sqrt(members))
     words = {
@@ -225,7 +225,7 @@ def _filled(adds: str, computer: Computer, layout: ComputerLayout) -> str:
 
 
 def _joined(text: str) -> str:
-    """TOML has each table once: what is said of one in two places is put together."""
+    """Joins what is said of one table in two places, because TOML has each table once."""
     tables: dict[str, list[str]] = {}
     current = ""
     for line in text.splitlines():

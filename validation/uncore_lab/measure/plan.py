@@ -43,7 +43,7 @@ class Effort(Struct, frozen=True):
     rounds: int
     again: int  # pairs measured twice
     runs: int  # runs of each workload at each count
-    run_ns: float  # that one run should take
+    run_ns: float  # length that one run should have, ns
     wakes: int
     calls: int
     threads: tuple[int, ...] = ()  # counts of threads of atomics and locks; none: `counts`
@@ -65,7 +65,7 @@ def parts(computer: Computer, effort: Effort) -> int:
 def take(
     bench: Bench, computer: Computer, effort: Effort, tick: Tick
 ) -> Iterator[tuple[str, Any, str]]:
-    """Section by section: its name, what was measured or None, and why not."""
+    """Yields section by section: its name, what was measured or None, and why not."""
     sections: dict[str, Callable[..., Any]] = {
         "handoffs": handoffs,
         "throughput": throughput,
@@ -81,7 +81,7 @@ def take(
 
 
 def _held(point: Point) -> Point:
-    """A program whose checks failed measured nothing."""
+    """Refuses a point whose checks failed, because it measured nothing."""
     if point.failures:
         raise GuestError(point.failures[0])
     return point
@@ -173,7 +173,7 @@ def _scaled(
     tick: Tick,
 ) -> Iterator[Throughput]:
     """Each count does as many operations as should take `run_ns`, by the rate of a short run, and
-    that by the rate of the count before: a second thread may cost a lock most of its rate."""
+    the short run by the rate of the count before: a second thread may cost a lock most of it."""
     rate = _rate(bench.play(workload, order[:1], {"ops": 1000}))
     for count in threads:
         cpus = list(order[:count])
@@ -188,7 +188,7 @@ def _scaled(
                 rates.append(round(_rate(point), 1))
                 tick()
             rate = float(np.median(rates))
-        except GuestError as error:  # one that did not end in time is no reason to lose the others
+        except GuestError as error:  # a count that did not end in time costs no other
             failures.add(str(error))
         yield Throughput(
             workload=workload,
@@ -226,7 +226,7 @@ def transfers(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> l
 
 
 def _turns(bench: Bench, cpus: Sequence[int], by: str, effort: Effort) -> list[float]:
-    """Time of a turn in each run, in ns."""
+    """Measures the time of a turn in each run, in ns."""
     play: Parameters = {"by": by, "rounds": effort.rounds}
     points = [_held(bench.play("latency/alternate", cpus, play)) for _ in range(effort.runs)]
     return sorted(round(point.elapsed_ps / point.ops / 1000, 1) for point in points)
@@ -236,7 +236,7 @@ def _turns(bench: Bench, cpus: Sequence[int], by: str, effort: Effort) -> list[f
 
 
 def partners(computer: Computer) -> list[tuple[int, int]]:
-    """The first processor with every other one: all distances, seen from one place."""
+    """Pairs the first processor with every other one: all distances, seen from one place."""
     first, *others = sorted(computer.numbers)
     return [(first, other) for other in others]
 
@@ -273,7 +273,7 @@ def wakeups(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> lis
 
 
 def barriers(bench: Bench, computer: Computer, effort: Effort, tick: Tick) -> list[Barrier]:
-    """Each other processor alone, running and asleep; then more and more of them at once."""
+    """Times each other processor alone, running and asleep; then more and more at once."""
     rows = []
     for sender, other in partners(computer):
         for running in (True, False):

@@ -187,7 +187,7 @@ def load(path: Path) -> Measurement:
 
 
 def matrix_csv(handoffs: Handoffs) -> str:
-    """Lower triangle, ns, as many columns as rows."""
+    """Writes a lower triangle in ns, with as many columns as rows."""
     cpus = len(handoffs.cpus)
     rows = [[*map(str, row), *[""] * (cpus - len(row))] for row in handoffs.mean_ns]
     return "".join(",".join(row) + "\n" for row in rows)

@@ -13,7 +13,7 @@ from uncore_lab.measure.plan import DISTANCE_NAMES
 from uncore_lab.measure.record import Measurement, Percentiles, Transfer
 
 LOAD_THEN_CHANGE = "load, then change, of a line written elsewhere"
-PAIR = 2  # threads
+PAIR_THREADS = 2  # threads
 MAX_CPUS_SHOWN = 4
 # Ratios of pairs of eight simulated machines are 0.95 to 1.01 where protocols pass lines on (R12),
 # and 2.08 to 2.63 where they do not.
@@ -119,7 +119,9 @@ def _transfers(measurement: Measurement) -> None:
 
 def transfers_of(found: Sequence[Transfer]) -> str:
     """A sentence: number of transfers of a line that is loaded and then changed."""
-    ratio = statistics.median(transfer.ratio for transfer in found if len(transfer.cpus) == PAIR)
+    ratio = statistics.median(
+        transfer.ratio for transfer in found if len(transfer.cpus) == PAIR_THREADS
+    )
     if ratio <= MAX_RATIO_OF_ONE_TRANSFER:
         return f'{LOAD_THEN_CHANGE} is 1 transfer: protocol = "migratory-moesi" or its kin'
     if ratio >= MIN_RATIO_OF_TWO_TRANSFERS:

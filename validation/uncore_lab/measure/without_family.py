@@ -33,7 +33,7 @@ kind    = "{kind}"
 latency = {{ value = "{latency}", source = "{source}" }}
 width   = {{ value = "32B/cy", source = "estimate" }}"""
 
-# One crossing of each level's join.
+# Latencies of one crossing of each level's join.
 JOIN_LATENCIES = {
     "cluster": "20cy",
     "ccx": "40cy",
@@ -46,8 +46,9 @@ OTHER_JOIN_LATENCY, INNER_NODE_LATENCY = "40ns", "8cy"
 # latency of the last cache, by the largest number of cores that share it
 LAST_CACHE = {8: "40cy", 1 << 30: "60cy"}
 LOCAL_READ_NS = 90  # read of a node's own memory, where distances are relative to it
-NEAR_MEMORY = "60ns"  # memory in the package, or DRAM, as the cache of another
-MOST_PAIRS = 64  # members that are wired each to each
+# latency of memory in the package, or of DRAM that is the cache of another memory
+NEAR_MEMORY = "60ns"
+MOST_PAIRS = 64  # most members that are wired each to each
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def tables(computer: Computer, layout: ComputerLayout) -> FileTables:
 
 
 def size(cache: Cache) -> list[str]:
-    """A cache that does not tell its ways has some that divide it."""
+    """Writes size and ways; for a cache whose ways are not reported, a number that divides it."""
     ways = cache.ways or 8
     while cache.size % (cache.line * ways):
         ways -= 1
@@ -95,7 +96,7 @@ def _shared_caches(layout: ComputerLayout) -> Iterator[str]:
 
 
 def _joins(layout: ComputerLayout, far: dict[str, tuple[str, str]]) -> Iterator[str]:
-    """Around the last cache each level is joined; within it, one whose parts have memory is."""
+    """Yields the joins: of each level around the last cache, and within it of those with memory."""
     if layout.node != "system" and layout.node not in (*layout.outside, layout.shared):
         yield _join(layout.node, "crossbar", INNER_NODE_LATENCY)
     for level in layout.outside:

@@ -25,13 +25,13 @@ from uncore.support.output_files import write_whole
 from uncore.topology.machine import Machine
 from uncore_lab.figures.published import handoffs
 from uncore_lab.fitting.numbers import RATIO
-from uncore_lab.predict.forecast import SHARE, Forecast, predicted
+from uncore_lab.predict.forecast import INTERVAL_SHARE, Forecast, predicted
 from uncore_lab.predict.machine_file import machine_file
 
 
 def main(name: str, home: str = "", *, json: bool = False, output: Path | None = None) -> int:
     found, where = predicted(name, home)
-    if output:  # before anything is printed: who reads it may have seen enough
+    if output:  # written first, because whoever reads what is printed may close the pipe
         write_whole(output, machine_file(found, name, output))
     if json:
         print_json(_document(found, where or "node0"))
@@ -44,7 +44,7 @@ def _document(found: Forecast, home: str) -> dict[str, object]:
     return {
         "machine": found.machine,
         "home": home,
-        "share": SHARE,
+        "share": INTERVAL_SHARE,
         "classes": [one.row() for one in found.classes.values()],
         "numbers": [loan.row() for loan in found.loans],
         "guesses": [guess.row() for guess in found.guesses],
@@ -54,7 +54,7 @@ def _document(found: Forecast, home: str) -> dict[str, object]:
 def _show(found: Forecast, machine: Machine, home: str) -> None:
     known = handoffs(machine)
     measured = known.ns if known else {}
-    share = f"{SHARE:.0%}".replace("%", " %")
+    share = f"{INTERVAL_SHARE:.0%}".replace("%", " %")
     where = f"; the line homed on {home}" if home else ""
     emit(
         [one.row() | {"measured": measured.get(one.name)} for one in found.classes.values()],
@@ -77,7 +77,7 @@ def _said(row: Row) -> str | None:
 
 
 def _rests(found: Forecast) -> str:
-    """A word on guesses, for the head: whoever reads no further should know."""
+    """Returns a remark on guesses, for the head: whoever reads no further should know."""
     resting = [one.name for one in found.classes.values() if not (one.lent or one.copied)]
     if not resting:
         return ""
@@ -95,7 +95,7 @@ def _value(value: float, unit: str) -> str:
 
 
 def _rule(amount: float, unit: str) -> str:
-    """In the unit that relatives share."""
+    """Writes an amount in the unit that relatives share."""
     if unit == RATIO:
         return f"{amount:.2f}"
     return f"{amount:.2f} ns" if unit == "ns" else f"{amount:.1f} cycles of the {unit} clock"

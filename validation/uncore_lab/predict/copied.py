@@ -23,7 +23,7 @@ from uncore_lab.figures.hardware import DistanceClass, well_measured
 from uncore_lab.predict.mixture import Mixture, one
 from uncore_lab.predict.nulls import base, guesses, kind
 
-# the unit that was left out in a test: one machine, or its family
+# unit that was left out in a test: one machine, or its family
 MACHINE, FAMILY = "machine", "family"
 COPIED = Path(__file__).with_name("copied.toml")
 

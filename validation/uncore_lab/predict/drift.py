@@ -26,7 +26,7 @@ from uncore_lab.predict.ledger import LEDGER, LedgerEntry, entries
 # relative move of a class median that a change of the model may cause without a new record
 MAX_UNRECORDED_MOVE = 0.03
 MOVED = LEDGER / "moved.toml"
-RECORD = "seal a new day with the reason: uncore predict --record {} --reason TEXT"
+RECORD_HINT = "seal a new day with the reason: uncore predict --record {} --reason TEXT"
 
 
 class Moved(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -81,7 +81,7 @@ def _moved(
         if expected is None or today is None or _far(today, expected):
             yield (
                 f"{entry.machine} {label}: {_written(today)}, expected {_written(expected)} as"
-                f" {source}; {RECORD.format(entry.machine)}"
+                f" {source}; {RECORD_HINT.format(entry.machine)}"
             )
 
 

@@ -29,10 +29,11 @@ from uncore_lab.predict.mixture import Mixture
 from uncore_lab.predict.observe import Observation, observations
 from uncore_lab.predict.relatives import Loan, lend
 
-SHARE = 0.8  # share of the true values that an interval should hold
+INTERVAL_SHARE = 0.8  # share of the true values that an interval should hold
 MEASUREMENT_DEVIATION = 0.04  # two owners' machines of one model differ by 0.5 to 14 %
 DRAWS = 32
-SEEDS = usual_seeds("native", DRAWS)  # one each, which also draws the slice of the line (V10)
+# a seed for each draw, which also draws the slice of the line (V10)
+SEEDS = usual_seeds("native", DRAWS)
 # a guess that moves a class median by less than this, relatively, does not matter to it
 MIN_CLASS_MOVE = 0.02
 
@@ -45,8 +46,9 @@ class PredictedClass:
 
     name: str
     belief: Mixture
-    lent: bool  # False: a guess of the machine's file moves it
-    blind: bool  # False: so does a number that was fitted to its own figures, and nobody lends
+    lent: bool  # False: a guess of the machine's file moves this median
+    # False: a number moves it that was fitted to the machine's own figures, and nobody lends
+    blind: bool
     # name of the machine whose number is copied where lending does no better (copied.py)
     copied: str = ""
 
@@ -56,11 +58,11 @@ class PredictedClass:
 
     @property
     def low(self) -> float:
-        return self.belief.interval(SHARE)[0]
+        return self.belief.interval(INTERVAL_SHARE)[0]
 
     @property
     def high(self) -> float:
-        return self.belief.interval(SHARE)[1]
+        return self.belief.interval(INTERVAL_SHARE)[1]
 
     def row(self) -> dict[str, Any]:
         ends = {"ns": self.ns, "low": self.low, "high": self.high}
@@ -76,7 +78,7 @@ class Forecast:
 
 
 def forecast(name: str, hardware: Hardware, known: Sequence[Observation]) -> Forecast:
-    """From these observations alone; the machine's own must not be among them."""
+    """Forecasts from these observations alone; the machine's own must not be among them."""
     machine, periods = topology.load(name, measured=True), clocks(name)
     stated = {number.key for number in machine.numbers if number.interval}
     frees = {key: one for key, one in free(name).items() if key not in stated}
@@ -142,7 +144,7 @@ def _resting(
     lent: Mapping[str, tuple[Mixture, Settings]],
     guessed: Sequence[Guess],
 ) -> set[str]:
-    """Classes that move when all guesses do, by a deviation each."""
+    """Returns the classes that move when all guesses do, by a deviation each."""
     if not guessed:
         return set()
     fixed = [text for belief, settings in lent.values() for text in settings(belief.median)]

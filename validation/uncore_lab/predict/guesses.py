@@ -34,7 +34,7 @@ from uncore_lab.predict.mixture import Mixture, one
 from uncore_lab.predict.observe import Observation
 
 ESTIMATES = Path(__file__).with_name("estimates.toml")
-FITTED = "fitted"  # beginning of a source
+FITTED = "fitted"  # first word of the source of a fitted number
 GUESSED = ("estimate", "teaching", "unstated")  # beginnings of sources
 # tables without influence on a handoff
 NO_HANDOFF_TABLES = ("chance", "os", "interrupt", "messages")
@@ -47,8 +47,9 @@ CLOCKS, HOPS = "clocks", "hops"
 # keys of a hop, besides the latency of joins with stops
 HOP_KEYS = ("dx", "dy", "diagonal", "bridge")
 JOINS_WITH_STOPS = ("ring", "two-rings", "mesh", "torus", "bus")
-DEVIATION_BY_KIND = {CLOCKS: 0.1}  # kinds of which too few estimates were measured
-DEFAULT_DEVIATION = 0.35  # right within a factor of 1.6 in four of five
+DEVIATION_BY_KIND = {CLOCKS: 0.1}  # deviations of kinds of which too few estimates were measured
+# deviation of a number that is right within a factor of 1.6 in four of five cases
+DEFAULT_DEVIATION = 0.35
 MIN_MEASURED_ESTIMATES = 3  # measured estimates from which a kind's deviation is learnt
 STATED, ASSUMED = "the interval that its file states", "assumed: none of its kind was ever measured"
 
@@ -58,10 +59,10 @@ class Guess:
     key: str
     text: str  # the value as the file writes it
     source: str
-    factor: Mixture  # the true number over the file's
+    factor: Mixture  # true number over the file's
     basis: str  # rule from which the factor's deviation is taken
     moved: tuple[tuple[str, str], ...]  # keys and texts of the number and its followers
-    fitted: bool  # to the machine's own figures, with no estimate of before on record
+    fitted: bool  # fitted to the machine's own figures, with no earlier estimate on record
 
     def settings(self, factor: float) -> list[str]:
         return [f"{key}={scaled(text, factor)}" for key, text in self.moved]
@@ -111,7 +112,7 @@ def _guess(
 
 
 def _before(machine: Machine, number: Number) -> Number:
-    """A fitted number is what was thought of it before, where that is on record."""
+    """Returns the estimate on record from before a number was fitted; else the number itself."""
     estimate = _estimates().get(machine.id, {}).get(number.key)
     if estimate is None or not number.source.startswith(FITTED):
         return number
@@ -139,7 +140,7 @@ def _place(number: Number) -> tuple[str, int, str]:
 
 
 def _stated(number: Number) -> tuple[Mixture, str]:
-    """The ends are the first and the last decile, as `run --samples` draws them."""
+    """Takes the stated ends as the first and the last decile, as `run --samples` draws them."""
     assert number.interval
     texts = (number.text, *number.interval)
     own, low, high = (AMOUNT.fullmatch(text.strip()) for text in texts)

@@ -10,7 +10,7 @@ from pathlib import Path
 from uncore import topology
 from uncore_lab.fitting.numbers import RATIO, free
 from uncore_lab.fitting.written import entry, extends, tables
-from uncore_lab.predict.forecast import SHARE, Forecast
+from uncore_lab.predict.forecast import INTERVAL_SHARE, Forecast
 
 PREDICTED_HEAD = """\
 # Written by `uncore predict`: numbers that relatives of this machine lend it; an interval should
@@ -27,13 +27,13 @@ def machine_file(found: Forecast, name: str, output: Path) -> str:
         one = frees[loan.key]
         value, low, high = (
             [word.partition("=") for word in one.settings(amount)]
-            for amount in (loan.value, *loan.belief.interval(SHARE))
+            for amount in (loan.value, *loan.belief.interval(INTERVAL_SHARE))
         )
         source = f"predicted: the median of {', '.join(loan.machines)}"
         for (key, _, text), (_, _, least), (_, _, most) in zip(value, low, high, strict=True):
             written = text if one.unit == RATIO else f'"{text}"'
             entries[key] = entry(written, (least, most), source)
     head = PREDICTED_HEAD.format(
-        share=SHARE, extends=extends(name, output), name=topology.load(name).name
+        share=INTERVAL_SHARE, extends=extends(name, output), name=topology.load(name).name
     )
     return f"{head}\n{tables(entries)}"

@@ -73,7 +73,7 @@ def fitted(name: str, start: Mapping[str, Free] | None = None) -> dict[str, floa
     if not frees:
         return {}
     found = solve([_part(name, frees)], prior=MODEL_RELATIVE_ERROR, stride=WIDE_STEP_LOG)
-    # at a limit, not where figures say
+    # true for numbers that stand at a limit, so that figures do not decide them
     ended = found.steps > np.array(highest(frees)) - 2 * DERIVATIVE_STEP_LOG
     sure = (found.deviations(MODEL_RELATIVE_ERROR) < MAX_DEVIATION_LOG) & ~ended
     numbers = stepped(frees, found.steps)
@@ -81,7 +81,8 @@ def fitted(name: str, start: Mapping[str, Free] | None = None) -> dict[str, floa
 
 
 def _part(name: str, frees: Mapping[str, Free]) -> FitPart:
-    """A sample of the machine's pairs against the carried figures, which are medians."""
+    """Makes a part of the fit: a sample of the machine's pairs against the carried class
+    medians."""
     machine, hardware = topology.load(name, measured=True), figures.read(name)
     sample, measured = Sample.of(machine, hardware), figures.carried_matrix(hardware, machine)
 
@@ -98,7 +99,7 @@ def _part(name: str, frees: Mapping[str, Free]) -> FitPart:
 
 
 def write(names: Sequence[str]) -> None:
-    """Renews the machines named; the others stay, but for those that are measured no more."""
+    """Renews the machines named; others stay, except those that are measured no more."""
     known, kept = figures.well_measured(), _recorded()
     found = {name: values for name, values in kept.items() if name in known}
     with progress(len(names), "observing", "machines") as advance:

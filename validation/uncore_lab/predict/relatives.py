@@ -62,7 +62,7 @@ class Loan:
     """A predicted number."""
 
     key: str
-    belief: Mixture  # in ns, or a ratio
+    belief: Mixture  # belief about the number, in ns or as a ratio
     amount: float  # median, in `unit`
     unit: str
     machines: tuple[str, ...]  # that lend it
@@ -94,7 +94,7 @@ class Spread:
 
 
 def lend(free: Free, clocks: Mapping[str, float], known: Sequence[Observation]) -> Loan | None:
-    """None: no machine has such a part."""
+    """Lends the number from relatives; None if no machine has such a part."""
     alike = [o for o in known if o.slot == free.slot and nearness(o.descent, free.descent)]
     if not alike:
         return None
@@ -125,7 +125,7 @@ def _unit(
     lenders: list[Observation],
     known: Sequence[Observation],
 ) -> str:
-    """The file's own, unless another is clearly better over all near relatives."""
+    """Returns the file's own unit, unless another is clearly better over all near relatives."""
     if free.unit == RATIO:
         return RATIO
     usable = [u for u in UNITS if u in clocks and all(u in o.values for o in lenders)]
@@ -166,7 +166,8 @@ def _voices(
 
 
 def _year(descent: Descent) -> int | None:
-    """The first product's, of the most special word that has one."""
+    """Returns the year of the first product, by the most special word of the descent that has
+    one."""
     return next((_years()[word] for word in reversed(descent) if word in _years()), None)
 
 
@@ -183,7 +184,8 @@ def spreads(known: Sequence[Observation]) -> list[Spread]:
 
 
 def spread(slot: str, known: Sequence[Observation]) -> Spread:
-    """Over pairs of one family or generation; in a unit only if all of them have it."""
+    """Computes the spread over pairs of a family or generation; in a unit only if all pairs have
+    it."""
     near = [
         pair
         for pair in _pairs(slot, known)
@@ -262,5 +264,5 @@ def _pairs(slot: str, known: Sequence[Observation]) -> list[Pair]:
 
 
 def _apart(one: Descent, other: Descent) -> int:
-    """Words of the longer that the other does not share."""
+    """Counts the words of the longer descent that the other does not share."""
     return min(MAX_DISTANCE_WORDS, max(len(one), len(other)) - nearness(one, other))

@@ -44,7 +44,7 @@ KEYS = (
     "structure",
     "unmatched",
     "lends_nothing",
-)  # in the file's order
+)  # keys at the head of a file, in their order there
 # share of the variance inside a shared cache that parts must explain to be carried
 MIN_PARTS_R2 = 0.5
 # label of pairs that only the system holds
@@ -146,7 +146,7 @@ def _number(value: float) -> str:
 
 
 def _others(name: str) -> Iterator[str]:
-    """The text of the tables of other experiments, as it stands."""
+    """Yields the text of the tables of other experiments, unchanged."""
     path = MACHINES / f"{name}.toml"
     lines, keep = path.read_text().splitlines() if path.is_file() else [], False
     for line in lines:

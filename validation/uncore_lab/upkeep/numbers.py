@@ -46,7 +46,7 @@ LEADING_NUMBER = re.compile(r"[\d.]+")
 
 
 def half(name: str, matrices: Path | None) -> NDArray[np.float64]:
-    """Errors in per cent of the pairs that the fit has not seen."""
+    """Returns errors in per cent of the pairs that the fit has not seen."""
     whole = prepare(name, matrices)
     seen = _seen(whole.hardware, whole.machine, whole.masks)
     masks = {label: mask & seen for label, mask in whole.masks.items() if (mask & seen).any()}
@@ -72,7 +72,7 @@ def _seen(hardware: Hardware, machine: Machine, masks: Mapping[str, Mask]) -> Ma
 
 
 def groups(names: Sequence[str]) -> Iterator[list[str]]:
-    """Machines that share a fitted number, directly or through others, belong together."""
+    """Groups machines that share a fitted number, directly or through others."""
     left = dict.fromkeys(names)
     while left:
         group, waiting = [], [next(iter(left))]

@@ -86,7 +86,7 @@ def main(
     sections = _sections(names, request)
     if renew:
         _save(sections)
-        if not request.matrices:  # the bars are of the figures that the project carries
+        if not request.matrices:  # bars are for the figures that the project carries
             _save_bars(sections)
     if json:
         print_json({section.name: section.rows for section in sections})

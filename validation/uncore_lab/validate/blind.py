@@ -13,7 +13,7 @@ from statistics import mean, median
 from typing import Any
 
 from uncore.drawing.table import Column, Row
-from uncore_lab.predict.forecast import SHARE
+from uncore_lab.predict.forecast import INTERVAL_SHARE
 from uncore_lab.predict.ledger import LedgerEntry, entries, scores
 from uncore_lab.validate.section import Request, Section
 
@@ -43,7 +43,7 @@ def run(request: Request) -> Section:
 
 
 def of_day(day: str) -> Section:
-    """All that was predicted on a day."""
+    """Tabulates all that was predicted on a day."""
     then = [entry for entry in entries() if entry.date == day]
     return Section("blind", f"Predicted on {day}", "", COLUMNS, _rows(then), notes=_notes(then))
 
@@ -127,7 +127,7 @@ def _summary(rows: Sequence[Row], machines: int) -> str:
     inside, off = mean(row["inside"] for row in rows), [abs(row["error_pct"]) for row in rows]
     return (
         f"Measured since: {len(rows)} classes of {machines} machines, {inside:.0%} inside intervals"
-        f" of {SHARE:.0%}; error {mean(off):.0f}% mean, {median(off):.0f}% median."
+        f" of {INTERVAL_SHARE:.0%}; error {mean(off):.0f}% mean, {median(off):.0f}% median."
     ).replace("%", " %")
 
 

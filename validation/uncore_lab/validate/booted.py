@@ -44,13 +44,13 @@ Rates = dict[tuple[str, str], dict[int, float]]  # (program, process or thread):
 
 @dataclass(frozen=True)
 class Beside:
-    """Rates by the numbers of tasks that both were run with; nothing measured: all of its own."""
+    """Rates by the numbers of tasks that both were run with; without measured ones, by all."""
 
     program: str
     mode: str
     tasks: list[int]
     rates: list[float]
-    measured: list[float]  # for each period of its clock
+    measured: list[float]  # rates for each period of the machine's clock
 
     @property
     def curve(self) -> list[float]:

@@ -55,7 +55,7 @@ def run(request: Request) -> Section:
 
 
 def _classes_seen() -> list[Observation]:
-    """Measured class medians, as if they were numbers: what a user sees, and no model between."""
+    """Returns measured class medians as numbers: what a user sees, with no model between."""
     seen = []
     for name in figures.well_measured():
         ancestors, periods = lineage(name), clocks(name)

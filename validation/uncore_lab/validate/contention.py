@@ -32,8 +32,8 @@ from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.curves import Drawing, pictures
 from uncore_lab.validate.section import Request, Section
 
-MEDIAN = Bar("predicted points: median error", 15, 15, "%")
-WORST = Bar("predicted points: worst error", 35, 35, "%")
+CONTENTION_MEDIAN_BAR = Bar("predicted points: median error", 15, 15, "%")
+CONTENTION_WORST_BAR = Bar("predicted points: worst error", 35, 35, "%")
 LOCKS_MEDIAN = Bar("spin and ticket locks: median error", 11, 25, "%")
 RATE_RANGE_8176 = 0.5, 0.9  # bounds of the 8176's rate with every thread over that of one socket
 # largest thread count -> simulated time of a run; each tried slice has one
@@ -92,7 +92,7 @@ class ContentionFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
 @dataclass(frozen=True)
 class ContentionPoint:
-    """One number of threads of one curve."""
+    """A point of a curve: one number of threads."""
 
     machine: str
     kind: str
@@ -167,12 +167,15 @@ def _bar_values(points: Sequence[ContentionPoint]) -> list[Value]:
     locks = [abs(point.error) for point in points if point.lock]
     values = [(LOCKS_MEDIAN, statistics.median(locks))] if locks else []
     if judged:
-        values += [(MEDIAN, statistics.median(judged)), (WORST, max(judged))]
+        values += [
+            (CONTENTION_MEDIAN_BAR, statistics.median(judged)),
+            (CONTENTION_WORST_BAR, max(judged)),
+        ]
     return values
 
 
 def curves(machine: str, cores: int = 1) -> list[ContentionPoint]:
-    """All points of one machine."""
+    """Computes all points of one machine."""
     measured = read(machine)
     spots = [(kind, threads) for kind in measured.millions for threads in measured.threads]
     jobs = [job for kind, threads in spots for job in _jobs(machine, measured, kind, threads)]
@@ -204,7 +207,7 @@ def _jobs(machine: str, measured: ContentionFigures, kind: str, threads: int) ->
 
 
 def _slices(machine: str) -> list[str]:
-    """Some, evenly spread, of those that may own the line."""
+    """Returns some of the slices that may own the line, evenly spread."""
     most = max(len(resolver.slices) for resolver in topology.load(machine).resolvers)
     return [
         str((2 * part + 1) * most // (2 * MAX_OWNER_SLICES)) for part in range(MAX_OWNER_SLICES)
@@ -234,8 +237,8 @@ def _point(
 
 
 def _fairness(points: Sequence[result.Point]) -> float:
-    """Fairness of one placement: the fewest operations of a thread over the most, all slices
-    together.
+    """Returns the fairness of one placement: the fewest operations of a thread over the most, all
+    slices together.
     """
     threads: list[int] = [
         sum(ops) for ops in zip(*(point.thread_ops for point in points), strict=True)
@@ -256,7 +259,7 @@ def read(machine: str) -> ContentionFigures:
 
 
 def _too_steep(points: Sequence[ContentionPoint]) -> list[str]:
-    """Beyond the socket the 8176's rate falls, but gently: measured, to 0.63."""
+    """Checks the 8176's rate beyond the socket: it falls, but gently, to 0.63 as measured."""
     rates = {p.threads: p.simulated for p in points if p.machine == "x8176x8" and p.kind == "add"}
     if not rates:
         return []

@@ -19,9 +19,9 @@ from uncore_lab.validate.section import ReportPicture
 class Drawing(NamedTuple):
     """Roles of a table's columns in its pictures."""
 
-    pictures: Sequence[str]  # a picture for each combination of these
-    panel: str  # a panel of it for each
-    line: str  # a simulated and a measured line for each
+    pictures: Sequence[str]  # columns of which each combination has a picture
+    panel: str  # column of which each value has a panel in the picture
+    line: str  # column of which each value has a simulated and a measured line
     x: str
     simulated: str
     measured: str

@@ -31,8 +31,8 @@ from uncore_lab.validate.section import Request, Section
 
 WORKLOAD = "latency/chase"
 NO_PROBES: Probes = frozenset()
-MEDIAN = Bar("median error", 12, 12, "%")
-WORST = Bar("worst error", 30, 30, "%")
+LOAD_MEDIAN_BAR = Bar("median error", 12, 12, "%")
+LOAD_WORST_BAR = Bar("worst error", 30, 30, "%")
 MIN_HOME_DIFFERENCE_NS = 20.0  # homes that differ by less make no difference
 
 PROSE = (
@@ -55,7 +55,7 @@ class Case(NamedTuple):
 
     state: str
     near: bool
-    node: int  # the reader is in socket 0
+    node: int  # node of the home; the reader is in socket 0
 
 
 CASES = {
@@ -115,9 +115,9 @@ def table(rows: list[DirectoryRow]) -> Table:
 
 
 def values(rows: list[DirectoryRow]) -> list[Value]:
-    """Each bar with its value."""
+    """Computes the value of each bar."""
     off = [abs(row.err_pct) for row in rows]
-    return [(MEDIAN, statistics.median(off)), (WORST, max(off))]
+    return [(LOAD_MEDIAN_BAR, statistics.median(off)), (LOAD_WORST_BAR, max(off))]
 
 
 def rows_of(name: str) -> list[DirectoryRow]:
@@ -130,7 +130,8 @@ def rows_of(name: str) -> list[DirectoryRow]:
 
 
 def simulated(machine: Machine, case: Case) -> float:
-    """The reader is the middle core of socket 0: near no end of a ring or mesh."""
+    """Simulates a case; the reader is the middle core of socket 0, near no end of a ring or
+    mesh."""
     cores = sum(core[1] == 0 for core in machine.shape)
     reader = cores // 2
     holder = cores - 1 if case.near else cores + reader

@@ -39,9 +39,10 @@ Overrides = dict[str, str]
 
 # relative weights, about as the numbers of points
 KIND_WEIGHTS = {"handoffs": 1.0, "loads": 1.0, "locks": 3.0}
-MAX_POINT_ERROR_LOG = 0.5  # limit of one point's share: two siblings alone are met by no numbers
+# limit of one point's share in the sum: no numbers reproduce two siblings alone
+MAX_POINT_ERROR_LOG = 0.5
 # error of a load, as a logarithm, beyond which a trial is rejected
-MAX_LOAD_ERROR_LOG = log(1 + directory.WORST.bound / 100)
+MAX_LOAD_ERROR_LOG = log(1 + directory.LOAD_WORST_BAR.bound / 100)
 
 
 class MachineFamily(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -46,8 +46,8 @@ from uncore_lab.validate.score import (
 )
 from uncore_lab.validate.section import ReportPicture, Request, Section
 
-MEAN = Bar("class medians: mean error of the worst machine", CLASS_MEAN, CLASS_MEAN, "%")
-WORST = Bar("class medians: worst error", CLASS_WORST, CLASS_WORST, "%")
+CLASS_MEAN_BAR = Bar("class medians: mean error of the worst machine", CLASS_MEAN, CLASS_MEAN, "%")
+CLASS_WORST_BAR = Bar("class medians: worst error", CLASS_WORST, CLASS_WORST, "%")
 
 PROSE = (
     "Two threads hand one line over with compare-and-swap; the figure is half a round trip. Errors"
@@ -99,7 +99,7 @@ class ComparedMachine:
 
     @property
     def classes(self) -> list[Row]:
-        """The rows of handoffs.csv: of all pairs, whatever a matrix lacks."""
+        """Returns the rows of handoffs.csv, of all pairs, whatever a matrix lacks."""
         medians, seeds = self._medians(self.simulated), [self._medians(ns) for ns in self.each]
         return [
             {
@@ -119,13 +119,13 @@ class ComparedMachine:
 
     @property
     def pairs(self) -> Row:
-        """The row of pairs.csv."""
+        """Returns the row of pairs.csv."""
         score: dict[str, Any] = msgspec.to_builtins(self.score)
         return {field: score[field] for field in PAIRS} | self.guesses
 
     @property
     def broken(self) -> list[str]:
-        """Past a bound, or no better than a guess."""
+        """Lists what is past a bound, or no better than a guess."""
         words, got = broken(self.score, self.hardware), self.score.class_mean_err_pct
         if self.nulls and self.score.quality in BOUND_QUALITIES:
             words += [
@@ -174,13 +174,13 @@ def tables(machines: Sequence[ComparedMachine]) -> list[Table]:
 
 
 def _bar_values(scores: Sequence[HandoffScore]) -> list[Value]:
-    """The worst of the machines that were measured well enough."""
+    """Yields each bar's worst value over the machines that were measured well enough."""
     bound = [score for score in scores if score.quality in BOUND_QUALITIES]
     if not bound:
         return []
     return [
-        (MEAN, max(score.class_mean_err_pct for score in bound)),
-        (WORST, max(score.class_worst_err_pct for score in bound)),
+        (CLASS_MEAN_BAR, max(score.class_mean_err_pct for score in bound)),
+        (CLASS_WORST_BAR, max(score.class_worst_err_pct for score in bound)),
     ]
 
 
@@ -224,7 +224,7 @@ def _chosen(request: Request) -> list[str]:
 
 
 def picture(compared: ComparedMachine) -> ReportPicture:
-    """Simulated, measured, and how far off, on one scale."""
+    """Draws simulated and measured matrices, and their errors, on one scale."""
     machine, measured = compared.machine, compared.measured[~np.isnan(compared.measured)]
     span = (float(measured.min()), float(np.quantile(measured, 0.995)))
     harts, lines = range(machine.harts), boundaries(machine, range(machine.harts))

@@ -22,7 +22,7 @@ from uncore_lab.validate.families import MachineFamily, Overrides, families, sta
 from uncore_lab.validate.lock_curves import NEAR_ERROR_PCT, LockPoint
 from uncore_lab.validate.section import Request, Section
 
-MEDIAN = Bar("each host from the others: median error", 20, 20, "%")
+HOST_MEDIAN_BAR = Bar("each host from the others: median error", 20, 20, "%")
 
 PROSE = (
     "Bare locks and counts (hold 0, think 0) of each host of lockhammer, with what locks chose in"
@@ -42,7 +42,7 @@ def run(request: Request) -> Section:
         prose=PROSE,
         columns=COLUMNS,
         rows=rows,
-        bars=[(MEDIAN, statistics.median(off))],
+        bars=[(HOST_MEDIAN_BAR, statistics.median(off))],
         notes=[
             f"{sum(error <= NEAR_ERROR_PCT for error in off)} of {len(off)} points"
             f" within {NEAR_ERROR_PCT:g} %"
@@ -71,7 +71,7 @@ def _row(point: LockPoint) -> Row:
 
 
 def lent(family: MachineFamily, others: Sequence[MachineFamily]) -> Overrides:
-    """The family's chosen numbers: in its own unit, the middle of the others'."""
+    """Lends the family's chosen numbers: in its own unit, the middle of the others'."""
     return {
         key: _lent(key, text, family, [other for other in others if key in other.numbers])
         for key, text in standing(family).items()
@@ -88,7 +88,7 @@ def _lent(key: str, text: str, family: MachineFamily, others: Sequence[MachineFa
 
 
 def _amount(family: MachineFamily, key: str, unit: str) -> float:
-    """In nanoseconds, or in cycles of the family's own machine."""
+    """Returns the amount in nanoseconds, or in cycles of the family's own machine."""
     return _free(family, key).value / clocks(family.machines[0])[unit]
 
 

@@ -59,7 +59,7 @@ class InterruptFigure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ns: float
     workload: str
     threads: int
-    cells: list[Cell]  # in ps; the figure is their mean
+    cells: list[Cell]  # cells of the table, in ps; the figure is their mean
     set: dict[str, str | int] = {}
     placement: str = "compact"
     fitted: bool = False
@@ -244,7 +244,7 @@ def _past(name: str, measured: Storm, ratios: Sequence[float], real: float) -> l
 
 
 def broadcasts(cores: int) -> tuple[list[Row], list[str]]:
-    """R2 of a line, by single interrupts; the exponent of growth, by multicast."""
+    """Rows of two laws: R2 of a line for single interrupts, exponent of growth for multicast."""
     jobs: list[Job] = [
         make_job(GRID, "ipi/broadcast", HARTS, overrides={"interrupt.multicast": word})
         for word in ("no", "yes")

@@ -46,7 +46,7 @@ COLUMNS = [
 
 
 def questions(word: str = "") -> Iterator[tuple[str, str]]:
-    """Machines and workloads, of those whose names have the word."""
+    """Yields machines and workloads; with `word`, those whose names have it."""
     for machine in MACHINES:
         for workload in program.shipped():
             if word in f"{machine} {workload.name}":

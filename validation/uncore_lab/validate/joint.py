@@ -26,7 +26,7 @@ from uncore_lab.fitting import solve as least
 from uncore_lab.fitting.numbers import Free, free, highest, scaled, settings, stepped
 from uncore_lab.validate.score import HandoffScore, free_numbers, score
 
-Place = tuple[str, int]  # file and line of a number: what machines share
+Place = tuple[str, int]  # file and line that state a number, by which machines share it
 
 FIT_ROUNDS = 25  # rounds of a pair: few suffice, because a handoff repeats itself
 FIT_EVALUATIONS = 10  # evaluations for derivatives are not counted
@@ -34,7 +34,7 @@ FIT_EVALUATIONS = 10  # evaluations for derivatives are not counted
 
 @dataclass(frozen=True)
 class Fit:
-    """One machine, and what it is fitted to."""
+    """A machine, and what it is fitted to."""
 
     machine: Machine  # as it stands
     hardware: Hardware
@@ -75,7 +75,7 @@ class Fit:
 
 
 def solve(fits: Sequence[Fit]) -> dict[Place, float]:
-    """Logarithms of factors of all numbers of these machines together."""
+    """Returns the logarithms of the factors of all numbers of these machines, fitted together."""
     found = least.solve([fit.part() for fit in fits], most=FIT_EVALUATIONS)
     steps = dict(zip(found.keys, found.steps.tolist(), strict=True))
     return {place: steps[place] for fit in fits for place in fit.places}

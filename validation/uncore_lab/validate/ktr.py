@@ -31,8 +31,8 @@ _EXAMPLE = "653 1 1.008 uS PING"
 class KtrRecord:
     number: int
     cpu: int
-    ns: float | None  # since the record before; none: a sequence begins
-    event: str  # capitals, words joined by _
+    ns: float | None  # ns since the record before; None: a sequence begins
+    event: str  # name of the event, in capitals joined by _
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,10 @@ from uncore.drawing.table import Row
 from uncore_lab.predict.mixture import one
 from uncore_lab.predict.nulls import MODEL_FREE, base
 
-FEWEST = 5  # classes, before a kind is judged by itself
-NORMAL = sqrt(pi / 2)  # standard deviation over mean absolute error
+MIN_KIND_CLASSES = 5  # fewest classes of a kind that is judged by itself
+DEVIATION_OVER_MEAN_ERROR = sqrt(
+    pi / 2
+)  # standard deviation over mean absolute error of a normal variable
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,9 @@ class Judged:
     error_pct: float  # mean
     median_pct: float
     score: float  # mean CRPS of logarithms
-    nulls: dict[str, float]  # the same of each null model, and
-    errors: dict[str, float]  # its mean error in per cent
-    deviations: dict[str, float]  # how wide it has to be
+    nulls: dict[str, float]  # mean CRPS of each null model
+    errors: dict[str, float]  # mean error of each null model in per cent
+    deviations: dict[str, float]  # standard deviation that each null model must have
 
     @property
     def best(self) -> str:
@@ -73,18 +75,19 @@ def judged(rows: Sequence[Row]) -> list[Judged]:
 
 
 def copied(rows: Sequence[Row]) -> list[Judged]:
-    """A kind of few classes is not judged."""
+    """Returns kinds of enough classes whose predictions do not beat every null model."""
     kinds: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
         kinds.setdefault((_side(row), row["left_out"], base(row["kind"])), []).append(row)
     found = (
         _judge(f"{left_out} {kind}", side, own) for (side, left_out, kind), own in kinds.items()
     )
-    return [one for one in found if one and one.classes >= FEWEST and not one.beats_all]
+    return [one for one in found if one and one.classes >= MIN_KIND_CLASSES and not one.beats_all]
 
 
 def rules(rows: Sequence[Row]) -> dict[str, tuple[str, float]]:
-    """What predict/copied.toml has to say: the null model of each such kind, and its deviation."""
+    """Returns the rules of predict/copied.toml: the null model of each such kind, and its
+    deviation."""
     return {
         f"{one.of} {one.left_out}": (one.best, round(one.deviations[one.best], 2))
         for one in copied(rows)
@@ -113,7 +116,10 @@ def _judge(left_out: str, side: str, rows: Sequence[Row]) -> Judged | None:
         score=fmean(row["score"] for row in own),
         nulls={null: fmean(_dressed(null, own)) for null in MODEL_FREE},
         errors={null: fmean(abs(row[f"{null}_pct"]) for row in own) for null in MODEL_FREE},
-        deviations={null: NORMAL * fmean(_off(null, row) for row in own) for null in MODEL_FREE},
+        deviations={
+            null: DEVIATION_OVER_MEAN_ERROR * fmean(_off(null, row) for row in own)
+            for null in MODEL_FREE
+        },
     )
 
 
@@ -121,7 +127,7 @@ def _dressed(null: str, rows: Sequence[Row]) -> Iterable[float]:
     """Scores, each as wide as the null is off on other machines."""
     for row in rows:
         others = [_off(null, other) for other in rows if other["machine"] != row["machine"]]
-        deviation = NORMAL * fmean(others) if others else 1.0
+        deviation = DEVIATION_OVER_MEAN_ERROR * fmean(others) if others else 1.0
         guess = row["measured_ns"] * (1 + row[f"{null}_pct"] / 100)
         yield one(guess, max(deviation, 0.01)).crps(row["measured_ns"])
 

@@ -32,8 +32,9 @@ NEAR_ERROR_PCT = 35.0  # largest error of a point that counts as near
 # share of the best throughput at the knee, and largest factor between two knees
 KNEE_SHARE, MAX_KNEE_FACTOR = 0.9, 2.0
 KNEE_SETTING_NS = (200, 1000)  # hold and think whose knees are compared
-LAW_CURVES = "ticket_spinlock", ("skylake24", "broadwell10x2")  # on one socket of these
-THREADS_OF_A_CORE = 2  # siblings share one copy of the line
+# curves whose law is fitted, on one socket of these hosts
+LAW_CURVES = "ticket_spinlock", ("skylake24", "broadwell10x2")
+THREADS_OF_A_CORE = 2  # threads of one core, which share its copy of the line
 
 BARE_MEDIAN = Bar("hold 0, think 0: median error", 14, 15, "%")
 BARE_NEAR = Bar(f"hold 0, think 0: points within {NEAR_ERROR_PCT:g} %", 85, 90, "%", least=True)
@@ -90,7 +91,7 @@ def measure(
     ops: int = 0,
     seeds: tuple[int, ...] = (),
 ) -> list[LockPoint]:
-    """These spots simulated, in their order, less the harness where it is subtracted."""
+    """Simulates these spots, in their order, less the harness where it is subtracted."""
     runs = list(dict.fromkeys([*spots, *(spot.harness for spot in spots if spot.bare)]))
     results = execute([spot.job(overrides, ops, seeds) for spot in runs], cores)
     times = {spot: lockhammer.simulated(result) for spot, result in zip(runs, results, strict=True)}
@@ -154,7 +155,7 @@ def _threads(machine: str, request: Request) -> Sequence[int]:
 
 
 def _bar_values(points: Sequence[LockPoint]) -> Iterator[Value]:
-    """Each bar with its value."""
+    """Computes the value of each bar."""
     bare = [abs(p.error) for p in points if p.judged and p.spot.bare]
     busy = [abs(p.error) for p in points if p.judged and not p.spot.bare]
     yield BARE_MEDIAN, statistics.median(bare)
@@ -210,7 +211,7 @@ def _has_law(curve: Sequence[LockPoint]) -> bool:
 
 
 def _laws(curve: Sequence[LockPoint]) -> tuple[tuple[float, float], tuple[float, float]]:
-    """(base, price of a core), simulated and measured: a line through the points of one socket."""
+    """Fits (base, price of a core) to points of one socket, simulated and measured."""
     socket = lockhammer.read(curve[0].spot.machine).socket
     own = [point for point in curve if THREADS_OF_A_CORE < point.spot.threads <= socket]
     cores = [point.spot.threads / THREADS_OF_A_CORE for point in own]

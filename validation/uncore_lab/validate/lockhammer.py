@@ -82,7 +82,7 @@ class Ns(NamedTuple):
 
     @property
     def spread(self) -> float:
-        """From the least to the most, in per cent of the median."""
+        """Returns the distance from the least to the most, in per cent of the median."""
         return 100 * (self.high - self.low) / self.median
 
     def less(self, amount: float) -> Ns:
@@ -125,7 +125,7 @@ class LockFigures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Spot:
-    """So many threads on one curve of a machine."""
+    """A number of threads on one curve of a machine."""
 
     machine: str
     primitive: str
@@ -186,7 +186,7 @@ class Spot:
         ops: int = 0,
         seeds: tuple[int, ...] = (),
     ) -> Job:
-        """`seeds`: others than the usual ones."""
+        """Makes the job of a spot. `seeds`: others than the usual ones."""
         common: Any = {"placement": read(self.machine).placement, "seeds": seeds or self.seeds}
         common["overrides"] = BARRIER_OVERRIDES | dict(overrides)
         if self.sleeping:
@@ -202,7 +202,7 @@ class Spot:
 
 @cache
 def _monitor() -> Program:
-    """Compiled when it is first needed."""
+    """Compiles the monitor when it is first needed."""
     return find_program(MONITOR)
 
 

@@ -24,8 +24,8 @@ from uncore_lab.results.table import Table
 from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.section import Lacking, ReportPicture, Request, Section
 
-MEDIAN = Bar("open sets: median absolute error", 25, 15, "%")
-JUDGES = Bar("opened judges: median absolute error", 34, 20, "%")
+OPEN_SETS_BAR = Bar("open sets: median absolute error", 25, 15, "%")
+OPENED_JUDGES_BAR = Bar("opened judges: median absolute error", 34, 20, "%")
 # values of the fitted parameter; not 0, because then no clock is read
 PROBE_PARAMETERS_NS = 100, 1000
 MIN_SPAN_FACTOR = 5.0  # least span of the picture: factors above and below 1
@@ -141,7 +141,7 @@ def figures_of(
 
 
 def _fitted(machine: str, curve: PublishedCurve) -> int:
-    """ns for which the first figure is met; an operation's time is linear in them."""
+    """Returns the ns that meet the first figure: an operation's time is linear in them."""
     jobs = [curve.job(machine, 0, {curve.fit: f"{ns}ns"}) for ns in PROBE_PARAMETERS_NS]
     bare, more = (1000 / _shown(curve, result.points) for result in execute(jobs))
     slope = (PROBE_PARAMETERS_NS[1] - PROBE_PARAMETERS_NS[0]) / (more - bare)
@@ -162,7 +162,7 @@ def _of_hart(point: Point, curve: PublishedCurve) -> float:
 
 
 def _apart(point: Point, _: PublishedCurve) -> float:
-    assert point.thread_ps  # kept by every run of today
+    assert point.thread_ps  # every run of today has the times of its threads
     times = [left - entered for entered, left in point.thread_ps]
     return max(times) / min(times)
 
@@ -185,7 +185,7 @@ def _bar_values(figures: Sequence[ComparedFigure]) -> list[Value]:
     for figure in figures:
         if figure.counts:
             errors.setdefault(figure.judge, []).append(abs(figure.error))
-    bars = {False: MEDIAN, True: JUDGES}
+    bars = {False: OPEN_SETS_BAR, True: OPENED_JUDGES_BAR}
     return [(bars[judge], statistics.median(own)) for judge, own in sorted(errors.items())]
 
 

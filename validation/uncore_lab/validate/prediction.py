@@ -29,7 +29,7 @@ from uncore_lab.figures import hardware as figures
 from uncore_lab.figures.hardware import Hardware
 from uncore_lab.figures.sample import medians
 from uncore_lab.predict.copied import FAMILY, MACHINE
-from uncore_lab.predict.forecast import SHARE, forecast
+from uncore_lab.predict.forecast import INTERVAL_SHARE, forecast
 from uncore_lab.predict.ledger import entries
 from uncore_lab.predict.nulls import MODEL_FREE, guesses, kind
 from uncore_lab.predict.observe import observations
@@ -38,16 +38,17 @@ from uncore_lab.validate.bar import Bar, Value
 from uncore_lab.validate.leave_out import Judged, copied, judged
 from uncore_lab.validate.section import Request, Section
 
-MOST = 88  # per cent of the true medians inside intervals: more, and the intervals are too wide
-ENOUGH = 40  # classes, before a share is judged
+# most of the true medians inside intervals, per cent: with more the intervals are too wide
+MAX_INSIDE_PCT = 88
+MIN_JUDGED_CLASSES = 40  # fewest classes of which a share is judged
 X86 = "x86"
-BEFORE = "machines that nobody predicted blind: mean error"
-MEANS = {  # of x86 and of others, and how many classes are enough for it
-    True: (Bar(f"x86 {BEFORE}", 9.1, 8, "%"), ENOUGH),
-    False: (Bar(f"other {BEFORE}", 57, 8, "%"), 12),
+NOT_BLIND = "machines that nobody predicted blind: mean error"
+MEANS = {  # bars for x86 and for others, each with the number of classes that it needs
+    True: (Bar(f"x86 {NOT_BLIND}", 9.1, 8, "%"), MIN_JUDGED_CLASSES),
+    False: (Bar(f"other {NOT_BLIND}", 57, 8, "%"), 12),
 }
-INSIDE = Bar("medians inside 80 % intervals", 70, 80, "%", least=True)
-ALL = Request()
+INSIDE_BAR = Bar("medians inside 80 % intervals", 70, 80, "%", least=True)
+DEFAULT_REQUEST = Request()
 PROSE = (
     "Each machine is predicted from all others as if it had never been measured: its numbers are"
     " lent by relatives (see [prediction.md](prediction.md)). Its shape, clocks and descent are"
@@ -108,7 +109,7 @@ def _chosen(request: Request) -> list[str]:
 
 
 def left_out(
-    name: str, request: Request = ALL, whole: bool = False
+    name: str, request: Request = DEFAULT_REQUEST, whole: bool = False
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """`whole`: its generation of cores is left out with it."""
     hardware, truth = _truth(name, request)
@@ -176,7 +177,7 @@ def _off(guess: float | None, real: float) -> float | None:
 
 
 def _summary(rows: Sequence[Row]) -> list[str]:
-    """By side and by what is left out; and the kinds that are copied."""
+    """Sums up by the side of the home and by what is left out, then the kinds that are copied."""
     sums = [_sum(one) for one in judged(rows)]
     kinds = [f"{one.of} {one.left_out} ({one.best})" for one in copied(rows)]
     return [*sums, f"copied, as no better: {', '.join(kinds)}"] if kinds else sums
@@ -193,7 +194,7 @@ def _bar_values(rows: Sequence[Row]) -> list[Value]:
     machines is not known from any other, or they would not have been far off then."""
     own = [row for row in rows if row["left_out"] == MACHINE]
     blind = {entry.machine for entry in entries()}
-    values = [(INSIDE, _inside(own))] if len(own) >= ENOUGH else []
+    values = [(INSIDE_BAR, _inside(own))] if len(own) >= MIN_JUDGED_CLASSES else []
     for x86, (bar, enough) in MEANS.items():
         before = [row for row in own if row["x86"] == x86 and row["machine"] not in blind]
         if len(before) >= enough:
@@ -207,11 +208,11 @@ def _inside(rows: Sequence[Row]) -> float:
 
 def _broken(rows: Sequence[Row]) -> list[str]:
     own = [row for row in rows if row["left_out"] == MACHINE]
-    if len(own) < ENOUGH or _inside(own) <= MOST:
+    if len(own) < MIN_JUDGED_CLASSES or _inside(own) <= MAX_INSIDE_PCT:
         return []
     return [
-        f"{_inside(own):.0f} % of the medians are inside intervals of {SHARE:.0%}; expected at most"
-        f" {MOST} %"
+        f"{_inside(own):.0f} % of the medians are inside intervals of {INTERVAL_SHARE:.0%};"
+        f" expected at most {MAX_INSIDE_PCT} %"
     ]
 
 

@@ -73,7 +73,7 @@ def _off(guess: Vector, truth: Vector) -> float:
 
 
 def _from_others(ns: Vector, cores: Cores, otherwise: Vector) -> Vector:
-    """Other readings of the same two cores, where there are; the median where there is nothing."""
+    """Predicts from other readings of the same two cores; by the median where there are none."""
     _, which, counts = np.unique(cores, axis=0, return_inverse=True, return_counts=True)
     again = counts[which] - 1
     if not again.any():

@@ -34,7 +34,7 @@ from uncore_lab.validate.series import CONTENDED_BELOW_GAIN, Series, carried, se
 # instructions of the two runs that find `work`: enough to loop at all
 PROBE_WORK_INSTRUCTIONS = 200, 2200
 KNEE_GAIN = 0.9
-SHAPE = Bar("curves: median shape error, a factor", 1.3, 1.1, "")
+SHAPE_ERROR_BAR = Bar("curves: median shape error, a factor", 1.3, 1.1, "")
 DRAWING = Drawing(
     pictures=("benchmark",),
     panel="machine",
@@ -85,7 +85,7 @@ class ScalingCurve:
         return self.series.measured.tasks[curve.index(max(curve))]
 
     def smt_yield(self, curve: list[float]) -> float:
-        """All hardware threads over all cores."""
+        """Divides the throughput of all hardware threads by that of all cores."""
         return curve[-1] / curve[self.series.measured.tasks.index(self.series.measured.cores)]
 
     def contended(self, curve: list[float]) -> bool:
@@ -99,7 +99,7 @@ class ScalingCurve:
 
 
 def curves(chosen: Sequence[Series], cores: int = 1) -> list[ScalingCurve]:
-    """Each series simulated, in their order."""
+    """Simulates each series, in their order."""
     works = _fit_work(chosen, cores)
     jobs = [curve.jobs(work) for curve, work in zip(chosen, works, strict=True)]
     results = iter(execute([job for each in jobs for job in each], cores))
@@ -148,7 +148,7 @@ def run(request: Request) -> Section:
         prose=PROSE,
         columns=COLUMNS,
         rows=[_row(curve) for curve in simulated],
-        bars=[(SHAPE, statistics.median(curve.shape_error for curve in simulated))],
+        bars=[(SHAPE_ERROR_BAR, statistics.median(curve.shape_error for curve in simulated))],
         notes=[_signature(name, simulated) for name in dict.fromkeys(s.machine for s in chosen)],
         pictures=pictures("scaling", table(simulated).rows, DRAWING) if request.pictures else (),
         tables=[table(simulated)],

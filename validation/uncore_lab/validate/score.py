@@ -22,9 +22,10 @@ from uncore_lab.figures.hardware import BOUND_QUALITIES, Hardware, Mask, Matrix,
 from uncore_lab.validate import repeat
 from uncore_lab.validate.repeat import mean_error
 
-CLASS_MEAN, CLASS_WORST = 4.0, 10.0  # per cent, on machines of quality A and B
+# largest mean and worst error on machines of quality A and B, per cent
+CLASS_MEAN, CLASS_WORST = 4.0, 10.0
 CARRIED, MATRIX = "carried figures", "matrix"  # sources of the pairs
-SAME_FIGURE_NS2 = 1e-6  # ns squared: figures that differ by less are one figure
+SAME_FIGURE_NS2 = 1e-6  # ns squared: figures whose difference is less count as one
 
 
 class HandoffScore(msgspec.Struct, frozen=True):
@@ -129,7 +130,7 @@ def _order(machine: Machine) -> list[int]:
 
 
 def broken(score: HandoffScore, hardware: Hardware) -> list[str]:
-    """Bounds hold on machines measured well enough."""
+    """Lists broken bounds, which hold on machines that were measured well enough."""
     if score.quality not in BOUND_QUALITIES:
         return []
     checks = [
@@ -147,7 +148,8 @@ def broken(score: HandoffScore, hardware: Hardware) -> list[str]:
 
 
 def no_better(score: HandoffScore) -> str:
-    """Than the median of the level, where the matrix has structure; empty where it is."""
+    """Says that pairs with structure are predicted no better than by their level's median; else
+    ""."""
     ours, constant = score.structured_err_pct, score.structured_const_pct
     if ours is None or constant is None or ours < constant:
         return ""

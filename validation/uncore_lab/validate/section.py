@@ -23,20 +23,21 @@ from uncore_lab.validate.bar import Value, past
 
 
 class Lacking(UserError):
-    """The experiment has no figures of a machine that was named."""
+    """Raised when the experiment has no figures of a machine that was named."""
 
 
 @dataclass(frozen=True)
 class Request:
     """Arguments that the user gives to all experiments."""
 
-    machines: tuple[str, ...] = ()  # none: every machine that the experiment has figures of
+    # machines to take; empty: all that the experiment has figures of
+    machines: tuple[str, ...] = ()
     matrices: Path | None = None  # a directory of measured matrices, MACHINE.csv
-    matrix: Path | None = None  # or one, of the one machine named
+    matrix: Path | None = None  # a single matrix, of the one machine named
     home: str = ""  # home of that matrix's line, if the user knows
     cores: int = 1  # cores of the host to use
-    pictures: bool = False  # are shown: a report is being written
-    every: bool = False  # point that was measured, where some would do
+    pictures: bool = False  # draw pictures, because a report is being written
+    every: bool = False  # simulate every measured point, where some would do
 
     def chosen(self, carried: Collection[str], lacking: str, instead: str = "") -> list[str]:
         """The machines named, or all that the experiment knows; `lacking` is what a name that is
@@ -82,18 +83,18 @@ class Section:
     rows: Sequence[Row]
     bars: Sequence[Value] = ()
     broken: Sequence[str] = ()  # sentences on anything else that does not hold
-    notes: Sequence[str] = ()  # beneath the table, a line each
+    notes: Sequence[str] = ()  # notes beneath the table, a line each
     pictures: Sequence[ReportPicture] = ()
     tables: Sequence[Table] = ()  # files of validation/results
 
     @property
     def past(self) -> list[str]:
-        """All that does not hold."""
+        """Returns sentences on all that does not hold."""
         return [*self.broken, *past(self.bars)]
 
     @property
     def lines(self) -> list[str]:
-        """All that stands beneath the table."""
+        """Returns the lines beneath the table."""
         return [*(bar.text(value) for bar, value in self.bars), *self.notes]
 
 

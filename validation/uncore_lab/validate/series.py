@@ -112,7 +112,7 @@ class Series:
 
     def length(self, pause: float) -> dict[str, str]:
         """Parameters that set the length of a run. `pause`: seconds that a pause takes."""
-        alone = self.skeleton.counted / self.rates[0]  # a call of a single task
+        alone = self.skeleton.counted / self.rates[0]  # time of a call of a single task, s
         if not self.contended:
             absence = max(MIN_SINGLE_TASK_S, MIN_CALLS_PER_TASK * alone) / MIN_BACK_OFFS
             return {"ops": str(self.calls), "lock_delay": str(round(absence / pause))}

@@ -25,7 +25,7 @@ UC_PARAM(choice, others, OTHERS_RUN, "run|sleep", "what the other threads do");
 UC_TABLE(call, "ns", "a row a call: how long it took; how many others were interrupted meanwhile");
 UC_TABLE(quiet, "ns", "a row a thread: median and longest turn of its loop before the calls");
 
-#define TURNS 4096  // in the loop before the calls
+#define TURNS 4096  // turns of the loop before the calls
 
 static struct watch {
   UC_ALIGNED _Atomic uint64_t beats;  // turns of the loop

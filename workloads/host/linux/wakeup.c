@@ -19,7 +19,7 @@ UC_PARAM(duration, idle, 100000, "ns", "time the sleeper is left alone before ea
 UC_TABLE(wake, "ns", "a row a wake-up: to the sleeper's first instruction; the call; really slept");
 
 static struct {
-  UC_ALIGNED _Atomic uint32_t round;  // the futex
+  UC_ALIGNED _Atomic uint32_t round;  // round, the futex word
   UC_ALIGNED _Atomic uint64_t woken;  // when; 0: not yet
 } word;
 

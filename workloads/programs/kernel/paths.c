@@ -219,7 +219,7 @@ static void point(const char* what, long number) {
   _exit(0);
 }
 
-// 0: it is no experiment, or one that this number of threads or CPU would never end.
+// Returns 0 for what is no experiment, or one that this number of threads or CPU would never end.
 static int is_point(const char* what, long number) {
   static const char* const known[] = {"munmap", "protect", "membarrier", "expedited", "grace",
                                       "far",    "futex",   "sleepers",   "mutex"};

@@ -31,7 +31,7 @@ struct task {
 };
 static struct task* tasks;
 static pid_t children[MOST];
-static volatile int* begun;  // none, until all tasks are there: they would keep them from coming
+static volatile int* begun;  // null until all tasks are there: running ones keep others away
 
 static void rest(long us) { nanosleep(&(struct timespec){0, us * 1000}, NULL); }
 
@@ -103,7 +103,7 @@ static void point(const char* name, int threads, int count) {
   *begun = 1;
   printf("%s %s %d %.0f\n", name, threads ? "thread" : "process", count, measure(name, count));
   fflush(stdout);
-  if (threads) _exit(0);  // they still run: what they need is left
+  if (threads) _exit(0);  // threads still run, and what they need is left to them
   end(count);
   testcase_cleanup();
   _exit(0);

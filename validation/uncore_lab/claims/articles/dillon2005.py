@@ -22,14 +22,14 @@ FREE = {
     "active": FREE_RUN(set={"free": "active", "ways": "one", "crossbar": "2005"}),
 }
 OWNER, FREEING = 0, 1  # CPUs
-RECORD = 40  # ns that a record of the trace costs
+TRACE_RECORD_NS = 40  # cost of a record of the trace, ns
 
 
 @claim(
     "free() on the CPU that owns the object takes 282 ns",
     source="Dillon 2005, SLAB allocator's free() path, take 2: less 40 ns of trace",
     figures=[71, 72, 73, 74, 90],
-    expected=figure(282 - RECORD),
+    expected=figure(282 - TRACE_RECORD_NS),
     unit="ns",
     runs=FREE,
     reason=(
@@ -45,7 +45,7 @@ def free_local(local: Curve) -> float:
     "free() of the other CPU's object by a passive message: 262 ns on the freeing side",
     source="Dillon 2005, SLAB allocator's free() path, take 2: less two records of trace, 80 ns",
     figures=[75, 76, 77, 78, 79, 80, 91],
-    expected=figure(262 - 2 * RECORD),
+    expected=figure(262 - 2 * TRACE_RECORD_NS),
     unit="ns",
     runs=FREE,
     reason="the allocator's private instructions are too fast, as in free-local",
@@ -58,7 +58,7 @@ def free_passive_local(passive: Curve) -> float:
     "free() of the other CPU's object by a passive message: 359 ns on the owner's side",
     source="Dillon 2005, SLAB allocator's free() path, take 2: less three records of trace, 120 ns",
     figures=[81, 82, 83, 84, 85, 86, 87, 88, 89, 92],
-    expected=figure(359 - 3 * RECORD),
+    expected=figure(359 - 3 * TRACE_RECORD_NS),
     unit="ns",
     runs=FREE,
     reason=(
@@ -75,7 +75,7 @@ def free_passive_owner(passive: Curve) -> float:
     " side when warm",
     source="Dillon 2005, SLAB allocator's free() path, take 1: less three records of trace, 120 ns",
     figures=[57, 58, 59, 60, 61, 62],
-    expected=figure(209 - 3 * RECORD),
+    expected=figure(209 - 3 * TRACE_RECORD_NS),
     unit="ns",
     fitted=["interrupt.send", "interrupt.accept"],
     runs=FREE,
@@ -95,7 +95,7 @@ def free_active_local(active: Curve) -> float:
         " records of trace, 160 ns"
     ),
     figures=[63, 64, 65, 66, 67, 68, 69, 70],
-    expected=figure((732 + 759) / 2 - 4 * RECORD),
+    expected=figure((732 + 759) / 2 - 4 * TRACE_RECORD_NS),
     unit="ns",
     runs=FREE,
     reason=(
@@ -121,7 +121,7 @@ MESSAGES = {
         " less 40 ns of trace"
     ),
     figures=[23, 24, 25, 26, 27, 28, 29, 30, 37],
-    expected=about(1100 - RECORD),
+    expected=about(1100 - TRACE_RECORD_NS),
     unit="ns",
     fitted=["interrupt.send", "interrupt.accept"],
     runs=MESSAGES,
@@ -204,7 +204,7 @@ WAKEUP = {
     "wakeup of a thread on the same CPU takes about 288 ns",
     source="Dillon 2005, LWKT scheduler, same CPU: 276 to 297 ns, less 40 ns of trace",
     figures=[39, 40, 41, 45],
-    expected=about(288 - RECORD),
+    expected=about(288 - TRACE_RECORD_NS),
     unit="ns",
     runs=WAKEUP,
     reason=(
@@ -223,7 +223,7 @@ def wakeup_same(here: Curve) -> float:
         " tsleep's, less 40 ns of trace"
     ),
     figures=[42, 43, 44, 46],
-    expected=about(1000 - RECORD),
+    expected=about(1000 - TRACE_RECORD_NS),
     unit="ns",
     runs=WAKEUP,
     reason=(
@@ -260,7 +260,7 @@ def wakeup_other(there: Curve) -> float:
         " mean of both directions, in which the clocks' offset cancels"
     ),
     figures=[51, 52, 53, 54, 56],
-    expected=about(1700 - RECORD),
+    expected=about(1700 - TRACE_RECORD_NS),
     unit="ns",
     fitted=["interrupt.send", "interrupt.accept"],
     runs=WAKEUP,

@@ -51,11 +51,11 @@ class RecordedPrediction(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 class MeasuredSince(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Medians that somebody measured after the prediction, for the predicted classes."""
 
-    date: str  # when it came here
+    date: str  # date at which the medians came to the project
     source: str
     classes: dict[str, float]
     note: str = ""
-    rates: dict[str, list[float]] = {}  # at the counts of threads that were predicted
+    rates: dict[str, list[float]] = {}  # rates at the counts of threads that were predicted
 
 
 class Scored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -129,7 +129,7 @@ def read_day(path: Path) -> RecordedDay:
 
 
 def seal(machines: Mapping[str, RecordedPrediction], reasons: Mapping[str, str]) -> str:
-    """A day without reasons is sealed as the first ones were, which had none."""
+    """Seals a day. One without reasons is sealed as the first days were, which had none."""
     content = msgspec.json.encode(machines, order="sorted")
     if reasons:
         content += msgspec.json.encode(reasons, order="sorted")
@@ -141,7 +141,7 @@ def _since(ledger: Path) -> _Since:
 
 
 def _check(since: _Since, entries: Sequence[LedgerEntry], path: Path) -> None:
-    """A measurement is of a class that was predicted."""
+    """Checks that each measurement is of a class that was predicted."""
     for name, measured in since.machines.items():
         own = [entry for entry in entries if entry.machine == name]
         predicted = {label for entry in own for label in entry.predicted.classes}

@@ -36,7 +36,7 @@ def rates(name: str, counts: Sequence[int], cores: int = 1) -> Rates:
 
 
 def _spread(result: Result, counts: Sequence[int]) -> list[tuple[float, float, float]]:
-    """At each count, over seeds."""
+    """Returns least, median and most over seeds, at each count."""
     spread = []
     for count in counts:
         own = sorted(p.ops * 1e6 / p.elapsed_ps for p in result.points if p.threads == count)

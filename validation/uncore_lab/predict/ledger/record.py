@@ -49,7 +49,8 @@ def record(
     ledger: Path = LEDGER,
     day: str = "",
 ) -> None:
-    """`threads`: at which to foretell contended atomics and locks, too."""
+    """Records predictions. `threads`: counts at which contended atomics and locks are foretold,
+    too."""
     today = day or datetime.now(UTC).date().isoformat()
     page = ledger / f"{today}.toml"
     written = read_day(page) if page.is_file() else RecordedDay("", {})

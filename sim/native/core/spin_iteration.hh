@@ -1,4 +1,4 @@
-// One turn (iteration) of the loop that a hart seems to repeat, as it is being recorded (rule S1,
+// One iteration of the loop that a hart seems to repeat, as it is being recorded (rule S1,
 // core/sleep.hh).
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace uncore {
 
-struct SpinTurn {
+struct SpinIteration {
   bool varies = false;            // the next may take a different time: a lookup, a forwarded load
   bool locks = false;             // the hart locks what it reads, by LRs
-  std::vector<uint64_t> watched;  // numbers of the lines that the turn reads
+  std::vector<uint64_t> watched;  // numbers of the lines that the iteration reads
 
   void watch(uint64_t line) {
     if (!watches(line)) watched.push_back(line);

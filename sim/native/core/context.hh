@@ -1,4 +1,4 @@
-// The machine around a core, as far as a core needs it: parts of the engine that all cores share.
+// The context of a core: the parts of the engine that it uses, all of them shared by all cores.
 #pragma once
 
 #include "core/supervisor.hh"
@@ -17,7 +17,7 @@
 
 namespace uncore {
 
-struct CoreSurroundings {
+struct CoreContext {
   const MachineSpec& machine;
   const JobSpec& job;
   const Protocol& protocol;

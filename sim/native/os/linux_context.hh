@@ -1,4 +1,4 @@
-// The machine around Linux, as far as Linux needs it.
+// The context of Linux: the parts of the engine that it uses.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace uncore {
 
-struct LinuxSurroundings {
+struct LinuxContext {
   const MachineSpec& machine;
   const JobSpec& job;
   const Agents& agents;
