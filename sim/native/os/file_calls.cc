@@ -156,6 +156,13 @@ Work dup3(Linux& os, Task& t) {
   co_return co_await replace(os, t, t.args[1], file);
 }
 
+namespace {
+// Returns the place from which lseek counts: SEEK_SET, SEEK_CUR or SEEK_END.
+uint64_t seek_base(const OpenFile& file, const FileData& data, uint64_t whence) {
+  if (whence == 0) return 0;
+  return whence == 1 ? file.offset : data.size();
+}
+}  // namespace
 Work lseek(Linux& os, Task& t) {
   enum : uint64_t { SEEK_END_ = 2, SEEK_DATA_ = 3, SEEK_HOLE_ = 4 };
   const OpenFileRef file = os.files.at(t.args[0]);
@@ -172,8 +179,7 @@ Work lseek(Linux& os, Task& t) {
     file->offset = found;
     co_return static_cast<int64_t>(found);
   }
-  const uint64_t bases[] = {0, file->offset, data.size()};
-  const auto next = static_cast<int64_t>(bases[t.args[2]] + t.args[1]);
+  const auto next = static_cast<int64_t>(seek_base(*file, data, t.args[2]) + t.args[1]);
   if (next < 0) co_return -EINVAL;
   file->offset = static_cast<uint64_t>(next);
   co_return next;
