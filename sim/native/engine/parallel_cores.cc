@@ -86,7 +86,7 @@ Time ParallelCores::distance() const {
 }
 
 // Returns whether at least kMinOtherCores cores outside the fullest share can begin by `until`.
-// Where the scheduled cores have become uneven over the shares, deals them out anew and returns
+// Deals the scheduled cores out anew if they have become uneven over the shares, and then returns
 // true.
 bool ParallelCores::enough_can_run(Time until) {
   uint64_t all = 0, most = 0, active = 0, most_active = 0;

@@ -48,7 +48,7 @@ class ParallelCores {
  private:
   struct alignas(64) Share {
     std::vector<uint32_t> cores;
-    std::vector<Time> horizons;                 // of each entry of `cores`, ignoring other cores
+    std::vector<Time> horizons;                 // horizon of each of `cores`, other cores aside
     Runs next{0};                               // when its cores execute next
     uint64_t runs = 0, instructions = 0;        // counted in this call of advance()
     alignas(64) std::atomic<Time> reached = 0;  // none of its cores executes before this time

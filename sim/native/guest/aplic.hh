@@ -38,7 +38,7 @@ class Aplic {
 
   std::optional<Msi> write(uint32_t offset, uint64_t value) {
     const bool all = value >> 1 & 1,
-               number = value == 1;  // whether the write names source 1, by a mask or by number
+               number = value == 1;  // true if the write names source 1, by mask or number
     switch (offset) {
       case kDomain:
         on_ = value >> 8 & 1;

@@ -25,8 +25,8 @@ class Counters {
   LineMap<uint64_t> transfers_by_line;  // fills, by line
   FailedScs scs;
 
-  // Counts a line's data that a core was given, which `from` held last. Without `counts` it is part
-  // of no measured operation, and is only remembered as a line that memory has sent.
+  // Counts a line's data that a core was given, which `from` held last. Without `counts` the fill
+  // belongs to no measured operation: it is only remembered as a line that memory has sent.
   void transferred(Agent to, Agent from, uint64_t line, bool counts);
 
  private:

@@ -224,7 +224,7 @@ class _Count:
     def _hits(self) -> bool:
         """Whether operations find most lines in their caches; then many of them cost little."""
         fetched = sum(map(_fetched, self._points.values()))
-        return fetched < FEW_FETCHED * sum(point.ops for point in self._points.values())
+        return fetched < FEW_FETCHED * self._ops
 
     @property
     def _unready(self) -> bool:
@@ -301,6 +301,7 @@ class _Count:
 
     @property
     def _may_double(self) -> bool:
+        """True if a run twice as long still ends before its limits do."""
         return 2 * self.length.duration <= MAX_MEASURED_NS
 
     def _longer(self, times: int) -> None:
