@@ -13,6 +13,7 @@ import pytest
 
 from uncore.cli import app as cli
 from uncore.execution.execute import execute
+from uncore.execution.request import make_job
 from uncore.result import Point
 from uncore.study.explore import Exploration, explore, race
 from uncore.study.explore.candidate import Candidate, Tried
@@ -175,3 +176,35 @@ def test_unknown_values_have_an_unbounded_span() -> None:
     assert Formula.read("a + 1", "f:1").span({}) == (-inf, inf)
     assert Constraint.read("a <= 5", "f:1").least_excess({"a": (7.0, inf)}) == 2
     assert Constraint.read("a >= 5", "f:1").least_excess({"a": (7.0, inf)}) == -inf
+
+
+SEARCHED = FILE.replace(', set = { ops = "10" }', "").replace('minimise = ["area"]\n', "")
+
+
+def test_runs_without_a_length_are_as_long_as_run_finds_them(tmp_path: Path) -> None:
+    """A design's rate, and the command that repeats it, are those of `uncore run` unasked."""
+    exploration = explore(written(tmp_path, SEARCHED))
+    best = exploration.front[0]
+    result = best.results["mcs"]
+    (estimate,) = result.estimated
+    shape = f"ccx:{4 // int(best.design['cores'])}x{best.design['cores']}"
+    given = {name: value for name, value in best.design.items() if "." in name}
+    (alone,) = execute(
+        [make_job(shape, "lock/mcs", [4], overrides=given, seeds=(1, 2, 3), within=None)]
+    )
+    assert (alone.result_hash, alone.estimated) == (result.result_hash, [estimate])
+    assert [*best.words["mcs"]][-2:] == ["--within", "5%"]
+    assert best.known["mcs.throughput"] == pytest.approx(estimate.throughput / 1e6, rel=0.05)
+    assert best.whole and not best.given_up
+
+
+def test_searched_runs_end_where_a_bound_excludes_their_design(tmp_path: Path) -> None:
+    """Nothing bounds a searched rate before its end, so what ends it is another bound."""
+    plan = written(tmp_path, SEARCHED)
+    jobs = dict(plan.jobs({"cores": "2", "system.join.latency": "20ns"}))
+    going = iter([True, False])
+    turns = race.runs_of(jobs["mcs"], lambda: next(going))
+    assert turns.span(lambda point: 1.0) == (0, inf) and not turns.whole
+    (result,) = execute([jobs["mcs"]], plans=[turns])
+    assert not turns.whole and turns.span(lambda point: 1.0) == (0, inf)
+    assert result.points

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import ceil
 from statistics import fmean, median_low, pvariance, stdev
 from typing import Any
@@ -100,10 +101,20 @@ class Search(Plan):
     def asks(self) -> list[Job]:
         return [point for count in self._counts.values() for point in count.asks()]
 
+    @property
+    def points(self) -> list[Point]:
+        """The runs of the present lengths that have ended."""
+        return [point for count in self._counts.values() for point in count.points]
+
     def take(self, point: Point, observed: Mapping[str, Any]) -> None:
         self._counts[point.threads].take(point, msgspec.convert(observed[PACE], Pace))
 
     def ended(self) -> tuple[Job, list[Estimate]]:
+        return self._ended
+
+    @cached_property
+    def _ended(self) -> tuple[Job, list[Estimate]]:
+        """Made once: whoever asks has the same machine, by which observations are found."""
         counts = self._counts.values()
         seeds = _seeds(self.job, max(count.runs for count in counts))
         lengths = tuple(count.length for count in counts)
@@ -170,6 +181,10 @@ class _Count:
         self._asked = self.runs
         job = replace(self.job, lengths=(self.length,))
         return [job.at(self.threads, seed) for seed in seeds]
+
+    @property
+    def points(self) -> list[Point]:
+        return [*self._points.values()]
 
     def take(self, point: Point, pace: Pace) -> None:
         assert isinstance(point.seed, int)

@@ -23,6 +23,7 @@ from math import isinf
 from typing import Any
 
 from uncore.errors import GuestError, UserError
+from uncore.execution.enough import Plan
 from uncore.execution.execute import Interrupted, execute
 from uncore.execution.pool import Workers
 from uncore.execution.saved_points import Store
@@ -34,7 +35,6 @@ from uncore.study.explore.candidate import Candidate, Tried, costs, dominates
 from uncore.study.explore.figures import Traffic
 from uncore.study.explore.formula import ANY
 from uncore.study.explore.plan import Design, ExplorationPlan
-from uncore.study.explore.race import Turns
 from uncore.study.explore.search import searcher
 
 TRAFFIC = "traffic"
@@ -140,8 +140,8 @@ class _Batch:
             Candidate(plan, number, design, rivals)
             for number, design in enumerate(designs, len(before) + 1)
         ]
-        self._results: dict[Turns, Result] = {}
-        self._traffic: dict[Any, Traffic] = {}
+        self._results: dict[Plan, Result] = {}
+        self._traffic: dict[int, Traffic] = {}
 
     def run(
         self,
@@ -157,7 +157,7 @@ class _Batch:
             workers,
             wrong=self._wrong,
             probes=frozenset({TRAFFIC}),
-            seen=lambda job, seen: self._traffic.update({figures.point_key(job): seen[TRAFFIC]}),
+            seen=lambda job, seen: self._traffic.update({id(job): seen[TRAFFIC]}),
             store=store,
             resume=resume,
             interrupted=interrupted,

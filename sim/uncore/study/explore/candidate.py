@@ -16,13 +16,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from uncore.errors import UserError
-from uncore.job import Job
+from uncore.execution.enough import Plan
 from uncore.result import Result
 from uncore.study.explore import figures
 from uncore.study.explore.figures import Observed
 from uncore.study.explore.formula import Span
 from uncore.study.explore.plan import Design, ExplorationPlan
-from uncore.study.explore.race import Turns
+from uncore.study.explore.race import SearchedTurns, Turns, runs_of
 from uncore.study.explore.search import DesignScore
 
 
@@ -75,9 +75,9 @@ class Candidate:
     ) -> None:
         self._plan, self.number, self.design, self._rivals = plan, number, design, rivals
         self.refused = ""
-        self.turns: dict[str, Turns] = {}
+        self.turns: dict[str, Turns | SearchedTurns] = {}
         try:
-            self.turns = {name: Turns(job, self.goes_on) for name, job in plan.jobs(design)}
+            self.turns = {name: runs_of(job, self.goes_on) for name, job in plan.jobs(design)}
         except UserError as error:
             self.refused = str(error)
 
@@ -121,36 +121,37 @@ class Candidate:
         machine = next(iter(self.turns.values())).job.machine
         return {**figures.of_machine(machine), **self._plan.known(self.design)}
 
-    def tried(self, results: Mapping[Turns, Result], traffic: Observed) -> Tried:
+    def tried(self, results: Mapping[Plan, Result], traffic: Observed) -> Tried:
         """The finished record of a candidate. `traffic`: the observed traffic of each point."""
         made = {name: turns for name, turns in self.turns.items() if turns in results}
-        jobs = {name: turns.ended()[0] for name, turns in made.items()}
-        words = {name: self._plan.words(self.design, name, job) for name, job in jobs.items()}
+        words = {
+            name: self._plan.words(self.design, name, turns.repeatable)
+            for name, turns in made.items()
+        }
         own = {name: results[turns] for name, turns in made.items()}
         points = [point for result in own.values() for point in result.points]
         failures = [failure for point in points for failure in point.failures]
         if self.refused or failures:
             refused = self.refused or failures[0]
             return Tried(self.number, self.design, words, own, refused=refused)
-        values = self._values(jobs, own, traffic)
+        values = self._values(own, traffic)
         excesses = [
             constraint.excess(values) if own or constraint.names <= values.keys() else None
             for constraint in self._plan.constraints
         ]
         goals = [goal.formula.value(values) for goal in self._plan.objectives if own]
         tried = Tried(self.number, self.design, words, own, values, DesignScore(goals, excesses))
-        if own and all(jobs[name] == turns.job for name, turns in made.items()):
+        if own and all(turns.whole for turns in made.values()):
             return tried
         return replace(tried, given_up=self._given_up, spans=self._goals(self._spans()))
 
-    def _values(
-        self, jobs: Mapping[str, Job], results: Mapping[str, Result], traffic: Observed
-    ) -> dict[str, float | str]:
+    def _values(self, results: Mapping[str, Result], traffic: Observed) -> dict[str, float | str]:
         values = dict(self._fixed)
-        for name, job in jobs.items():
-            of_run = figures.of_run(job, results[name], traffic, self._plan.written)
+        for name, result in results.items():
+            kept = self.turns[name].kept
+            of_run = figures.of_run(kept, result, traffic, self._plan.written)
             values |= {f"{name}.{figure}": value for figure, value in of_run.items()}
         for name, formula in self._plan.figures.items():
-            if jobs or formula.names <= values.keys():
+            if results or formula.names <= values.keys():
                 values[name] = formula.value(values)
         return values

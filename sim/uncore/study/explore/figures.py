@@ -1,6 +1,6 @@
 """Figures that formulas may use: a run's throughput, latencies, traffic and energy.
 
-    of_run(job, result, traffic, prices) -> {"throughput": 2.2, "lines.memory": 0.1, ...}
+    of_run(kept, result, traffic, prices) -> {"throughput": 2.2, "lines.memory": 0.1, ...}
     throughput(point)                    the same of one run
     of_machine(machine)                  -> {"ccx": 32, "core": 256, ..., "ccx.wire": 7.4e4, ...}:
                                          how many of each level, and its wires (wiring.py)
@@ -15,11 +15,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from uncore.errors import UserError, nearest
 from uncore.job import Job
-from uncore.job.schema import options
 from uncore.result import Point, Result, repeats
 from uncore.result.columns import columns, values
 from uncore.study.explore.document import Written
@@ -28,18 +26,20 @@ from uncore.topology.units import size
 from uncore.topology.wiring import of_levels
 
 Traffic = Mapping[str, Sequence[int]]  # level -> messages without a line, and with one
-Observed = Mapping[Any, Traffic]  # by point
+Observed = Mapping[int, Traffic]  # by the identity of a point's job
 RATE = "throughput"
 BYTE = 8
 
 
-def of_run(job: Job, result: Result, traffic: Observed, written: Written) -> dict[str, float]:
-    """Figures of the run of median throughput; `traffic`: that of each point, by its key."""
+def of_run(
+    kept: Sequence[Job], result: Result, traffic: Observed, written: Written
+) -> dict[str, float]:
+    """Figures of the run of median throughput, one of those `kept`; `traffic`: of each of them."""
     point = repeats(result)[0].median
     ops = max(point.ops, 1)
     figures = {RATE: throughput(point), **_column_figures(point)}
-    made = next(own for own in job.points() if own.seed == point.seed)
-    counts = _counts(job.machine, point, traffic[point_key(made)])
+    made = next(job for job in kept if job.seed == point.seed)
+    counts = _counts(made.machine, point, traffic[id(made)])
     for kind, by_level in counts.items():
         figures |= {f"{kind}.{_word(name)}": count / ops for name, count in by_level.items()}
         figures[kind] = sum(by_level.values()) / ops
@@ -49,15 +49,6 @@ def of_run(job: Job, result: Result, traffic: Observed, written: Written) -> dic
 
 def throughput(point: Point) -> float:
     return _column_figures(point).get(RATE, 0.0)
-
-
-def point_key(point: Job) -> Any:
-    """A key of a point within its batch; equal points share observations."""
-    policies = tuple(
-        getattr(point, name) for name, option in options(Job).items() if option.form.word
-    )
-    run = point.program.sha256, point.parameters, point.threads, point.seed
-    return id(point.machine), run, policies
 
 
 def _column_figures(point: Point) -> dict[str, float]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from uncore.errors import UserError, nearest
 from uncore.execution import repeat_command as repeating
-from uncore.execution.request import find_program, make_job
+from uncore.execution.request import find_program, make_job, searched
 from uncore.job import Job
 from uncore.job.schema import Scope, options
 from uncore.program import Program
@@ -132,13 +132,13 @@ class ExplorationPlan:
             option.name: option.form.read(option.flag, value) for option, value in chosen
         }
         policies["seeds"] = tuple(range(document.seed, document.seed + document.repeat))
+        within = policies.pop("within", None)
         first: Job | None = None
         for name, run in self.runs.items():
             if first is None:
                 first = make_job(machine, run.program, [run.threads], overrides=numbers, **policies)
             job = replace(first, program=run.program, threads=(run.threads,))
-            job = job.given(run.values(design, values))
-            yield name, job
+            yield name, searched(job.given(run.values(design, values)), within)
 
     def words(self, design: Design, name: str, job: Job) -> tuple[str, ...]:
         """The words of `uncore run` that repeat a job."""

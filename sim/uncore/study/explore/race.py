@@ -1,7 +1,10 @@
 """The runs of a design, seed by seed: it is given up once it certainly is no answer.
 
-    Turns(job, goes_on)     the runs of a workload: first as many as bound their median, then one a
-                            round while `goes_on()`
+    runs_of(job, goes_on)   the runs of a workload, in rounds while `goes_on()`: a Turns, or a
+                            SearchedTurns where the job says how narrow its rate is to be
+    Turns                   runs of a known length: first as many as bound their median, then one a
+                            round
+    SearchedTurns           runs whose lengths are searched
     median(rates, runs)     where the median of so many runs lies, when some have been made
 
 Nothing is estimated.  Of three runs the median lies between the first two, whatever the third one
@@ -17,7 +20,7 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from uncore.execution.enough import Plan
+from uncore.execution.enough import Plan, Search
 from uncore.job import Job
 from uncore.result import Point
 from uncore.result.schema import Estimate
@@ -46,9 +49,47 @@ class Turns(Plan):
         """Interval of the median run's figure, if runs are ranked by it."""
         return median([figure(point) for point in self.points], len(self._runs))
 
+    @property
+    def whole(self) -> bool:
+        return self._made == len(self._runs)
+
+    @property
+    def repeatable(self) -> Job:
+        """The job of the runs that were made: asked for, it gives them again."""
+        return replace(self.job, seeds=self.job.seeds[: self._made])
+
     def ended(self) -> tuple[Job, list[Estimate]]:
         self.kept = self._runs[: self._made]
-        return replace(self.job, seeds=self.job.seeds[: self._made]), []
+        return self.repeatable, []
+
+
+class SearchedTurns(Search):
+    """Nothing bounds the median before the search has ended, since longer runs may follow."""
+
+    def __init__(self, job: Job, goes_on: Callable[[], bool]) -> None:
+        super().__init__(job)
+        self._goes_on = goes_on
+        self.whole = False
+
+    def asks(self) -> list[Job]:
+        if self.points and not self._goes_on():
+            return []
+        asked = super().asks()
+        self.whole = not asked
+        return asked
+
+    @property
+    def repeatable(self) -> Job:
+        """The job that searches: asked for, it makes the same runs."""
+        return self.job
+
+    def span(self, figure: Callable[[Point], float]) -> Span:
+        rates = [figure(point) for point in self.points]
+        return median(rates, len(rates)) if self.whole else (0.0, inf)
+
+
+def runs_of(job: Job, goes_on: Callable[[], bool]) -> Turns | SearchedTurns:
+    return SearchedTurns(job, goes_on) if job.within else Turns(job, goes_on)
 
 
 def median(rates: Sequence[float], runs: int) -> Span:
