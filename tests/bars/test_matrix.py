@@ -98,6 +98,20 @@ def test_matrix_of_another_line_is_within_the_spread_that_is_shown(name: str) ->
         assert row["median_ns"] == pytest.approx(other["median_ns"], abs=spread), row["class"]
 
 
+def test_matrix_of_all_harts_is_within_the_spread_of_a_sample() -> None:
+    """Pairs of a Naples socket are near the line's home or far: few show either as their median."""
+    words: dict[str, Any] = {"smt": False, "seeds": (1,)}
+    whole = classes(uncore.matrix("epyc7601x2", **words))
+    samples = [classes(uncore.matrix("epyc7601x2", sample=(24, n), **words)) for n in range(5)]
+    for sample in samples:
+        for name, row in sample.items():
+            apart = abs(row["median_ns"] - whole[name]["median_ns"])
+            assert apart <= row["apart_ns"] / 2 + 0.01, name
+    assert len({sample["die"]["median_ns"] for sample in samples}) > 1
+    assert {row["apart_ns"] for row in whole.values()} == {None}
+    assert classes(uncore.matrix("core2q9550", sample=4, seeds=(1,)))["die"]["apart_ns"] is None
+
+
 CERTAIN = {"chance.start": "0ns", "chance.request": "0ns", "chance.hold": 0}
 
 

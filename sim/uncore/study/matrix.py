@@ -7,6 +7,8 @@ begins on a machine at rest, so the figures do not depend on the number of cores
 Every pair is played with each seed; its figure is the mean, and a class's spread is how far the
 medians of single seeds are apart.  Each seed is a measurement of its own: it draws where the line
 lies (V10), so there are more of them where that matters, and as many round trips in all.
+Another sample of harts would have other medians, too: the spread of a sampled matrix includes how
+far the medians of harts drawn anew from the sample are apart (the bootstrap).
 The latency of a pair is one way: half a round trip of the CAS ping-pong, or the time from sending
 an interprocessor interrupt to its handler.  Row = from, column = to: the
 harts in tree order, without SMT the first hart of each core; or a sample of them, whose pairs are
@@ -56,6 +58,7 @@ LINE, IPI = "one-way latency", "one-way IPI latency"
 UNLIMITED = {"max_time": "none"}  # a large matrix ends, but takes longer than the usual limit
 PAIRS_OF_A_RUN = 2016  # those of 64 harts
 WORKLOADS = {False: "latency/pingpong", True: "ipi/pingpong"}
+HARTS_REDRAWN = 200  # times that the harts of a sample are drawn anew from it
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,7 @@ class Matrix(Framed):
     results: list[Result]  # of its runs
     measured: MeasuredHandoffs | None = None  # figures of the real machine
     alike: bool = False  # True if its line had the same home and slice as in these runs
+    sampled: bool = False  # True if its harts were drawn from all those of the machine
     stopped: BaseException | None = None  # exception that ended it early
 
     def __repr__(self) -> str:
@@ -106,6 +110,7 @@ class Matrix(Framed):
     def by_class(self) -> list[dict[str, Any]]:
         """One row per distance class that occurs, nearest first, with the measured median."""
         seeds = [self._medians(ns) for ns in self._of_seeds()]
+        redrawn = self._redrawn() if self.sampled else {}
         measured = self.measured.ns if self.measured and self.alike else {}
         return [
             {
@@ -114,7 +119,10 @@ class Matrix(Framed):
                 "pairs": len(values),
                 "min_ns": min(values),
                 "median_ns": round(statistics.median(values), 2),
-                "apart_ns": _apart([medians[name] for medians in seeds if name in medians]),
+                "apart_ns": _together(
+                    _apart([medians[name] for medians in seeds if name in medians]),
+                    redrawn.get(name),
+                ),
                 "max_ns": max(values),
                 "measured_ns": measured.get(name),
             }
@@ -133,6 +141,28 @@ class Matrix(Framed):
     def _medians(self, ns: Ns) -> dict[str, float]:
         return {name: statistics.median(values) for name, values in self._classes(ns).items()}
 
+    def _redrawn(self) -> dict[str, float]:
+        """How far medians of harts that are drawn anew from the sample are apart, by class."""
+        cells = np.array(self.ns)
+        distances = np.array(
+            [
+                [distance(self.machine, a, b) if a != b else "" for b in self.harts]
+                for a in self.harts
+            ]
+        )
+        draws = np.random.default_rng(0)
+        chosen = draws.integers(len(self.harts), size=(HARTS_REDRAWN, len(self.harts)))
+        apart = {}
+        for name in self._classes(self.ns):
+            pairs = (distances == name) & ~np.isnan(cells)
+            medians = [
+                np.median(cells[np.ix_(harts, harts)][pairs[np.ix_(harts, harts)]])
+                for harts in chosen
+                if pairs[np.ix_(harts, harts)].any()
+            ]
+            apart[name] = float(np.ptp(medians))
+        return apart
+
     def _of_seeds(self) -> list[Ns]:
         """A matrix of each seed, of the runs that were finished."""
         tables: dict[object, list[Table]] = {}
@@ -144,6 +174,12 @@ class Matrix(Framed):
 
 def _apart(medians: Sequence[float]) -> float | None:
     return round(max(medians) - min(medians), 2) if len(medians) > 1 else None
+
+
+def _together(*apart: float | None) -> float | None:
+    """The distance of medians that several independent causes move apart."""
+    known = [value for value in apart if value is not None]
+    return round(math.hypot(*known), 2) if known else None
 
 
 def _published(tables: Mapping[str, Table]) -> Table:
@@ -195,6 +231,7 @@ def measure(
         policies |= _conditions(machine, ipi)
     job = tournament(machine, WORKLOADS[ipi], overrides=overrides, slow=True, smt=smt, **policies)
     job = _seeded(job, seeds)
+    whole = len(job.harts)
     if only:
         players = sample(job.machine, job.harts, *only)
         job = replace(job, threads=(len(players),), placement=",".join(map(str, players)))
@@ -210,7 +247,10 @@ def measure(
     what = IPI if ipi else LINE
     measured = None if ipi else _measured(job.machine)
     alike = measured is not None and _alike(job, measured)
-    return Matrix(job.machine, job.harts, what, ns, played.results, measured, alike, stopped)
+    sampled = only is not None and len(job.harts) < whole
+    return Matrix(
+        job.machine, job.harts, what, ns, played.results, measured, alike, sampled, stopped
+    )
 
 
 def _measured(machine: Machine) -> MeasuredHandoffs | None:
@@ -363,7 +403,7 @@ COLUMNS = [
         "median ns",
         lambda row: spread(row["median_ns"], row["apart_ns"]),
         about="one way, half of them; +- is half of what the seeds' medians are apart, each of"
-        " which has the line at a slice of its own",
+        " which has the line at a slice of its own; of a sample, with what other harts would give",
     ),
     Column("max ns", "max_ns", "{:.1f}".format, about="one way, the farthest of them"),
     Column(

@@ -30,7 +30,6 @@ from uncore.execution.saved_points import Store
 from uncore.job import Job
 from uncore.result import Result, Results
 from uncore.result.frame import Framed
-from uncore.study.explore import figures
 from uncore.study.explore.candidate import Candidate, Tried, costs, dominates
 from uncore.study.explore.figures import Traffic
 from uncore.study.explore.formula import ANY
