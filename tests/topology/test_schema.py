@@ -120,19 +120,16 @@ def test_an_interval_is_two_ends_around_the_number(
         load_text(tmp_path, text)
 
 
-def test_the_structs_of_the_native_engine_are_written_as_the_rest(tmp_path: Path) -> None:
+STRUCTS = sorted((CHECKOUT / "build/native/spec").glob("*.hh")) if CHECKOUT else []
+
+
+@pytest.mark.parametrize("made", STRUCTS, ids=lambda made: made.stem)
+def test_structs_of_the_native_engine_are_formatted_as_the_rest(made: Path) -> None:
     """SCons makes the structs from the dataclasses, for people to read too."""
-    assert CHECKOUT
-    made = CHECKOUT / "build/native/spec/spec.hh"
+    clang_format = Path(sys.executable).with_name("clang-format")
+    style = f"--style=file:{CHECKOUT}/.clang-format"
     written = subprocess.run(
-        [
-            Path(sys.executable).with_name("clang-format"),
-            f"--style=file:{CHECKOUT}/.clang-format",
-            made,
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
+        [clang_format, style, made], capture_output=True, text=True, check=True
     )
     assert written.stdout == made.read_text()
 
@@ -140,10 +137,23 @@ def test_the_structs_of_the_native_engine_are_written_as_the_rest(tmp_path: Path
 def test_structs_are_made_where_the_native_module_is_not_built_yet(tmp_path: Path) -> None:
     """Makes the structs first, where the checkout is fresh."""
     assert CHECKOUT
-    generate, made = CHECKOUT / "sim/native/spec/generate.py", tmp_path / "spec.hh"
+    generate = CHECKOUT / "sim/native/spec/generate.py"
     unbuilt = {**os.environ, "UNCORE_NATIVE": "unbuilt"}
-    subprocess.run([sys.executable, generate, made], check=True, env=unbuilt)
-    assert made.read_text() == (CHECKOUT / "build/native/spec/spec.hh").read_text()
+    subprocess.run([sys.executable, generate, tmp_path], check=True, env=unbuilt)
+    assert sorted(made.name for made in tmp_path.iterdir()) == [made.name for made in STRUCTS]
+    for made in STRUCTS:
+        assert (tmp_path / made.name).read_text() == made.read_text()
+
+
+def test_numbers_of_a_core_are_read_by_few_files() -> None:
+    """A number of the core is compiled into what executes or reads it, and nothing else."""
+    assert CHECKOUT
+    for part in ("machine_spec.hh", "job_spec.hh"):
+        assert "core_spec.hh" not in (CHECKOUT / "build/native/spec" / part).read_text()
+    for header in (CHECKOUT / "sim/native").glob("*/*.hh"):
+        if header.name not in ("thread_port.hh", "read_spec.hh", "spec_words.hh"):
+            text = header.read_text()
+            assert '"spec/core_spec.hh"' not in text and '"spec/spec.hh"' not in text, header
 
 
 def suffixes(key: str) -> tuple[str, str]:

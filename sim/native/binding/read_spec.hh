@@ -14,6 +14,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "spec/spec.hh"
+
 namespace uncore {
 
 template <class T>

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/at_line.hh"
+#include "spec/core_spec.hh"
 
 namespace uncore {
 

@@ -17,6 +17,7 @@
 namespace uncore {
 
 class Core;
+struct CoreSpec;
 
 class Caches {
  public:

@@ -21,6 +21,8 @@ std::unique_ptr<Stores> make_stores(Core& core) {
 
 }  // namespace
 
+uint64_t Thread::cycle() const { return hart.clock / std::max<uint64_t>(1, core.spec.instruction); }
+
 Core::Core(const CoreContext& s, Agent a, Lookahead ahead)
     : context(s),
       agent(a),

@@ -29,6 +29,8 @@
 
 namespace uncore {
 
+struct CoreSpec;
+
 class Core {
  public:
   Core(const CoreContext& context, Agent agent, Lookahead ahead);

@@ -1,6 +1,7 @@
 #include "core/far_atomics.hh"
 
 #include "core/at_line.hh"
+#include "spec/core_spec.hh"
 
 namespace uncore {
 

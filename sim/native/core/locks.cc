@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "core/core.hh"
+#include "spec/core_spec.hh"
 
 namespace uncore {
 namespace {

@@ -2,7 +2,6 @@
 // interrupt file, the console and the clock (guest/registers.hh).
 #pragma once
 
-#include <algorithm>
 #include <optional>
 
 #include "guest/registers.hh"
@@ -15,9 +14,6 @@ template <class Port>
 class RegisterPort {
  public:
   uint64_t time() { return port().hart.clock / 1000; }  // the time base of the native engine: 1 GHz
-  uint64_t cycle() {
-    return port().hart.clock / std::max<uint64_t>(1, port().core.spec.instruction);
-  }
   void set_timer(uint64_t when) { write_register({Register::Kind::mtimecmp, port().id}, when); }
   uint64_t timer() { return read_register({Register::Kind::mtimecmp, port().id}); }
 

@@ -103,6 +103,7 @@ class Thread : public IssuingPort<Thread>, public RegisterPort<Thread> {
   void fence_i() {}
   bool mapped(uint64_t address, unsigned size) const;
   bool fetch(uint64_t address, uint32_t& word);
+  uint64_t cycle() const;
   void stopi_read(uint64_t cause);
   void marker(unsigned code, uint64_t value);
   void arrived();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/core.hh"
+#include "spec/core_spec.hh"
 
 namespace uncore {
 

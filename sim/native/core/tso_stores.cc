@@ -1,6 +1,7 @@
 #include "core/tso_stores.hh"
 
 #include "core/core.hh"
+#include "spec/core_spec.hh"
 
 namespace uncore {
 

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "spec/segment_spec.hh"
+
 namespace uncore {
 namespace {
 

@@ -17,7 +17,7 @@
 
 #include "hart/code.hh"
 #include "observe/callers.hh"
-#include "spec/spec.hh"
+#include "spec/job_spec.hh"
 
 namespace uncore {
 

@@ -12,7 +12,8 @@
 
 #include "hart/code.hh"
 #include "observe/attribution.hh"
-#include "spec/spec.hh"
+#include "spec/job_spec.hh"
+#include "spec/watch_spec.hh"
 
 namespace uncore {
 

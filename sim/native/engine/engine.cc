@@ -4,6 +4,7 @@
 
 #include "engine/report.hh"
 #include "fabric/lookahead.hh"
+#include "spec/spec.hh"
 
 namespace uncore {
 namespace {

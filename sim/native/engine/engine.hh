@@ -28,6 +28,8 @@
 #include "resolver/resolver_agent.hh"
 #include "sbi/firmware.hh"
 #include "services/services.hh"
+#include "spec/job_spec.hh"
+#include "spec/machine_spec.hh"
 #include "time/end.hh"
 
 namespace uncore {

@@ -11,7 +11,12 @@
 
 #include "fabric/fabric.hh"
 #include "spec/agents.hh"
-#include "spec/spec.hh"
+#include "spec/home_spec.hh"
+#include "spec/job_spec.hh"
+#include "spec/machine_spec.hh"
+#include "spec/memory_spec.hh"
+#include "spec/move_spec.hh"
+#include "spec/span_spec.hh"
 #include "storage/bytes.hh"
 #include "time/chance.hh"
 

@@ -20,7 +20,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "spec/spec.hh"
+#include "spec/link_spec.hh"
 #include "time/chance.hh"
 
 namespace uncore {

@@ -11,6 +11,7 @@
 
 #include "fabric/fabric.hh"
 #include "spec/agents.hh"
+#include "spec/machine_spec.hh"
 
 namespace uncore {
 

@@ -21,6 +21,7 @@
 #include "guest/registers.hh"
 #include "guest/uart.hh"
 #include "spec/agents.hh"
+#include "spec/interrupt_spec.hh"
 #include "time/queue.hh"
 
 namespace uncore {

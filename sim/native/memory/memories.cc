@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "spec/segment_spec.hh"
+
 namespace uncore {
 
 uint64_t Memories::size() const {

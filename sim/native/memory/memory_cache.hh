@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "memory/memory_channel.hh"
-#include "spec/spec.hh"
+#include "spec/memory_spec.hh"
 #include "storage/bytes.hh"
 #include "storage/line_map.hh"
 

@@ -19,7 +19,9 @@
 #include <vector>
 
 #include "coherence/message.hh"
-#include "spec/spec.hh"
+#include "spec/job_spec.hh"
+#include "spec/machine_spec.hh"
+#include "spec/trace_spec.hh"
 #include "storage/bytes.hh"
 #include "time/queue.hh"
 

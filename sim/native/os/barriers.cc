@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "core/thread_port.hh"
 #include "os/calls.hh"
 
 namespace uncore {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "os/inode.hh"
-#include "spec/spec.hh"
+#include "spec/file_spec.hh"
 
 namespace uncore {
 

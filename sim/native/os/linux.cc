@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <utility>
 
-#include "core/thread_port.hh"
 #include "os/calls.hh"
+#include "spec/segment_spec.hh"
 
 namespace uncore {
 namespace {

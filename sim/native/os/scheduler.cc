@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/thread_port.hh"
-
 namespace uncore {
 
 // Begins a time slice. K7.1: a thread of SCHED_FIFO has no end of it.

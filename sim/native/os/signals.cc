@@ -4,7 +4,6 @@
 #include <bit>
 #include <utility>
 
-#include "core/thread_port.hh"
 #include "os/signal_frame.hh"
 
 namespace uncore {

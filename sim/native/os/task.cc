@@ -4,8 +4,6 @@
 #include <cinttypes>
 #include <cstdio>
 
-#include "core/thread_port.hh"
-
 namespace uncore {
 
 Registers Task::read_registers() const {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "os/uapi.hh"
+#include "spec/area_spec.hh"
 
 namespace uncore {
 namespace {

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "resolver/timed_entry.hh"
-#include "spec/spec.hh"
+#include "spec/resolver_spec.hh"
 #include "storage/sets.hh"
 
 namespace uncore {

@@ -249,33 +249,33 @@ Work Firmware::order(Cpu& cpu, uint64_t function, Answer& answer) {
 }
 
 Work Firmware::manage(Cpu& cpu, uint64_t function, Answer& answer) {
+  if (manage_without_waiting(cpu, function, answer))
+    co_await cpu.flow.interrupt(static_cast<uint32_t>(cpu.thread->hart.x[kA0]));
+  co_return 0;
+}
+
+// Executes a call that manages harts. Returns true if it starts another hart, which the caller
+// wakes by an interrupt.
+bool Firmware::manage_without_waiting(Cpu& cpu, uint64_t function, Answer& answer) {
   enum : uint64_t { HART_START, HART_STOP, HART_GET_STATUS };  // SBI_EXT_HSM_...
   const uint64_t* const x = cpu.thread->hart.x;
   if (function == HART_STOP) {
     stop(cpu);
-    co_return 0;
-  }
-  if (function > HART_GET_STATUS) {
+  } else if (function > HART_GET_STATUS) {
     answer.error = SBI_ERR_NOT_SUPPORTED;
-    co_return 0;
-  }
-  if (x[kA0] >= cpus_.size()) {
+  } else if (x[kA0] >= cpus_.size()) {
     answer.error = SBI_ERR_INVALID_PARAM;
-    co_return 0;
-  }
-  Cpu& other = cpus_[x[kA0]];
-  if (function == HART_GET_STATUS) {
-    constexpr uint64_t kAnswers[] = {0, 1, 2};  // by State
-    answer.value = kAnswers[static_cast<std::size_t>(other.state)];
+  } else if (Cpu& other = cpus_[x[kA0]]; function == HART_GET_STATUS) {
+    answer.value = static_cast<uint64_t>(other.state);
   } else if (other.state != State::stopped) {
     answer.error = SBI_ERR_ALREADY_AVAILABLE;
   } else {
     other.state = State::starting;
     other.entry = x[kA0 + 1];
     other.opaque = x[kA0 + 2];
-    co_await cpu.flow.interrupt(static_cast<uint32_t>(x[kA0]));
+    return true;
   }
-  co_return 0;
+  return false;
 }
 
 // Checks a range that a kernel gives: all of it must be RAM.

@@ -44,6 +44,7 @@ class Firmware : public Supervisor {
     uint64_t start = 0, size = 0;
     std::optional<uint16_t> asid;
   };
+  // States of a hart, numbered as HART_GET_STATUS answers them (SBI_HSM_STATE_STARTED, ...).
   enum class State : uint8_t { started, stopped, starting };
   struct Cpu {
     Thread* thread = nullptr;
@@ -64,6 +65,7 @@ class Firmware : public Supervisor {
   Work send(Cpu& cpu);
   Work order(Cpu& cpu, uint64_t function, Answer& answer);
   Work manage(Cpu& cpu, uint64_t function, Answer& answer);
+  bool manage_without_waiting(Cpu& cpu, uint64_t function, Answer& answer);
   Answer base(uint64_t function, uint64_t extension) const;
   bool is_ram(uint64_t address, uint64_t size) const;
   Answer console(Cpu& cpu, uint64_t function);

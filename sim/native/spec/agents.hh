@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "coherence/message.hh"
-#include "spec/spec.hh"
+#include "spec/job_spec.hh"
+#include "spec/machine_spec.hh"
+#include "spec/memory_spec.hh"
+#include "spec/resolver_spec.hh"
 
 namespace uncore {
 

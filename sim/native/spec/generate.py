@@ -1,6 +1,11 @@
 """Writes the structs in which the native engine reads a machine and a job.
 
-    python sim/native/spec/generate.py FILE     by SCons: build/native/spec/spec.hh
+    python sim/native/spec/generate.py FOLDER   by SCons: build/native/spec/*.hh
+    headers() -> {"core_spec.hh": ..., "spec.hh": ...}
+
+Each struct has a header of its own, and spec.hh includes them all: who needs the numbers of a core
+is compiled again when these change, and nobody else.  A vector's elements are declared alone, so
+whoever reads them includes their header.
 
 A field declared in uncore/topology/machine.py or uncore/engine/native/spec.py becomes a member: a
 number the narrowest unsigned type that holds its range, or the type it names (durations: Time); a
@@ -37,13 +42,13 @@ from uncore.topology.schema import (  # noqa: E402
 WIDTH = 100
 JOB = runpy.run_path(str(SIM / "uncore/engine/native/spec.py"))["Job"]  # without its package
 HEAD = """\
-// A job as the engine reads it: the numbers of a Machine and of a run.
+// {name}: a part of a machine or of a job, as the engine reads it.
 //
 // Made by sim/native/spec/generate.py from uncore/topology/machine.py and
 // uncore/engine/native/spec.py; binding/read_spec.hh fills it.
 //
-// Interface: the structs; each_field(spec, f) calls f(name, member) of each; words(enumerator), all
-// words of its kind as Python writes them, in order.
+// Interface: the struct; each_field(spec, f) calls f(name, member) of each member;
+// words(enumerator), all words of its kind as Python writes them, in order.
 #pragma once
 
 #include <array>
@@ -51,9 +56,16 @@ HEAD = """\
 #include <string_view>
 #include <vector>
 
-#include "time/time.hh"
+{includes}
 
-namespace uncore {
+namespace uncore {{
+"""
+WHOLE = """\
+// A job as the engine reads it: the numbers of a Machine and of a run.
+//
+// Made by sim/native/spec/generate.py.
+#pragma once
+
 """
 
 
@@ -107,10 +119,7 @@ def parts(part: type) -> list[type]:
     """The dataclasses of its members, and then the dataclass itself."""
     parts_: list[type] = []
     for member in members(part):
-        inner = member.type
-        while get_origin(inner) is tuple:
-            inner = get_args(inner)[0]
-        if is_dataclass(inner):
+        if is_dataclass(inner := element(member.type)):
             parts_ += [one for one in parts(inner) if one not in parts_]  # type: ignore[arg-type]
     return [*parts_, part]
 
@@ -161,12 +170,42 @@ def words(part: type) -> list[str]:
     return lines
 
 
-def header() -> str:
-    lines = HEAD.splitlines()
-    for part in [*parts(machine.Machine), *parts(JOB)]:
-        lines += ["", *struct(part), *words(part), *visitor(part)][:-1]
-    return "\n".join([*lines, "", "}  // namespace uncore", ""])
+def file_of(part: type) -> str:
+    return f"{part.__name__.lower()}_spec.hh"
+
+
+def includes(part: type) -> list[str]:
+    """Headers of the structs that are members, not elements of a vector."""
+    held = [file_of(member.type) for member in members(part) if is_dataclass(member.type)]
+    return [f'#include "{file}"' for file in ["time/time.hh", *(f"spec/{one}" for one in held)]]
+
+
+def declared(part: type) -> list[str]:
+    """Structs that are elements of its vectors."""
+    inner = [element(member.type) for member in members(part) if get_origin(member.type) is tuple]
+    return [f"struct {one.__name__}Spec;" for one in dict.fromkeys(filter(is_dataclass, inner))]
+
+
+def element(type_: Any) -> Any:
+    return element(get_args(type_)[0]) if get_origin(type_) is tuple else type_
+
+
+def header(part: type) -> str:
+    head = HEAD.format(name=f"{part.__name__}Spec", includes="\n".join(sorted(includes(part))))
+    lines = [*head.splitlines(), ""]
+    if elements := declared(part):
+        lines += [*elements, ""]
+    lines += [*struct(part), *words(part), *visitor(part)]
+    return "\n".join([*lines, "}  // namespace uncore", ""])
+
+
+def headers() -> dict[str, str]:
+    """Contents of all headers, by file."""
+    all_ = [*parts(machine.Machine), *parts(JOB)]
+    whole = WHOLE + "".join(f'#include "spec/{file}"\n' for file in sorted(map(file_of, all_)))
+    return {file_of(part): header(part) for part in all_} | {"spec.hh": whole}
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(header())
+    for file, text in headers().items():
+        (Path(sys.argv[1]) / file).write_text(text)
