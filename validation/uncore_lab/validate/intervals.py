@@ -1,6 +1,7 @@
 """Counts how often a stated interval holds, against runs 50 times as long.
 
     python -m uncore_lab.validate.intervals [--renew] [--only WORD] [--threads 1,16] [--times N]
+    python -m uncore_lab.validate.intervals --plot FILE.png     draws the rows on file
 
 Each workload whose length can be searched is run on each machine as `uncore run` does it unasked.
 The truth is the median rate of TRUTHS runs, with other seeds, that together are TIMES as long: a
@@ -16,8 +17,10 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from uncore import program
+from uncore.drawing import plot
 from uncore.drawing.spread import contradicts
 from uncore.drawing.table import Column, Row, emit
 from uncore.engine import limits
@@ -103,13 +106,46 @@ def table(found: Sequence[Row]) -> Table:
     return Table("intervals", ("machine", "workload", "threads"), found)
 
 
+def picture(lines: Sequence[Row]) -> list[plot.Panel]:
+    """A panel for each machine: long runs, in per cent of the default, in the stated intervals."""
+    panels: list[plot.Panel] = []
+    for machine in dict.fromkeys(str(line["machine"]) for line in lines):
+        rows = [line for line in lines if line["machine"] == machine]
+        rows.sort(key=lambda row: float(row["off_pct"]), reverse=True)
+        for kind, marked in (("unmarked", "0"), ("marked", "1")):
+            points = [
+                (
+                    number,
+                    100 / (1 + float(row["off_pct"]) / 100),
+                    100 + float(row["low_pct"]),
+                    100 + float(row["high_pct"]),
+                )
+                for number, row in enumerate(r for r in rows if str(r["marked"]) == marked)
+            ]
+            title = f"{machine}: {len(points)} {kind} rows"
+            panels.append(
+                plot.curves(
+                    {"run 50 times as long, in the interval of the default": points},
+                    title,
+                    "rows, by how far the long run is off",
+                    "% of the default",
+                    words=[""] * len(points),
+                )
+            )
+    return panels
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", default="", help="pairs whose names have this word")
     parser.add_argument("--times", type=int, default=TIMES, help="times as long is the truth")
     parser.add_argument("--threads", default="1,16,64", help="thread counts, where there is room")
     parser.add_argument("--renew", action="store_true", help="write validation/results")
+    parser.add_argument("--plot", type=Path, help="draw the rows on file, and run nothing")
     chosen = parser.parse_args()
+    if chosen.plot:
+        print(plot.picture(chosen.plot, *picture(load("intervals"))))
+        return 0
     threads = [int(count) for count in chosen.threads.split(",")]
     found: list[Row] = []
     for machine, workload in questions(chosen.only):
