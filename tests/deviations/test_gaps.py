@@ -55,10 +55,15 @@ def cost(pattern: Pattern, machine: Machine | None = None, *, again: bool = Fals
     return int(outcome["tables"]["cost"][pattern][again])
 
 
-def test_g1_fetches_nothing_ahead() -> None:
-    """Consecutive lines cost what scattered ones cost: each a whole miss."""
+def test_g1_fetches_no_more_ahead_than_a_neighbour() -> None:
+    """Consecutive lines cost what scattered ones cost: each a whole miss, or one for each pair."""
     for pattern in (Pattern.SEQUENTIAL, Pattern.SCATTERED):
         assert cost(pattern) - cost(pattern, again=True) == MANY * FETCH
+    adjacent = line(core={"prefetch": "adjacent", "misses": MANY})
+    walk = cost(Pattern.SEQUENTIAL, adjacent) - cost(Pattern.SEQUENTIAL, adjacent, again=True)
+    assert MANY // 2 * FETCH <= walk < MANY // 2 * (FETCH + SERVICE)
+    far = cost(Pattern.SCATTERED, adjacent) - cost(Pattern.SCATTERED, adjacent, again=True)
+    assert far == MANY * FETCH
 
 
 def test_g2_waits_for_each_hit_and_executes_nothing_behind_a_miss() -> None:

@@ -212,6 +212,19 @@ def siblings() -> Iterator[tuple[str, Case]]:
         yield name, Case("x8275clx2", "random", 4, words, parameters, options, tiny=True)
 
 
+def neighbours() -> Iterator[tuple[str, Case]]:
+    """Cores that ask for the neighbours of lines (C11), ahead of their loads and stores, too."""
+    words = ("core.prefetch=adjacent", "core.misses=4")
+    for name, case in structures(60):
+        if name.endswith(("-0-mesi", "-0-mosi")):
+            yield f"neighbours-{name}", case._replace(overrides=(*case.overrides, *words))
+    ahead = (*words, *OVERLAPPING[:1], "core.store_ahead=yes", "core.order=weak")
+    options = (("seeds", (1,)),)
+    yield "neighbours-weak", Case("ccx:2x4", "epoch/ebr", 6, ahead, (("ops", 5),), options)
+    far = (*words, "core.atomics=far-unless-owned")
+    yield "neighbours-far", Case("mesh:3x2", "refcount/atomic", 6, far, (("ops", 20),))
+
+
 def workloads() -> Iterator[tuple[str, Case]]:
     """Programs as users run them, from two harts to sixteen."""
     few = (("ops", 2),)
@@ -519,6 +532,7 @@ MORE = dict(  # jobs that no earlier version has run
         *spread_over_routes(),
         *drawn_slices(),
         *preexecution(),
+        *neighbours(),
     ]
 )
 LONG_JOBS = dict(structures(100))

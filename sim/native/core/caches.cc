@@ -9,6 +9,7 @@ namespace uncore {
 
 Caches::Caches(Core& core, const CoreSpec& spec, const JobSpec& job, Agent agent)
     : core_(core),
+      prefetches_neighbours_(spec.prefetch == CoreSpec::Prefetch::adjacent),
       draws_(Draws::request, job.seed, static_cast<uint64_t>(agent), job.chance.request),
       hold_play_(spec.hold * job.chance.hold / 1000),
       hold_draws_(Draws::hold, job.seed, static_cast<uint64_t>(agent), 2 * hold_play_) {}
@@ -40,16 +41,29 @@ Line* Caches::find_or_request(const Thread& thread, uint64_t number, Line* line,
     return nullptr;
   if (!line->in_l1 || line->is(Special::unwritten) || core_.observed.traces()) {
     AtLine at(core_, number, line, now, looked_up(number, now));
+    const bool absent = line->copy.state == State::I;
     const Begun begun = CoreClient::access(at, line->copy, wish);
     if (begun == Begun::asked) {
       ContendedLines::note_requester(*line, thread);
       ++under_way_;
+      if (absent && prefetches_neighbours_) ask_for_neighbour(thread, number, wish, now);
     }
     if (begun != Begun::performed) return nullptr;
   }
   cost = line->in_l1 ? 0 : looked_up(number, 0);
   use(*line, now);
   return line;
+}
+
+// C11: the neighbour of a line that has just been asked for. Its own neighbour is that line, so the
+// core asks for no third one.
+[[gnu::noinline]] void Caches::ask_for_neighbour(const Thread& thread, uint64_t number,
+                                                 ClientEvent wish, Time now) {
+  if (wish == ClientEvent::Amo || under_way_ >= core_.spec.misses) return;
+  Line* const neighbour = core_.lines.find(number ^ 1);
+  if (neighbour && neighbour->copy.state != State::I) return;
+  Time lookup = 0;
+  find_or_request(thread, number ^ 1, neighbour, wish, now + core_.spec.instruction, lookup);
 }
 
 Time Caches::looked_up(uint64_t number, Time now) const {

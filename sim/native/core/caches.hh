@@ -41,6 +41,7 @@ class Caches {
   void send(const Msg& message, Time leaves);
 
  private:
+  void ask_for_neighbour(const Thread& thread, uint64_t number, ClientEvent wish, Time now);
   void use(Line& line, Time now);
   void make_room_in_l1(const Line& incoming, Time now);
   [[gnu::always_inline]] void granted(const Packet& packet, Line& line, Time now);
@@ -51,12 +52,13 @@ class Caches {
   Time delayed(const Msg& request, Time leaves);
 
   Core& core_;
-  const Draws draws_;       // additional delays of requests (V4)
-  const Time hold_play_;    // time by which a hold may be shorter or longer (V5)
-  const Draws hold_draws_;  // from 0 to twice hold_play_
+  const bool prefetches_neighbours_;  // C11
+  const Draws draws_;                 // additional delays of requests (V4)
+  const Time hold_play_;              // time by which a hold may be shorter or longer (V5)
+  const Draws hold_draws_;            // from 0 to twice hold_play_
   Time last_amo_ = 0;       // when the last far atomic left: no other leaves before it (V4.2)
   uint32_t requests_ = 0;   // number of requests so far, which is the last one's number
-  uint32_t under_way_ = 0;  // lines that have been asked for, and have not come (H9)
+  uint32_t under_way_ = 0;  // lines that have been asked for, and have not come (H9, C11)
 };
 
 }  // namespace uncore

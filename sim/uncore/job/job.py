@@ -56,6 +56,7 @@ USUAL_NUMBERS: tuple[tuple[str, str, Any, tuple[tuple[str, str], ...]], ...] = (
     ("chance", "slice", 0, ()),
     ("cores", "order", "tso", (("chance", "load"), ("chance", "store"))),
     ("cores", "far_owned", False, ()),
+    ("cores", "prefetch", "none", ()),
     ("interrupt", "harts_per_message", 0, ()),
     ("resolvers", "pointers", 0, ()),
     ("resolvers", "overflow", "broadcast", ()),

@@ -35,6 +35,7 @@ UNBLOCKS = ("response", "completion")
 DATA = ("none", "victim", "inclusive")
 ORDERS = ("tso", "weak")
 ATOMICS = ("near", "far", "far-unless-owned")
+PREFETCHES = ("none", "adjacent")
 OVERFLOWS = ("broadcast", "coarse", "evict")
 PLACES = ("slices", "hub", "home")  # of a resolver
 MOST_GRANTS = 1 << 16
@@ -50,6 +51,7 @@ Unblock = Annotated[str, one_of(UNBLOCKS)]
 Data = Annotated[str, one_of(DATA)]
 Overflow = Annotated[str, one_of(OVERFLOWS)]
 Order = Annotated[str, one_of(ORDERS)]
+Prefetch = Annotated[str, one_of(PREFETCHES)]
 
 
 @part
@@ -106,6 +108,11 @@ class Core:
         "lines under way from which on pre-execution asks for no more",
         "core.misses",
         default=0,
+    )
+    prefetch: Prefetch = field(
+        "what is asked for with a line of which the core has no copy: nothing, or its neighbour",
+        "core.prefetch",
+        default="none",
     )
     store_ahead: bool = field(
         "whether a store asks for its line when it enters the store buffer, or as its oldest",

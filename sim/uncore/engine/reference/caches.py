@@ -1,4 +1,4 @@
-"""C1 to C5. A core's private caches as one client of the protocol.
+"""C1 to C5, C11. A core's private caches as one client of the protocol.
 
 Interface: `ready` for an access, `receive` for a message; `find` and `lines`.
 Invariant: what an access sees or changes is a line in a state whose row says `hit`.
@@ -31,7 +31,7 @@ class Caches:
         self.cache = CoreCaches(core.costs)
         self.lines = self.cache.lines
         self.requests = 0
-        self.under_way = 0  # lines that have been asked for, and have not come (H9)
+        self.under_way = 0  # lines that have been asked for, and have not come (H9, C11)
 
     def find(self, number: int) -> CachedLine:
         """A line, known or not: of an unknown one there is no copy."""
@@ -55,6 +55,7 @@ class Caches:
         if "stall" in cell.actions:
             return None
         self.lines[number] = line
+        absent = line.state == "I"
         line.step(wish)
         if "hit" in cell.actions:
             return line, self.cache.touch(line)
@@ -62,6 +63,8 @@ class Caches:
         self.under_way += 1
         begins = self.clock.now if at is None else at
         self.request(line, cell, begins + self.costs.l2_hit)
+        if absent:
+            self.prefetch(number, wish, hart, begins)
         return None
 
     def request(self, line: CachedLine, cell: Cell, leaves: int) -> None:
@@ -199,3 +202,11 @@ class Caches:
         message = Message("Put", line.line, self.agent, 0, self.next_number())
         message.data, message.origin = bytes(line.data), self.agent
         self.send_up(message, self.clock.now + self.costs.l2_hit)
+
+    # ---- neighbours ------------------------------------------------------------------------------
+
+    def prefetch(self, number: int, wish: str, hart: int, begins: int) -> None:
+        """C11: the neighbour of a line that has just been asked for."""
+        adjacent = self.costs.prefetch == "adjacent" and self.under_way < self.costs.misses
+        if adjacent and self.find(number ^ 1).state == "I":
+            self.ready(number ^ 1, wish, hart, begins + self.costs.instruction)

@@ -1,0 +1,84 @@
+"""Does a core ask for the neighbour of a line that it misses, as rule C11 says?
+
+Places 0 and 1 are neighbours, and so are 2 and 3.  Lines come from memory, whose home serves one
+request after the other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.support.line import A, line
+from tests.support.plans import Do, Step, steps
+from tests.support.rule_costs import ATOMIC, LOAD, fetch
+
+from uncore.topology.machine import Machine
+
+MISS = fetch(A) + LOAD  # a load alone
+
+
+def beside(misses: int = 8, prefetch: str = "adjacent", **core: Any) -> Machine:
+    return line(core={"misses": misses, "prefetch": prefetch, **core})
+
+
+def costs(machine: Machine, *plans: list[Step]) -> list[int]:
+    """The costs of the first hart's steps, beyond one instruction."""
+    return [span.cost for span in steps(machine, plans)[0]]
+
+
+def test_a_load_that_misses_brings_its_neighbour() -> None:
+    """The load itself is as late as without; a line that is no neighbour is not fetched."""
+    plan = [Step(1000 * n, Do.LOAD, place) for n, place in enumerate((0, 1, 3, 2), 1)]
+    assert costs(beside(), plan) == [MISS, LOAD, MISS, LOAD]
+    assert costs(beside(prefetch="none"), plan) == [MISS] * 4
+
+
+def test_the_neighbour_is_asked_for_an_instruction_later() -> None:
+    """As by a load that stands behind the first, and that pre-execution finds (H9.2)."""
+    together = line(core={"misses": 8, "window": 16})
+    both = Step(1000, Do.LOAD_ACQUIRE_LOAD)
+    assert costs(beside(), [both]) == costs(together, [both])
+
+
+@pytest.mark.parametrize(("misses", "second"), [(1, MISS), (2, LOAD)])
+def test_the_neighbour_is_left_out_where_enough_lines_are_under_way(
+    misses: int, second: int
+) -> None:
+    """`misses` counts the line itself."""
+    plan = [Step(1000, Do.LOAD), Step(2000, Do.LOAD, 1)]
+    assert costs(beside(misses), plan) == [MISS, second]
+
+
+@pytest.mark.parametrize(("first", "taken"), [(Do.LOAD, False), (Do.AMO, True)])
+def test_the_neighbour_comes_with_the_same_right(first: Do, taken: bool) -> None:
+    """Where the line is written, the neighbour is taken from those who read it."""
+    reads = [Step(500, Do.LOAD, 1), Step(2000, Do.LOAD, 1)]
+    writes = [Step(1000, first), Step(3000, Do.AMO, 1)]
+    machine = beside(misses=2)
+    reader, writer = steps(machine, [reads, writes])
+    assert (reader[1].cost > LOAD) == taken
+    alone = steps(machine, [[], writes])[1][1]
+    assert alone.cost == ATOMIC
+    assert writer[1].cost > ATOMIC  # it is shared with the reader, who loaded it last
+
+
+def test_an_upgrade_asks_for_no_neighbour() -> None:
+    """The core has a copy of the line, and lost its neighbour before."""
+    writer = [Step(1000, Do.LOAD), Step(3000, Do.AMO), Step(4000, Do.LOAD, 1)]
+    other = [Step(1500, Do.LOAD), Step(2000, Do.AMO, 1)]
+    upgraded = costs(beside(), writer, other)
+    assert upgraded[0] == MISS
+    assert upgraded[2] > LOAD
+
+
+def test_an_atomic_that_is_done_far_away_asks_for_no_neighbour() -> None:
+    plan = [Step(1000, Do.AMO), Step(2000, Do.LOAD, 1)]
+    assert costs(beside(far_atomics=True, far_owned=True), plan)[1] == MISS
+    assert costs(beside(), plan)[1] == LOAD
+
+
+def test_a_neighbour_that_the_core_has_is_not_asked_for_again() -> None:
+    """A second request would delay the third line at the home."""
+    loads = [Step(1000, Do.LOAD, 1), Step(2000, Do.LOAD), Step(3000, Do.STORE), Step(4000, Do.LOAD)]
+    assert costs(beside(), loads) == [MISS, LOAD, 0, LOAD]
