@@ -510,6 +510,33 @@ static int serial(void) {
   return 0;
 }
 
+// riscv_hwprobe on a machine of n harts (Documentation/arch/riscv/hwprobe.rst).
+static int probes(long n) {
+  enum { BASE = 3, EXTENSIONS = 4, SCALAR = 9, FAST = 3, WHICH = 1 };
+  const u64 zawrs = 1ul << 48, vectors = 1 << 2, all = (1ul << n) - 1;
+  struct { long key; u64 value; } pairs[] = {{EXTENSIONS, 7}, {SCALAR, 9}, {-5, 9}, {1000, 9}};
+  if (call(N_riscv_hwprobe, pairs, 4, 0, 0, 0) != 0) return 1;
+  if (pairs[0].key != EXTENSIONS || !(pairs[0].value & zawrs) || pairs[0].value & vectors) return 2;
+  if (pairs[1].value != FAST) return 3;
+  for (int i = 2; i < 4; ++i)
+    if (pairs[i].key != -1 || pairs[i].value != 0) return 4;
+  u64 set = 0;
+  if (call(N_riscv_hwprobe, pairs, 1, 8, &set, 0) != -22) return 5;
+  set = 1;
+  if (call(N_riscv_hwprobe, pairs, 1, 8, &set, 0) != 0 || set != 1) return 6;
+  if (call(N_riscv_hwprobe, pairs, 1, 8, 0, 0) != -14) return 7;
+  if (call(N_riscv_hwprobe, pairs, 1, 0, 0, WHICH) != -22) return 8;
+  if (call(N_riscv_hwprobe, pairs, 1, 0, 0, 2) != -22) return 9;
+  if (call(N_riscv_hwprobe, 8, 1, 0, 0, 0) != -14) return 10;
+  pairs[0].value = zawrs, set = 0;
+  if (call(N_riscv_hwprobe, pairs, 2, 8, &set, WHICH) != 0 || set != all) return 11;
+  pairs[0].value = vectors, set = all << 1 | 1;
+  if (call(N_riscv_hwprobe, pairs, 1, 8, &set, WHICH) != 0 || set != 0) return 12;
+  pairs[0].key = BASE, pairs[0].value = 1, pairs[1].key = 1000, set = 1;
+  if (call(N_riscv_hwprobe, pairs, 2, 8, &set, WHICH) != 0 || set != 0) return 13;
+  return pairs[0].key == BASE && pairs[1].key == -1 ? 0 : 14;
+}
+
 static int forks(void) { return (int)call(N_clone, 17, 0); }
 
 static int allocates(void) {
@@ -545,6 +572,7 @@ int run(int words_count, char** words) {
   if (same(what, "events_are_interrupted")) return events_are_interrupted();
   if (same(what, "descriptors")) return descriptors();
   if (same(what, "limits")) return limits();
+  if (same(what, "probes")) return probes(n);
   if (same(what, "reopened")) return reopened();
   if (same(what, "ranges")) return ranges();
   if (same(what, "senders")) return senders();

@@ -23,7 +23,7 @@ enum {
   N_socketpair = 199, N_bind = 200, N_listen = 201, N_connect = 203, N_getsockname = 204,
   N_getpeername = 205, N_sendto = 206, N_recvfrom = 207, N_setsockopt = 208, N_getsockopt = 209, N_shutdown = 210,
   N_brk = 214, N_munmap = 215, N_mremap = 216, N_clone = 220, N_mmap = 222, N_mprotect = 226,
-  N_msync = 227, N_madvise = 233, N_rt_tgsigqueueinfo = 240, N_accept4 = 242, N_prlimit64 = 261,
+  N_msync = 227, N_madvise = 233, N_rt_tgsigqueueinfo = 240, N_accept4 = 242, N_riscv_hwprobe = 258, N_prlimit64 = 261,
   N_renameat2 = 276, N_getrandom = 278, N_memfd_create = 279, N_membarrier = 283, N_rseq = 293,
 };
 

@@ -32,6 +32,7 @@ from uncore.program import read_folder
         ("events_are_interrupted",),
         ("descriptors",),
         ("limits",),
+        ("probes", "4"),
         ("ranges",),
         ("senders",),
         ("faults",),
@@ -42,8 +43,8 @@ from uncore.program import read_folder
 )
 @pytest.mark.parametrize("harts", [1, 4])
 def test_calls_do_what_linux_does(words: tuple[str, ...], harts: int) -> None:
-    if words[0] == "places":
-        words = ("places", str(harts))
+    if words[0] in ("places", "probes"):
+        words = (words[0], str(harts))
     assert ran(*words, harts=harts, machine="ccx:2x4").failures == []
 
 

@@ -94,9 +94,6 @@ Work prctl(Linux&, Task& t) {
   co_return t.args[0] == PR_SET_NAME ? 0 : -EINVAL;
 }
 
-// Fails as in a kernel without it: programs then use only what every RV64GC processor has.
-Work riscv_hwprobe(Linux&, Task&) { co_return -ENOSYS; }
-
 Work getppid(Linux&, Task&) { co_return 1; }
 Work getuid(Linux&, Task&) { co_return Linux::kUser; }
 Work geteuid(Linux&, Task&) { co_return Linux::kUser; }

@@ -1,0 +1,149 @@
+// riscv_hwprobe: what a program may use of its harts, as pairs of keys and values (Linux,
+// Documentation/arch/riscv/hwprobe.rst). All harts are alike here, so it does not matter about
+// which of them a program asks.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "os/calls.hh"
+#include "spec/core_spec.hh"
+
+namespace uncore::calls {
+namespace {
+
+// The names are Linux's (asm/hwprobe.h), without RISCV_HWPROBE_ before them.
+enum Key : int64_t {
+  KEY_MVENDORID,
+  KEY_MARCHID,
+  KEY_MIMPID,
+  KEY_BASE_BEHAVIOR,
+  KEY_IMA_EXT_0,
+  KEY_CPUPERF_0,
+  KEY_ZICBOZ_BLOCK_SIZE,
+  KEY_HIGHEST_VIRT_ADDRESS,
+  KEY_TIME_CSR_FREQ,
+  KEY_MISALIGNED_SCALAR_PERF,
+  KEY_MISALIGNED_VECTOR_PERF,
+};
+constexpr uint64_t BASE_BEHAVIOR_IMA = 1;
+constexpr uint64_t IMA_FD = 1 << 0, IMA_C = 1 << 1, EXT_ZBA = 1 << 3, EXT_ZBB = 1 << 4,
+                   EXT_ZBS = 1 << 5, EXT_ZTSO = 1ull << 33, EXT_ZACAS = 1ull << 34,
+                   EXT_ZIHINTPAUSE = 1ull << 36, EXT_ZAWRS = 1ull << 48;
+constexpr uint64_t MISALIGNED_SCALAR_FAST = 3, MISALIGNED_VECTOR_UNSUPPORTED = 4;
+constexpr uint64_t WHICH_CPUS = 1;
+
+constexpr uint64_t kExtensions =
+    IMA_FD | IMA_C | EXT_ZBA | EXT_ZBB | EXT_ZBS | EXT_ZACAS | EXT_ZIHINTPAUSE | EXT_ZAWRS;
+constexpr uint64_t kHighestAddress = (1ull << 38) - 1;  // Sv39, whose upper half is the kernel's
+constexpr uint64_t kTimebaseHz = 1'000'000'000;
+
+struct Pair {
+  int64_t key;
+  uint64_t value;
+};
+
+// Returns null for a key that Linux does not know.
+std::optional<uint64_t> value_of(int64_t key, bool total_store_order) {
+  switch (key) {
+    case KEY_MVENDORID:
+    case KEY_MARCHID:
+    case KEY_MIMPID:
+    case KEY_ZICBOZ_BLOCK_SIZE:
+      return 0;
+    case KEY_BASE_BEHAVIOR:
+      return BASE_BEHAVIOR_IMA;
+    case KEY_IMA_EXT_0:
+      return kExtensions | (total_store_order ? EXT_ZTSO : 0);
+    case KEY_CPUPERF_0:
+    case KEY_MISALIGNED_SCALAR_PERF:
+      return MISALIGNED_SCALAR_FAST;
+    case KEY_HIGHEST_VIRT_ADDRESS:
+      return kHighestAddress;
+    case KEY_TIME_CSR_FREQ:
+      return kTimebaseHz;
+    case KEY_MISALIGNED_VECTOR_PERF:
+      return MISALIGNED_VECTOR_UNSUPPORTED;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool is_bit_mask(int64_t key) {
+  return key == KEY_BASE_BEHAVIOR || key == KEY_IMA_EXT_0 || key == KEY_CPUPERF_0;
+}
+
+bool is_total_store_order(const Task& task) {
+  return task.thread->core.spec.order == CoreSpec::Order::tso;
+}
+
+// Returns what a pair asks for, or Linux's answer to a key that it does not know.
+Pair answer(int64_t key, bool total_store_order) {
+  const std::optional<uint64_t> value = value_of(key, total_store_order);
+  return value ? Pair{key, *value} : Pair{-1, 0};
+}
+
+bool meets(const Pair& has, const Pair& asked) {
+  return is_bit_mask(has.key) ? (has.value & asked.value) == asked.value : has.value == asked.value;
+}
+
+// Answers pairs with their values.
+Work tell_values(Linux& os, Task& t, uint64_t pairs, uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t at = pairs + i * sizeof(Pair);
+    int64_t key = 0;
+    int64_t failed = co_await os.memory.read(t, at, key);
+    if (failed == 0) failed = co_await os.memory.write(t, answer(key, is_total_store_order(t)), at);
+    if (failed < 0) co_return failed;
+  }
+  co_return 0;
+}
+
+// Returns 1 if the harts have all values of the pairs, 0 if not, or an error.
+Work compare_values(Linux& os, Task& t, uint64_t pairs, uint64_t count) {
+  bool all = true;
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t at = pairs + i * sizeof(Pair);
+    Pair asked{};
+    int64_t failed = co_await os.memory.read(t, at, asked);
+    if (failed < 0) co_return failed;
+    const Pair has = answer(asked.key, is_total_store_order(t));
+    all &= meets(has, asked) && has.key >= 0;
+    if (has.key < 0) failed = co_await os.memory.write(t, has, at);
+    if (failed < 0) co_return failed;
+  }
+  co_return all;
+}
+
+// Leaves the online harts of a set in it. An empty set is one of all harts.
+void keep_online(std::vector<uint8_t>& set, std::size_t harts) {
+  const bool empty = std::ranges::all_of(set, [](uint8_t byte) { return byte == 0; });
+  for (std::size_t h = 0; h < 8 * set.size(); ++h) {
+    const bool in = h < harts && (empty || (set[h / 8] >> h % 8 & 1));
+    set[h / 8] = static_cast<uint8_t>((set[h / 8] & ~(1u << h % 8)) | unsigned{in} << h % 8);
+  }
+}
+
+}  // namespace
+
+Work riscv_hwprobe(Linux& os, Task& t) {
+  const uint64_t pairs = t.args[0], count = t.args[1], bytes = t.args[2], cpus = t.args[3];
+  const bool which = t.args[4] == WHICH_CPUS;
+  if (t.args[4] & ~WHICH_CPUS) co_return -EINVAL;
+  if (which && (!bytes || !cpus)) co_return -EINVAL;
+  if (!which && !bytes && !cpus) co_return co_await tell_values(os, t, pairs, count);
+  const std::size_t harts = os.context.harts.size();
+  std::vector<uint8_t> set(std::min<uint64_t>(bytes, (harts + 63) / 64 * 8));
+  int64_t failed = co_await os.memory.copy_in(t, cpus, set);
+  if (failed < 0) co_return failed;
+  const bool empty = std::ranges::all_of(set, [](uint8_t byte) { return byte == 0; });
+  keep_online(set, harts);
+  const bool none = std::ranges::all_of(set, [](uint8_t byte) { return byte == 0; });
+  if (!which && (empty || none)) co_return -EINVAL;
+  if (!which) co_return co_await tell_values(os, t, pairs, count);
+  failed = co_await compare_values(os, t, pairs, count);
+  if (failed < 0) co_return failed;
+  if (failed == 0) std::ranges::fill(set, uint8_t{0});
+  co_return co_await os.memory.copy_out(t, set, cpus);
+}
+
+}  // namespace uncore::calls
