@@ -1,13 +1,13 @@
-// Passive messages: work for another processor that is in no hurry, and interrupts nobody.
+// Passive messages: work for another processor that is not urgent and sends no interrupt.
 //
-// DragonFly's lwkt_send_ipiq_passive (Dillon 2005). What only has to be done eventually, such as
-// giving memory back to its owner, is put into the FIFO (ipiq.h) and run when the target looks by
-// itself: at its next tick, or when somebody else interrupts it. The sender saves the interrupt and
-// the target its entry and exit; the price is latency, up to a `tick`.
+// The model is DragonFly's lwkt_send_ipiq_passive (Dillon 2005). Work that need not be done soon,
+// such as giving memory back to its owner, is put into the FIFO (ipiq.h). The target runs it at its
+// next tick, or when an interrupt arrives for another reason. This saves the sender the interrupt,
+// and the target its entry and exit. The price is latency, up to a `tick`.
 //
 // Every hart sends to the next one; `send=active` interrupts it for comparison.
 //
-// Check: messages are run in the order they were sent, each once, and all of them.
+// Check: all messages run, in the order in which they were sent, each exactly once.
 #include "ipiq.h"
 #include "loop.h"
 #include "uncore.h"
@@ -22,9 +22,9 @@ UC_PARAM(u64, burst, 1, "messages", "sent at a time");
 UC_TABLE(waited, "ns", "mean time from sending to running, one column per receiving hart");
 
 static struct hart {
-  UC_ALIGNED uint64_t received, waited;  // messages, and the time they took
+  UC_ALIGNED uint64_t received, waited;  // messages, and the sum of their latencies in ns
   UC_ALIGNED uint64_t sent, next_tick;
-  UC_ALIGNED _Atomic uint64_t told;  // number that the sender has sent, plus one; 0: not done
+  UC_ALIGNED _Atomic uint64_t told;  // messages that the sender sent, plus 1; 0: still sending
 }* harts;
 
 void uc_setup(unsigned n) {
