@@ -66,7 +66,7 @@ struct uc_thread* uc_thread_create(void (*body)(void*), void* argument,
                                    const struct uc_cpuset* cpuset);
 struct uc_thread* uc_thread_self(void);
 
-// Returns the set with this hart only, always the same object. Call uc_sched_setup before.
+// Returns the set of only `hart`, always the same object. Call uc_sched_setup before.
 const struct uc_cpuset* uc_cpuset_one(unsigned hart);
 
 // Lets the other ready threads of this hart run, if they are at least as urgent.
