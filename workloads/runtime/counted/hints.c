@@ -1,6 +1,6 @@
 // Counts the marks of uncore_hints.h in a program compiled for this computer; `uncore run --host`
-// links this to it. At exit the pipe UNCORE_TOLD gets the time from before main() to then, and a
-// line for each thread that has marked operations: how many, when they began and ended, in ns.
+// links this file to it. At exit it writes to the pipe UNCORE_TOLD the time since before main(),
+// and for each thread with operations their number, begin and end; times are in ns.
 #define _GNU_SOURCE
 #include <stdatomic.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LONGEST 128  // of a line
+#define LONGEST 128  // characters in a line
 
 struct thread {
   struct thread* next;
@@ -29,7 +29,7 @@ static uint64_t now(void) {
   return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-// Ended threads count as well: what they have counted is printed at the end.
+// A thread's record is never freed, so that ended threads are printed at the end too.
 void uncore_thread_begins(void) {
   if (self) return;
   self = calloc(1, sizeof *self);

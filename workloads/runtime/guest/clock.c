@@ -1,4 +1,4 @@
-// Time in nanoseconds, from whichever counter the boot block names.
+// Time in nanoseconds, from the counter that the boot block selects.
 #include "../runtime.h"
 
 struct uc_clock uc_clock;
