@@ -1,4 +1,4 @@
-// One counter, incremented by everybody with one atomic instruction.
+// One counter, incremented by all harts with one atomic instruction.
 //
 // The oldest shared object and the floor of every scaling curve: no lock, no loop, one line that
 // must visit each hart in turn. Fetch-and-add was first described by Gottlieb and Kruskal for the

@@ -1,7 +1,7 @@
-// One counter, incremented by everybody with compare-and-swap until it succeeds.
+// One counter, incremented by all harts with compare-and-swap until it succeeds.
 //
-// This is counter/atomic.c for machines that lack the atomic add: read, compute, and swap if nobody
-// has changed the counter meanwhile. Herlihy (1991) showed that compare-and-swap can do what no
+// This is counter/atomic.c for machines that lack the atomic add: read, compute, and swap if the
+// counter has not changed meanwhile. Herlihy (1991) showed that compare-and-swap can do what no
 // fetch-and-add can; the price is that of several attempts at a time only one succeeds. A failed
 // attempt returns the newest value, from which the next one starts.
 //

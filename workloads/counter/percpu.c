@@ -1,4 +1,4 @@
-// One counter in as many parts as harts: adding touches no line that anybody else writes.
+// One counter with a part for each hart: an addition touches no line that another hart writes.
 //
 // This cures counter/atomic.c, and is as old as per-processor data. DragonFly (Dillon 2017) found a
 // microsecond or two spent on each statistics counter that a large machine shared, and made all of
@@ -31,8 +31,8 @@ void uc_setup(unsigned n) {
   counter = percpu_counter_make(n, bytes, (unsigned)counter_node);
 }
 
-// Reads the sum. Since nobody subtracts, a sum of parts that others change meanwhile lies between
-// its values at the reader's beginning and end, so it must never be less than the one read before.
+// Reads the sum. Harts add during this, but never subtract, so the result is between the true sums
+// at the beginning and at the end of the read, and is never less than the previous result.
 static void read_sum(int64_t* before) {
   int64_t sum = batch ? percpu_counter_total(counter) : percpu_counter_sum(counter);
   uc_check(sum >= *before, "the sum fell, although everybody adds");

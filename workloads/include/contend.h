@@ -33,7 +33,7 @@ static struct lock* lock;  // a hart reads it once, and then keeps the address i
 // Volatile, so that the compiler keeps each access; not atomic, because the lock protects them.
 static struct guarded {
   UC_ALIGNED volatile uint64_t entries;
-  volatile uint64_t owner;  // hart plus one; 0 while nobody is inside
+  volatile uint64_t owner;  // hart plus one; 0 while no hart is inside
 }* guarded;
 
 void uc_setup(unsigned n) {

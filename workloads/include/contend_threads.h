@@ -12,9 +12,9 @@
 // The lock guards `guarded` lines, which a writer writes and a reader reads. With `guarded` = 0
 // harts share only the lines of the lock itself.
 //
-// Check: a reader meets no writer and finds the same count in all guarded lines, when it enters and
-// when it leaves; a writer meets no other writer; the count ends at the number of writes. If
-// nothing is guarded, exclusion is not checked.
+// Check: no writer is inside with a reader, which finds the same count in all guarded lines when it
+// enters and when it leaves, or with another writer; the count ends at the number of writes. If no
+// line is guarded, exclusion is not checked.
 #ifndef UNCORE_CONTEND_THREADS_H_
 #define UNCORE_CONTEND_THREADS_H_
 

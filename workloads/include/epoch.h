@@ -11,7 +11,7 @@
 //     epoch_poll                       advances if no reader lags, runs callbacks that are due
 //
 // A record is used by one hart or one thread at a time. Any number of them may retire, wait and
-// poll at the same time, but nobody may wait inside a section. epoch/freebsd_preempt.c builds the
+// poll at the same time, but none may wait inside a section. epoch/freebsd_preempt.c builds the
 // preemptible kind on this one.
 #ifndef UNCORE_EPOCH_H_
 #define UNCORE_EPOCH_H_
@@ -67,7 +67,7 @@ static inline bool epoch_lags(struct epoch* epoch, unsigned id, uint64_t now) {
   return announced && announced != 2 * now + 1;
 }
 
-// Advances the epoch from `now`, unless somebody else has done so.
+// Advances the epoch from `now`, unless another hart has done so.
 static inline void epoch_step(struct epoch* epoch, uint64_t now) {
   atomic_compare_exchange_strong_explicit(&epoch->now, &now, now + 1, memory_order_acq_rel,
                                           memory_order_relaxed);

@@ -4,7 +4,7 @@
 //
 // A scheme's file includes this header and defines the two functions declared below.
 //
-// Check: the count is above zero after each get, and zero when everybody has put.
+// Check: the count is above zero after each get, and zero after all puts.
 #ifndef UNCORE_GET_PUT_H_
 #define UNCORE_GET_PUT_H_
 

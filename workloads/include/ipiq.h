@@ -15,7 +15,7 @@
 //   2010  counts and messages have lines of their own, and a mask names the harts that have sent
 //
 //     ipiq_setup(n)                  in uc_setup
-//     ipiq_start()                   by each hart, before anybody sends to it
+//     ipiq_start()                   by each hart, before other harts send to it
 //     ipiq_send, ipiq_send_passive   to another hart; messages between two harts stay in order
 //     ipiq_poll()                    runs what has been sent to this hart
 #ifndef UNCORE_IPIQ_H_
@@ -90,7 +90,7 @@ static inline void ipiq_setup(unsigned n) {
 static inline void ipiq_drain(struct ipiq* queue) {
   atomic_store_explicit(&queue->told, 0, memory_order_relaxed);
   atomic_thread_fence(memory_order_seq_cst);  // a sender not seen now will send an IPI
-  // `read` is loaded anew each time, because a message's function that sends may reenter this loop.
+  // `read` is loaded again each time, because a message's function that sends may re-enter this.
   for (uint64_t read; (read = atomic_load_explicit(&queue->read, memory_order_relaxed)) !=
                       atomic_load_explicit(&queue->written, memory_order_acquire);) {
     struct ipiq_message message = queue->ring[read % IPIQ_SLOTS];

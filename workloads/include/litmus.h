@@ -113,8 +113,8 @@ static inline litmus_word litmus_at_first(const struct litmus_round* round, unsi
   return litmus_initial((unsigned)(round->test - litmus_tests), location);
 }
 
-// Gives harts copies of the locations before the start: for each location to nobody, to some
-// readers, or to one writer, which stores the value that is there already.
+// Gives harts copies of the locations before the start: each location has no copy, copies in some
+// readers' caches, or one in a writer's, which stores the value that is already there.
 static inline void litmus_warm(const struct litmus_round* round, unsigned id, unsigned n) {
   for (unsigned i = 0; i < round->test->locations; i++) {
     uint64_t chance = litmus_chance(round->stream, 3 + i);

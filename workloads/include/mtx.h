@@ -11,8 +11,8 @@
 //
 // `mutex` chooses how waiters of an MTX_DEF wait, for comparison. With `sleep` they never spin.
 // With `handoff` they do not compete either: unlock gives the lock to the longest sleeper. That is
-// fair, but forms convoys (Blasgen, Gray, Mitoma and Price 1979): nobody works while the new owner
-// is being woken, and a thread that unlocks and locks again must queue.
+// fair, but forms convoys (Blasgen, Gray, Mitoma and Price 1979): no thread uses the lock while the
+// new owner is being woken, and a thread that unlocks and locks again must queue.
 #ifndef UNCORE_MTX_H_
 #define UNCORE_MTX_H_
 

@@ -2,7 +2,7 @@
 //
 // It repeats a measurement between two harts for a whole machine in one run. Harts that do not play
 // sleep until an interrupt makes them read their mailbox. A pair that has finished calls the next
-// one, so the order is fixed without a coordinator: (0,1) (0,2) ... (1,2) ..., and each hart meets
+// one, so the order is fixed without a coordinator: (0,1) (0,2) ... (1,2) ..., and each hart has
 // its partners in ascending order. A run may play a part of the pairs only. Parts are independent,
 // because each begins on an idle machine.
 //

@@ -1,16 +1,16 @@
 // A counter with one part per hart: an addition is a private store, an exact reading reads every
 // part.
 //
-// Kernels use it for whatever is counted often and read seldom: FreeBSD's counter(9), Linux's
+// Kernels use it for counts that change often and are read seldom: FreeBSD's counter(9), Linux's
 // percpu_counter (Molnar and Zhang 2004), "sloppy counters" (Boyd-Wickizer et al. 2010). A part
-// that reaches `batch` is folded into a common total, under a spin lock beside the total, as in
-// Linux. So the total alone is right to within n * batch. With batch 0 no part is ever
-// folded.
+// that reaches `batch` is added to a common total, under a spin lock in the line of the total, as
+// in Linux, and starts at 0 again: it is folded. So the total alone is right to within n * batch.
+// With batch 0 no part is ever folded.
 //
-//     make     makes a part for each of n harts, `distance` bytes apart; less than a line: shared
+//     make     makes a part for each of n harts, `distance` bytes apart (parts may share a line)
 //     add      adds to a part; called by its owner only
 //     total    reads the total, by one load: right to within n * batch
-//     sum      adds up all parts: exact when nobody adds meanwhile
+//     sum      adds up all parts: exact if no hart adds meanwhile
 #ifndef UNCORE_PERCPU_COUNTER_H_
 #define UNCORE_PERCPU_COUNTER_H_
 
@@ -41,9 +41,9 @@ static inline _Atomic int64_t* percpu_counter_part(struct percpu_counter* counte
   return &counter->first + id * counter->distance / sizeof counter->first;
 }
 
-// Like Linux's percpu_counter_add_batch, which reduces the part while it holds the lock, and loads
-// the part's address (fbc->counters, beside the lock and the total) again there. It is not inlined,
-// so that it does not affect the code of callers that never fold.
+// Adds a part to the total. Like Linux's percpu_counter_add_batch it holds the lock while it
+// reduces the part and loads the part's address again (fbc->counters, in the line of the lock). It
+// is not inlined, so that it does not affect the code of callers that never fold.
 static __attribute__((noinline)) void percpu_counter_fold(struct percpu_counter* counter,
                                                           unsigned id, int64_t amount,
                                                           int64_t added) {

@@ -71,7 +71,7 @@ static inline bool queue_begin(union queued_lock* lock, bool* taken) {
   return true;
 }
 
-// Waits, as the head of the queue, until nobody has the lock or is pending. Returns the word.
+// Waits, at the head of the queue, until the lock is free and none is pending. Returns the word.
 static inline uint32_t queue_await_word(union queued_lock* lock) {
   for (;; uc_pause()) {
     uint32_t word = atomic_load_explicit(&lock->word, memory_order_acquire);

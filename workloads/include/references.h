@@ -9,7 +9,7 @@
 //
 // Check: the object is alive whenever a hart with a reference uses it, and is released exactly
 // once, after the last put. With UC_WITNESS, the hart that releases it also sees every use by all
-// harts, and nobody writes to it later.
+// harts, and no hart writes to it later.
 #ifndef UNCORE_REFERENCES_H_
 #define UNCORE_REFERENCES_H_
 

@@ -9,7 +9,7 @@
 //
 // `write_harts` has the bits of the harts whose readers must take the mutex first; it changes only
 // under the mutex. A writer sets all bits and interrupts the harts whose bits were clear; a reader
-// that has taken the mutex clears its hart's. So a writer after a writer interrupts nobody.
+// that has taken the mutex clears its hart's. So a writer after a writer sends no interrupt.
 // Invariant: the next writer finds every reader that has linked its tracker and read a clear bit.
 //
 // A reader stays on its hart until it unlocks: a thread that may sleep inside must be bound to it.

@@ -4,7 +4,7 @@
 // the first of the queue polls for the owner's release. Count, owner and queue are on one line: an
 // arriving thread adds itself to the count, and subtracts itself again if the lock was not free.
 //
-// In this model nobody sleeps, because an owner always runs.
+// In this model no waiter sleeps, because an owner always runs.
 #ifndef UNCORE_RWSEM_H_
 #define UNCORE_RWSEM_H_
 

@@ -1,13 +1,13 @@
 // A lock for many readers or one writer in one word: the basis of rwlock.h, sx.h and lockmgr.h.
 //
-// The word holds the number of readers, or the writer's thread; its low bits say who sleeps. Every
-// reader changes the word twice, so readers wait for its line even though they exclude nobody.
-// Connection lookups paid for that (kernel/inpcb.c); epochs and rmlocks avoid it.
+// The word holds the number of readers, or the writer's thread; its low bits show whether readers
+// or writers sleep. Every reader changes the word twice, so readers wait for its line although they
+// do not exclude each other, as in kernel/inpcb.c. Epochs and rmlocks avoid that.
 //
 // The three locks differ only in their policy, a constant at each call: whether waiters spin while
 // the writer runs, whether they lend priority (turnstile.h), whether a waiting writer keeps new
-// readers out, and who is woken when a writer leaves. It is not known whether readers that are
-// inside run; so a writer spins for `speculate`, looking ever more rarely, and then sleeps.
+// readers out, and which waiters an unlocking writer wakes. The lock does not know whether its
+// readers run; so a writer spins for `speculate`, reading at growing intervals, and then sleeps.
 //
 // Invariant: a waiter sets its bit before it sleeps, under the lock of the sleep queue's chain. So
 // a thread that finds no bit set may unlock without looking for sleepers.
@@ -118,8 +118,8 @@ static inline void shared_await(struct shared_lock* lock, struct shared_policy p
   if (!shared_spin(lock, policy, seen, delay)) shared_sleep(lock, policy, seen, waiters);
 }
 
-// Gives the lock up, from the word `seen` to nobody, and wakes one kind of waiters; the others' bit
-// stays, so that their turn comes when those leave.
+// Releases the lock, whose word is `seen`, and wakes either its readers or its writers. The bit of
+// the other kind stays set, so that they are woken later.
 static inline bool shared_wake(struct shared_lock* lock, struct shared_policy policy,
                                uintptr_t seen) {
   bool writers = seen & SHARED_WRITE_WAITERS;

@@ -1,10 +1,10 @@
 // The simplest lock, in two parts: a test-and-set that takes it, and a test that waits.
 //
-// The atomic exchange writes whether or not it succeeds, so it takes the line from everybody. The
-// load before it costs nothing while the line stays in the waiter's cache (Rudolph and Segall,
-// 1984). Locks that must be small, or are rarely contended, are of this kind. `spin_lock` tests
-// first. At a release all waiters see the lock free, and all try. If SPIN_BACKS_OFF is defined
-// before this header is included, waiters back off before they look again (lock_delay.h).
+// The atomic exchange writes even if it fails, so it takes the line from all other harts. The load
+// before it costs nothing while the line stays in the waiter's cache (Rudolph and Segall, 1984).
+// Locks that must be small, or are rarely contended, are of this kind. `spin_lock` tests first. At
+// a release all waiters see the lock free, and all try. If SPIN_BACKS_OFF is defined before this
+// header is included, waiters back off before they test again (lock_delay.h).
 //
 #ifndef UNCORE_SPINLOCK_H_
 #define UNCORE_SPINLOCK_H_

@@ -68,7 +68,7 @@ void uc_setup(unsigned n) {
   uc_table_make(&accesses, 1, n);
 }
 
-// ---- Everybody: a translation kept, an interrupt that drops it ---------------------------------
+// ---- All harts: a cached translation, and an interrupt that drops it ---------------------------
 
 static void on_ipi(void) {
   uint64_t number = atomic_load_explicit(&request->number, memory_order_acquire);

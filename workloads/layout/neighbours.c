@@ -1,8 +1,8 @@
 // One hart writes a field and all others read the next field, as fast as they can.
 //
-// This is false sharing as benchmarks measure it (JMHSample_22 of OpenJDK's JMH, and its variants).
-// layout/false_sharing.c reads the clock and sets a marker around each access. That shows each
-// access, but hides how many accesses a core makes while it has the line.
+// Benchmarks measure false sharing like this (the eighth of OpenJDK's JMH samples of contention,
+// and its variants). layout/false_sharing.c reads the clock and sets a marker around each access.
+// That shows each access, but hides how many accesses a core makes while it has the line.
 //
 // Check: the field that is read never changes, and no addition is lost.
 #include "loop.h"

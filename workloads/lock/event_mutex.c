@@ -79,7 +79,7 @@ static bool take_or_mark(struct lock* mutex) {
   return atomic_exchange_explicit(&mutex->word, WAITED_FOR, memory_order_acquire) == FREE;
 }
 
-// Returns whether it took the mutex. A failed attempt is no round: it reads again at once.
+// Spins, and returns whether it took the mutex. A failed attempt does not count as a round.
 static bool spun(struct lock* mutex) {
   for (uint64_t round = 0; round < rounds;) {
     if (atomic_load_explicit(&mutex->word, memory_order_relaxed) == FREE) {

@@ -6,7 +6,7 @@
 
 #define FAN_IN 4
 
-// Returns a hart's first child; end_child() is bounded by the number of harts.
+// Returns a hart's first child. Its children are all harts from there up to before end_child().
 static unsigned first_child(unsigned id) { return id * FAN_IN + 1; }
 
 static unsigned end_child(unsigned id) {

@@ -37,7 +37,7 @@ enum { FREED, ALLOCATED };
 
 #define ZONE_MARK 0x736c6162
 #define FREED_WORD 0xdeadc0dedeadc0de
-#define DATA_WORDS 5  // number of words that fill the line
+#define DATA_WORDS 5  // fills up an object's line
 #define MOST_OBJECTS 1024
 
 struct object {

@@ -1,7 +1,8 @@
 // A memory that answers later: the requests that a hart of this folder makes, and the answers.
 //
 // It orders accesses to one address. Its only atomic operations are load-link and
-// store-conditional: it tells a hart whether anybody else wrote a line since the hart linked it.
+// store-conditional: it reports to a hart whether another one wrote a line since the hart linked
+// it.
 //
 // Interface: each request returns its number; the answer carries it to AsyncHart::answered().
 //

@@ -6,7 +6,7 @@
 //
 // Resolvers handle each line independently; lines interact only at a core. A core has one access at
 // a time, and before it requests a line it evicts the other, whose writeback may then still be
-// under way. So evictions of one line meet probes and grants of the other in every order.
+// under way. So evictions of one line overlap with probes and grants of the other in every order.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Packs fields into 64-bit words and renames agents on the way. pack.hh writes a system by it.
+// Packs fields into 64-bit words and renames agents meanwhile. pack.hh packs a system with it.
 //
 //   Writer out(words, renaming);  out.bits(value, width); out.agent(a); ...  out.flush();
 //   Reader in(words.data());      in.bits(value, width);  in.agent(a); ...

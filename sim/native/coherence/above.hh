@@ -100,8 +100,8 @@ class Above {
            protocol.is_dirty(entry_.above.state);
   }
 
-  // Drops this level's right. Called when nobody here has the data any more, because the children
-  // have silently dropped their clean copies (R6).
+  // Drops this level's right. Called when neither this level nor a child has the data any more,
+  // because the children have silently dropped their clean copies (R6).
   void drop() {
     if (evict() != Evicted::dropped || env_.protocol().holds_copy(entry_.above.state))
       throw lost_data();

@@ -80,8 +80,8 @@ inline void Grants<Env>::record() {
 
 // Returns the event after a grant; kNoEvent: the transaction stays open until the Unblock. Shared
 // grants may overlap with further reads until their Unblocks come (R5.2). Exclusive grants wait for
-// an Unblock if the policy says so (R5.1), or if an owner passed the line to a reader, because its
-// probe told the reader to send one (R12.2).
+// an Unblock if the policy says so (R5.1), or if an owner passed the line to a reader, because then
+// the reader has been asked, by way of the owner's probe, to send one (R12.2).
 template <class Env>
 TransactionEvent Grants<Env>::await() const {
   if (env_.policy().snoop) return kNoEvent;

@@ -2,8 +2,8 @@
 //
 // `Set` is a set of ordinals. Invariant: every child that holds a copy is listed; a listed child
 // may have dropped its copy silently. The owner is not among the sharers. A snooping resolver lists
-// nobody (R3). Once more children share than a limited directory has pointers for, whole regions of
-// children count as sharers (R11).
+// no child (R3). Once more children share than a limited directory has pointers for, whole regions
+// of children count as sharers (R11).
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // Messages that clients, resolvers and memories exchange about one line.
 //
 // `id` is the number of the request that a message belongs to; each requester counts its own. A
-// probe's `grant` is the number of the request whose grant the probe revokes. From it a client
-// tells a probe that has overtaken that grant from a probe that comes after it (C3). Invariant: at
-// most one of `data`, `operation` and `old` is valid; `carries` and `kind` say which.
+// probe's `grant` is the number of the request whose grant the probe revokes. With it a client
+// distinguishes a probe that has overtaken that grant from a probe that comes after it (C3).
+// Invariant: at most one of `data`, `operation` and `old` is valid; `carries` and `kind` say which.
 #pragma once
 
 #include <cstdint>

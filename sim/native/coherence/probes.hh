@@ -107,7 +107,7 @@ TransactionEvent Probes<Env>::answered(const Msg& answer) {
 }
 
 // Returns the event that the last answer raises. Answers: the requester has the data, or this level
-// can grant them. Missing (at a root) or Dropped (at a join): nobody has them. For a Put, Missing
+// can grant them. Missing (at a root) or Dropped (at a join): no child has them. For a Put, Missing
 // means that the Put was stale, so its data are ignored.
 template <class Env>
 TransactionEvent Probes<Env>::outcome() const {

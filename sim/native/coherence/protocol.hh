@@ -167,7 +167,7 @@ class Protocol : public StateProperties {
   std::array<Cell, kPhases * kTransactionEvents> transaction_{};
 };
 
-// Thrown when a machine meets a cell declared impossible, or loses dirty data.
+// Thrown when a machine reaches a cell declared impossible, or loses dirty data.
 struct ProtocolError {
   std::string what;
 };

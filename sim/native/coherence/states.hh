@@ -28,7 +28,7 @@ class StateSet {
 
 struct StateProperties {
   StateSet may_load;    // a load needs no request to the level above
-  StateSet may_store;   // a store needs none either: nobody else has a copy
+  StateSet may_store;   // a store needs none either, because there is no other copy
   StateSet is_written;  // a store does not change the state
   StateSet is_dirty;    // the data differ from the level above, or must be treated as if they did
   StateSet holds_copy;  // the line's data are here

@@ -158,9 +158,9 @@ TransactionEvent Transaction<Env>::first_event() const {
 }
 
 // Probes the children that resolver.table names. For an atomic that is performed here, the
-// requester is probed like any other child, because no copy may be left anywhere (C8.3). If sharers
-// may exist beside the owner (`via`), the data go through this level, whatever the machine's
-// `reply` says (R4).
+// requester is probed like any other child, because no copy may be left anywhere (C8.3). If there
+// may be sharers in addition to the owner (`via`), the data go through this level, whatever the
+// machine's `reply` is (R4).
 template <class Env>
 inline TransactionEvent Transaction<Env>::poll() {
   const Request request = request_of(entry_.request.kind);

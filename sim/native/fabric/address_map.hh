@@ -124,7 +124,7 @@ class AddressMap {
   Fabric& fabric_;
   const LineSize size_;
   const uint64_t span_;     // bytes from one node's addresses to the next one's
-  const uint64_t further_;  // offset of further(), in lines
+  const uint64_t further_;  // the seed's offset, in lines
   const bool some_free_;
   std::vector<Place> places_;                     // agent -> its stops
   std::unordered_map<uint64_t, uint32_t> pages_;  // first touch: page -> home

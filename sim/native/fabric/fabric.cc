@@ -56,10 +56,10 @@ std::vector<Time> Fabric::distances(int32_t target, Weight weight) const {
   return distance;
 }
 
-// Returns the link that a route takes from `stop`. If n links lie on shortest paths, `choice`
+// Returns the link that a route takes from `stop`. If n links are on shortest paths, `choice`
 // modulo n selects one of them, and `choice` is divided by n. If only one link leads to the target,
-// as with a core's stop, distances are computed to the stop at which that link begins, which many
-// targets share.
+// as with a core's stop, distances are computed to the stop at which that link begins, because many
+// targets share them.
 int32_t Fabric::next(int32_t stop, int32_t target, uint32_t& choice) {
   const std::vector<int32_t>& into = entering_[target];
   const int32_t before = into.size() == 1 ? links_[into[0]].source : target;

@@ -72,7 +72,7 @@ class Fabric {
   std::vector<int32_t> path(int32_t source, int32_t target, uint64_t line);
   // Returns the leg that follows a link with a channel.
   const Leg* beyond(int32_t link, int32_t target, uint32_t choice = 0);
-  // Returns the latency of a message that meets no other message.
+  // Returns the latency of a message that waits at no channel.
   Time latency(int32_t source, int32_t target, Size size);
   // Returns for each stop a lower bound on the latency of any path from there to `target`; kNever
   // if there is no path.

@@ -1,8 +1,8 @@
 // The network: messages under way (rules F2, F3 and I5).
 //
-// A message travels its route leg by leg. It causes an event at each channel that it meets, and one
-// when it has arrived. At that event the engine gives the message to its agent; this class never
-// calls an agent.
+// A message travels its route leg by leg. It causes an event at each channel that it uses, and one
+// when it has arrived. At that last event the engine gives the message to its agent; this class
+// never calls an agent.
 //
 // Interface: send(), send_register(), send_many(); cross() at Action::hop; the packets, which the
 // receiver drops; in_flight(), by which a core decides how far it may run ahead (S2).

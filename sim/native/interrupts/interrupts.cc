@@ -92,7 +92,7 @@ void Interrupts::set_due(uint32_t hart, Time when) {
   due_[hart] = when;
 }
 
-// Ignores the event if the timer has been set anew since it was pushed.
+// Ignores the event if the timer has been set again since the event was pushed.
 Interrupts::Effect Interrupts::expired(uint32_t hart, Time now) {
   if (due_[hart] != now) return {};
   set_due(hart, kNever);

@@ -62,7 +62,7 @@ void each_column(const std::vector<Waited>&, Put put) {
   put("critical_ps", [](const Waited& w) { return w.critical; });
 }
 
-// One column for each depth, the innermost caller first.
+// Makes one column for each depth, the innermost caller first.
 template <class Put>
 void each_column(const std::vector<Callers>&, Put put) {
   static constexpr const char* names[] = {"0", "1", "2", "3", "4",  "5",

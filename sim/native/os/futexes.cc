@@ -126,7 +126,7 @@ Work Futexes::wake(Task& t, uint64_t word, uint64_t most, uint32_t mask) {
   const std::size_t b = bucket_of(word);
   if (mask == 0) co_return -EINVAL;
   co_await t.fence();
-  // One load of the bucket's line shows whether anybody waits (Linux's futex_hb_waiters_pending).
+  // One load of the bucket's line shows whether a task waits (Linux's futex_hb_waiters_pending).
   if (!locks_.cost_nothing) co_await t.load(bucket(b), 4);
   if (buckets_[b].empty()) co_return 0;
   co_await locks_.lock(t, bucket(b));

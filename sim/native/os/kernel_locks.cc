@@ -17,7 +17,7 @@ Work SpinLocks::lock(Flow& by, uint64_t word) const {
   if (cost_nothing) co_return 0;
   uint64_t seen = co_await by.amo(Amo::cas, word, 4, kHeld);
   if (!seen) co_return 0;
-  if (seen == kHeld) {  // nobody waits, so this hart may become the pending one
+  if (seen == kHeld) {  // no hart waits, so this hart may become the pending one
     seen = co_await by.amo(Amo::bit_or, word, 4, kPending);
     if (!(seen & ~kHeld)) {
       co_await wait_while(by, word, kHeld);

@@ -79,7 +79,7 @@ class OpenFile {
   virtual Work write(Linux& os, Task& t, UserBuffer from, uint64_t& at) = 0;
   virtual Stat stat() const = 0;
   // Returns the events that the file is ready for, as seen by this task. When they change, the
-  // waiters in waits() are told.
+  // waiters in waits() are woken.
   virtual uint16_t poll(const Task&) const { return POLLIN | POLLOUT; }
   virtual WaitQueue& waits() { return ready; }
   virtual bool is_watchable() const { return true; }  // true if an epoll can watch the file

@@ -58,7 +58,7 @@ class RunQueues {
   Work take(Flow& by, uint32_t hart);
   // Moves tasks that wait on this queue to idle harts, and interrupts these.
   Work spread(Flow& by, uint32_t from, uint32_t hart);
-  // Changes the policy and priority of a runnable task, and adds it anew, perhaps to another queue.
+  // Changes the policy and priority of a runnable task, and adds it again, maybe to another queue.
   // Returns 1 if it was on a queue, and 0 if a hart has chosen it or it is just being added.
   Work requeue(Flow& by, uint32_t from, Task& task, uint32_t policy, uint32_t priority);
 

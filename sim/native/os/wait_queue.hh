@@ -49,7 +49,7 @@ class WaitQueue {
     Task& task_;
   };
 
-  // Is told of changes on behalf of tasks that wait elsewhere, as the item of an epoll.
+  // Receives changes on behalf of tasks that wait elsewhere. An example is the item of an epoll.
   class Watcher {
    public:
     virtual ~Watcher() = default;
@@ -70,8 +70,8 @@ class WaitQueue {
   }
 
   bool empty() const { return tasks_.empty() && exclusive_.empty() && watchers_.empty(); }
-  // Wakes tasks and tells watchers the events, after a change on hart `from`. A woken task checks
-  // by itself whether it can continue. Returns 1 if an exclusive task was woken.
+  // Wakes tasks and passes the events to watchers, after a change on hart `from`. A woken task
+  // checks by itself whether it can continue. Returns 1 if an exclusive task was woken.
   Work wake_all(Scheduler& scheduler, Flow& by, uint32_t from, uint16_t events = kAny) const {
     const std::vector<Task*> woken = tasks_;
     const std::vector<std::weak_ptr<Watcher>> told = watchers_;

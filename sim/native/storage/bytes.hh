@@ -35,7 +35,7 @@ class LineSize {
   // Returns the line's ordinal: its address divided by the line size. Neighbouring lines have
   // neighbouring ordinals.
   uint64_t ordinal(uint64_t number) const { return number >> shift_; }
-  // Returns a mask of the 64ths of a line that these bytes lie in. Observers track accesses within
+  // Returns a mask of the 64ths of a line that contain these bytes. Observers track accesses within
   // a line at this resolution.
   uint64_t parts(unsigned offset, unsigned size) const {
     const unsigned first = offset >> shift_, last = (offset + size - 1) >> shift_;
@@ -47,7 +47,7 @@ class LineSize {
   unsigned shift_;
 };
 
-// A reference to a line's bytes, which somebody else owns. Copying it does not copy the bytes.
+// A reference to a line's bytes, which it does not own. Copying it does not copy the bytes.
 struct Bytes {
   uint8_t* at = nullptr;
   unsigned size = 0;  // bytes of the line
