@@ -24,7 +24,7 @@ UC_TABLE(waited, "ns", "mean time from sending to running, one column per receiv
 static struct hart {
   UC_ALIGNED uint64_t received, waited;  // messages, and the sum of their latencies in ns
   UC_ALIGNED uint64_t sent, next_tick;
-  UC_ALIGNED _Atomic uint64_t told;  // messages that the sender sent, plus 1; 0: still sending
+  UC_ALIGNED _Atomic uint64_t sent_plus_one;  // messages sent to this hart, plus 1; 0: more come
 }* harts;
 
 void uc_setup(unsigned n) {
@@ -52,8 +52,8 @@ static void tick_when_due(struct hart* self) {
 }
 
 static bool complete(struct hart* self) {
-  uint64_t told = atomic_load_explicit(&self->told, memory_order_acquire);
-  return told && self->received >= told - 1;
+  uint64_t sent_plus_one = atomic_load_explicit(&self->sent_plus_one, memory_order_acquire);
+  return sent_plus_one && self->received >= sent_plus_one - 1;
 }
 
 void uc_main(unsigned id, unsigned n) {
@@ -69,7 +69,7 @@ void uc_main(unsigned id, unsigned n) {
     uc_delay(think);
   }
   loop_end();
-  atomic_store_explicit(&harts[target].told, self->sent + 1, memory_order_release);
+  atomic_store_explicit(&harts[target].sent_plus_one, self->sent + 1, memory_order_release);
   while (!complete(self)) {
     ipiq_poll();
     uc_delay(tick);

@@ -32,7 +32,7 @@ UC_PARAM(u64, lock_work, 100, "instructions", "serial=lock: of them in addition,
 // A line of data. Only its first word is used: it identifies the file and the line in it.
 struct data {
   uint64_t content;
-  uint64_t rest[LINE_BYTES / 8 - 1];
+  uint64_t unused[LINE_BYTES / 8 - 1];
 };
 
 static struct file {

@@ -48,10 +48,10 @@ static void grant(struct queue_node* node, struct queue_node* aside) {
   atomic_store_explicit(&node->granted, granted, memory_order_release);
 }
 
-// Puts the second queue in front of `rest`, and grants the lock to its first node.
-static void bring_back(struct queue_node* aside, struct queue_node* rest) {
+// Puts the second queue in front of `main_queue`, and grants the lock to its first node.
+static void bring_back(struct queue_node* aside, struct queue_node* main_queue) {
   struct queue_node* first = following(aside);
-  link_to(aside, rest);
+  link_to(aside, main_queue);
   stay->handoffs = 0;
   grant(first, NULL);
 }

@@ -1,7 +1,7 @@
 // Ticket lock: take a number, wait until it is called.
 //
-// Mellor-Crummey and Scott (1991) named it, after Reed and Kanodia's eventcounts and sequencers
-// (1979) and Lamport's bakery; Linux used it from 2008 to 2015. It has two words: the next free
+// Mellor-Crummey and Scott (1991) gave it its name. Earlier forms are Reed and Kanodia's sequencers
+// (1979) and Lamport's bakery. Linux used it from 2008 to 2015. It has two words: the next free
 // ticket and the ticket being served. It is fair and small, but all waiters read the served word,
 // so each release invalidates every waiter's copy and each fetches the line again: a handoff's
 // traffic is proportional to the number of waiters. With both words on one line, as here and in

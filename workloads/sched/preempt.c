@@ -82,7 +82,7 @@ static void hand_over(struct port* port) {
 }
 
 // Lets the protocol thread run until its port is empty, because the driver has nothing to do.
-static void rest(struct port* port) {
+static void yield_until_empty(struct port* port) {
   while (!port_empty(port)) uc_yield();
 }
 
@@ -90,7 +90,7 @@ static void driver_thread(void* argument) {
   struct port* port = argument;
   for (struct loop loop = loop_plan(); loop_more(&loop);) {
     for (uint64_t i = 0; i < burst; i++) hand_over(port);
-    rest(port);
+    yield_until_empty(port);
   }
   port->over = true;
   uc_wakeup(port);

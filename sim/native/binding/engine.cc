@@ -224,8 +224,8 @@ nb::list files(Engine& engine, uint64_t most) {
 
 // Returns how much of the host's memory the run uses for its program, in bytes.
 uint64_t touched(const Engine& engine) {
-  const uint64_t kept = engine.os ? engine.os->kept() : 0;
-  return engine.memories.touched() + engine.services.console.text.size() + kept;
+  const uint64_t os_bytes = engine.os ? engine.os->kept() : 0;
+  return engine.memories.touched() + engine.services.console.text.size() + os_bytes;
 }
 
 nb::bytes read(Engine& engine, uint64_t address, std::size_t size) {

@@ -1,4 +1,5 @@
-// Packs fields into 64-bit words and renames agents meanwhile. pack.hh packs a system with it.
+// Packs fields into 64-bit words, with agents renamed, and unpacks them. pack.hh packs a system
+// with it.
 //
 //   Writer out(words, renaming);  out.bits(value, width); out.agent(a); ...  out.flush();
 //   Reader in(words.data());      in.bits(value, width);  in.agent(a); ...

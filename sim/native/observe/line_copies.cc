@@ -14,9 +14,9 @@ void note_in(std::vector<Piece>& pieces, Recent Piece::* what, uint64_t bytes, A
     const uint64_t within = pieces[n].bytes & bytes;
     if (!within) continue;
     bytes &= ~within;
-    if (const uint64_t rest = pieces[n].bytes & ~within) {
+    if (const uint64_t outside = pieces[n].bytes & ~within) {
       pieces.push_back(pieces[n]);
-      pieces.back().bytes = rest;
+      pieces.back().bytes = outside;
       pieces[n].bytes = within;
     }
     (pieces[n].*what).note(by, now);

@@ -61,8 +61,8 @@ Work TimerFd::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
 // Returns the time until the alarm is due, and its interval.
 Spec left(const Alarm& alarm, Time now) {
   const uint64_t every = alarm.every / 1000;
-  const uint64_t rest = alarm.at == kNever ? 0 : (std::max(alarm.at, now + 1000) - now) / 1000;
-  return {{every / kSecond, every % kSecond}, {rest / kSecond, rest % kSecond}};
+  const uint64_t remaining = alarm.at == kNever ? 0 : (std::max(alarm.at, now + 1000) - now) / 1000;
+  return {{every / kSecond, every % kSecond}, {remaining / kSecond, remaining % kSecond}};
 }
 
 // Sets an alarm to the itimerspec at `from`, and writes the former setting to `old` unless that is

@@ -243,12 +243,12 @@ Work wait(Linux& os, Task& t, Time until) {
   const int64_t failed = co_await os.signals.wait(t, until, [&] { return epoll->any(t); });
   if (failed == -ETIMEDOUT) co_return 0;
   if (failed < 0) co_return -EINTR;
-  const auto told = epoll->take(t, std::min<uint64_t>(static_cast<uint64_t>(most), kMostEvents));
+  const auto events = epoll->take(t, std::min<uint64_t>(static_cast<uint64_t>(most), kMostEvents));
   if (epoll->any(t)) co_await epoll->ready.wake_one(os.scheduler, t, t.hart);
-  const auto* const bytes = reinterpret_cast<const uint8_t*>(told.data());
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(events.data());
   const int64_t fault =
-      co_await os.memory.copy_out(t, {bytes, told.size() * sizeof(EpollEvent)}, t.args[1]);
-  co_return fault < 0 ? fault : static_cast<int64_t>(told.size());
+      co_await os.memory.copy_out(t, {bytes, events.size() * sizeof(EpollEvent)}, t.args[1]);
+  co_return fault < 0 ? fault : static_cast<int64_t>(events.size());
 }
 
 }  // namespace

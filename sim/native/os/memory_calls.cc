@@ -79,10 +79,10 @@ Work resize(Linux& os, Task& t, Range from, Range to) {
   Space::Area area = *space.area_at(from.begin);
   area.end = to.end, area.base += to.begin - from.begin;
   if (from.begin == to.begin) {
-    const uint64_t kept = std::min(from.end, to.end);
-    if (to.end < from.end) co_await os.memory.drop(t, kept, from.end);
-    space.unmap(kept, from.end);
-    if (kept < to.end) space.map(kept, area);
+    const uint64_t kept_end = std::min(from.end, to.end);
+    if (to.end < from.end) co_await os.memory.drop(t, kept_end, from.end);
+    space.unmap(kept_end, from.end);
+    if (kept_end < to.end) space.map(kept_end, area);
     co_return 0;
   }
   co_await os.memory.drop(t, to.begin, to.end);

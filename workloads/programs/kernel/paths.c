@@ -84,7 +84,7 @@ static void* sleeper(void* cpu) {
 // The lock of Drepper, Futexes Are Tricky: 0 free, 1 held, 2 held and maybe with waiters.
 static struct {
   volatile int state;
-  char apart[252];
+  char padding[252];
   volatile long holder, handed;
   volatile double released, all;
 } lock;

@@ -27,13 +27,13 @@ void __attribute__((weak)) testcase_cleanup(void) {}
 
 struct task {
   volatile unsigned long long done;
-  char apart[248];
+  char padding[248];
 };
 static struct task* tasks;
 static pid_t children[MOST];
 static volatile int* begun;  // set when all tasks exist; running ones would delay the others
 
-static void rest(long us) { nanosleep(&(struct timespec){0, us * 1000}, NULL); }
+static void sleep_us(long us) { nanosleep(&(struct timespec){0, us * 1000}, NULL); }
 
 static double now(void) {
   struct timespec t;
@@ -46,7 +46,7 @@ static void* work(void* number) {
   CPU_ZERO(&cpu);
   CPU_SET((long)number, &cpu);
   sched_setaffinity(0, sizeof cpu, &cpu);
-  while (!*begun) rest(50);
+  while (!*begun) sleep_us(50);
   testcase((unsigned long long*)&tasks[(long)number].done, (unsigned long)number);
   return NULL;
 }
@@ -70,17 +70,17 @@ static void await(const char* name, int number, int count) {
       end(count);
       _exit(1);
     }
-    rest(50);
+    sleep_us(50);
   }
 }
 
 static double measure(const char* name, int count) {
   const char* ms = getenv("MS");
   for (int i = 0; i < count; i++) await(name, i, count);
-  rest(500);
+  sleep_us(500);
   double from = now();
   unsigned long long before = sum(count);
-  rest(ms ? 1000 * atol(ms) : 1000);
+  sleep_us(ms ? 1000 * atol(ms) : 1000);
   double to = now();
   return (sum(count) - before) / (to - from);
 }

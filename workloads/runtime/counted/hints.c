@@ -48,15 +48,15 @@ __attribute__((constructor)) static void start(void) { started = now(); }
 
 __attribute__((destructor)) static void tell(void) {
   const uint64_t end = now();
-  const char* const told = getenv("UNCORE_TOLD");
-  if (!told) return;
+  const char* const pipe_number = getenv("UNCORE_TOLD");
+  if (!pipe_number) return;
   char line[LONGEST];
   int size = snprintf(line, sizeof line, "%lu\n", (unsigned long)(end - started));
-  if (write(atoi(told), line, (size_t)size) != size) return;
+  if (write(atoi(pipe_number), line, (size_t)size) != size) return;
   for (struct thread* t = atomic_load(&threads); t; t = t->next) {
     if (!t->operations) continue;
     size = snprintf(line, sizeof line, "%lu %lu %lu\n", t->operations, (unsigned long)t->began,
                     (unsigned long)(t->ended ? t->ended : end));
-    if (write(atoi(told), line, (size_t)size) != size) return;
+    if (write(atoi(pipe_number), line, (size_t)size) != size) return;
   }
 }

@@ -118,8 +118,8 @@ void uc_sleep_until_interrupt(void) {
 
 static void on_alarm(int signal) {
   (void)signal;
-  static const char told[] = "uc: check failed hart=0 times=1 the program has not ended in time\n";
-  (void)!write(STDOUT_FILENO, told, sizeof told - 1);
+  static const char text[] = "uc: check failed hart=0 times=1 the program has not ended in time\n";
+  (void)!write(STDOUT_FILENO, text, sizeof text - 1);
   _exit(UC_EXIT_CHECK_FAILED);
 }
 
@@ -153,8 +153,8 @@ static void prefer(void* arena, unsigned node) {
 
 void uc_memory_start(unsigned harts) {
   (void)harts;
-  const char* told = getenv("UNCORE_NODES");
-  if (told) nodes = (unsigned)atoi(told);
+  const char* node_count = getenv("UNCORE_NODES");
+  if (node_count) nodes = (unsigned)atoi(node_count);
   if (nodes > UC_MAX_NODES) uc_fatal("more nodes than UC_MAX_NODES: ", nodes);
   for (unsigned node = 0; node < nodes; node++) {
     void* arena = mmap(NULL, ARENA, PROT_READ | PROT_WRITE,
