@@ -1,8 +1,8 @@
 // A byte through a UNIX domain socket: written at one end, read at the other by the same task.
 //
 // No task shares its pair of sockets with another. But while a writer appends to the buffer of the
-// other end, this end must not be closed. (A reader that reports new room to the writer holds the
-// lock of the pair.) One of two locks ensures this (`link`):
+// other end, the other end must not be closed. (A reader that reports new room to the writer holds
+// the lock of the pair.) One of two locks ensures this (`link`):
 //
 //   global  one lock for all connections of the system, taken shared by every send and exclusively
 //           by connect and close, and inside it the pair's mutex (UNP_LINK_RLOCK and UNP_PCB_LOCK

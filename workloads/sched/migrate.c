@@ -11,7 +11,7 @@
 // none). Lines that are only read (`written=0`) stay in all caches, and come from the nearest
 // one.
 //
-// The thread moves from hart 0 to each other hart and back. An operation is a move there and back.
+// The thread moves from hart 0 to each other hart and back. An operation is a move to such a hart.
 //
 // Check: the thread runs on the hart that it was moved to, and finds its data unchanged.
 #include "loop.h"

@@ -50,7 +50,7 @@ class Tester {
 
  private:
   static constexpr int kBurst = 20'000;   // steps between two calls of drain()
-  static constexpr int kDrain = 100'000;  // more steps to drain a line count as a livelock
+  static constexpr int kDrain = 100'000;  // if draining a line takes more steps, it is a livelock
 
   enum class Mood { any, newest, oldest, starve };
 

@@ -71,7 +71,7 @@ Action ResolverAgent::act(Packet& packet, Time now) {
   if (capacity_.counts_entries() && is_request(m.kind))
     capacity_.take_entry(e, [&](TimedEntry& oldest) { recall(at, oldest); });
   if (m.carries && m.kind != Kind::Put)
-    e.origin = origin;  // a Put may wait, so its data do not count yet
+    e.origin = origin;  // not for a Put, which may have to wait before its data are taken
   context_.observer.acted(packet.number, e, m, now);
   Resolver<ResolverAt>(at, e).receive(m);
   context_.network.packets.drop(packet);
