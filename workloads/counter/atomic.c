@@ -1,11 +1,11 @@
-// One counter, incremented by everybody with one atomic instruction.
+// One counter, incremented by all harts with one atomic instruction.
 //
 // The oldest shared object and the floor of every scaling curve: no lock, no loop, one line that
 // must visit each hart in turn. Fetch-and-add was first described by Gottlieb and Kruskal for the
-// NYU Ultracomputer (1981), whose network combined the additions on their way; today's machines
-// either move the line to the core (near atomics: x86, most RISC-V) or send the addition to the
-// slice that owns the line (far atomics: Arm LSE). Under contention the rate is one addition per
-// ownership transfer, times the additions a core gets done before the line is taken away.
+// NYU Ultracomputer (1981), whose network combined additions in flight; today's machines either
+// move the line to the core (near atomics: x86, most RISC-V) or send the addition to the slice that
+// owns the line (far atomics: Arm LSE). Under contention the rate is the rate of ownership
+// transfers, times the additions that a core completes before it loses the line.
 //
 // Check: the counter ends at the number of additions.
 #include "counter.h"

@@ -1,9 +1,9 @@
-// One counter, incremented by everybody with compare-and-swap until it succeeds.
+// One counter, incremented by all harts with compare-and-swap until it succeeds.
 //
-// What counter/atomic.c does, as one must write it where the machine lacks the operation: read,
-// compute, and swap if nobody was faster. Herlihy (1991) showed that compare-and-swap can do
-// what no fetch-and-add can; the price is that of several who try only one succeeds. A failed
-// attempt tells the newest value, which the next one starts from.
+// This is counter/atomic.c for machines that lack the atomic add: read, compute, and swap if the
+// counter has not changed meanwhile. Herlihy (1991) showed that compare-and-swap can do what no
+// fetch-and-add can; the price is that of several attempts at a time only one succeeds. A failed
+// attempt returns the newest value, from which the next one starts.
 //
 // Check: the counter ends at the number of additions.
 #include "counter.h"

@@ -1,17 +1,17 @@
 // One counter that every hart increments as fast as it can, with nothing in between.
 //
-// The loop of the public benchmarks of contended atomics: a fixed number of increments, by one
+// This is the loop of public benchmarks of contended atomics: a fixed number of increments, by one
 // fetch-and-add whose result is not used, or by the classical retry loop, which loads the counter
-// once and then tries compare-and-swap until nobody came between: a failed attempt returns the
-// value that it found, which the next one expects. How many harts wait for the line decides the
-// rate of both; how long a core keeps it, whether an attempt ever finds what it expects.
+// once and then repeats compare-and-swap until it succeeds; a failed attempt returns the value that
+// the next one expects. The number of harts that wait for the line decides the rate of both. The
+// time for which a core keeps the line decides whether an attempt ever succeeds.
 //
-// The same benchmarks put the counter behind a lock: then it is a plain count on a line of its own,
-// and whoever waits reads without pause. `spin` tests until the lock looks free and exchanges then;
-// `ticket` has both of its words on one line.
+// The same benchmarks also guard the counter by a lock: it is then a plain count on a line of its
+// own, and waiters read the lock without a pause. `spin` is a test-and-test-and-set lock; `ticket`
+// has both of its words on one line.
 //
-// counter/atomic and counter/cas do the same with a clock and a marker around each operation, which
-// is right to ask for latencies, and hides what a line can bear.
+// counter/atomic and counter/cas do the same with a clock and a marker around each operation. That
+// measures latencies, but hides the highest rate that the line allows.
 //
 // Check: the counter ends at the number of increments.
 #include "loop.h"

@@ -1,11 +1,11 @@
-// One counter in as many parts as harts: adding touches no line that anybody else writes.
+// One counter with a part for each hart: an addition touches no line that another hart writes.
 //
-// The cure for counter/atomic.c, as old as per-processor data; DragonFly (Dillon 2017) found a
-// microsecond or two spent on each global statistics counter that a large machine shared, and made
-// them all per-CPU. The cost has moved to the reader, who visits one line per hart, each of them
-// owned by its writer: `read_every` says how often somebody wants the sum. Linux folds parts into
-// a common total when they reach `batch`: reading is then one load, and nearly right. `distance` 8
-// packs the parts into as few lines as possible, which shares them again (see false_sharing.c).
+// This cures counter/atomic.c, and is as old as per-processor data. DragonFly (Dillon 2017) found a
+// microsecond or two spent on each statistics counter that a large machine shared, and made all of
+// them per-CPU. The cost moves to the reader, who reads one line per hart, each owned by its
+// writer; `read_every` is how often harts read the sum. Linux folds a part into a common total when
+// it reaches `batch`; reading is then one load, and nearly exact. `distance` 8 packs the parts into
+// as few lines as possible, so that they are shared again (see false_sharing.c).
 //
 // Check: a reader never sees less than it saw before, and at the end the sum is the number of
 // additions.
@@ -31,8 +31,8 @@ void uc_setup(unsigned n) {
   counter = percpu_counter_make(n, bytes, (unsigned)counter_node);
 }
 
-// A sum of parts that others change meanwhile is between what it was when the reader began and what
-// it is when the reader ends; only a total that is read alone never falls behind itself.
+// Reads the sum. Harts add during this, but never subtract, so the result is between the true sums
+// at the beginning and at the end of the read, and is never less than the previous result.
 static void read_sum(int64_t* before) {
   int64_t sum = batch ? percpu_counter_total(counter) : percpu_counter_sum(counter);
   uc_check(sum >= *before, "the sum fell, although everybody adds");

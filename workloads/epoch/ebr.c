@@ -1,9 +1,9 @@
-// Epoch-based reclamation: readers announce themselves, an updater frees what nobody can still see.
+// Epoch-based reclamation: readers announce themselves, an updater frees what none of them can see.
 //
 // Fraser, "Practical lock-freedom" (2004), in the shape of ConcurrencyKit's ck_epoch (Al Bahra);
 // the idea is Kung and Lehman's (1980), and RCU (McKenney and Slingwine 1998) is its sibling. The
-// scheme is epoch.h: readers write only a line of their own, so they scale. The cost moved to the
-// updater, who reads one line per hart to advance the epoch, each of them owned by its reader: the
+// scheme is in epoch.h: a reader writes only its own line, so readers scale. The cost moves to the
+// updater, which reads one line per hart to advance the epoch, each owned by its reader, so the
 // grace period grows with the machine. Here the updater never waits while it has free objects; it
 // polls after each update and frees what has become old enough.
 //

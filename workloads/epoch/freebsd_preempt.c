@@ -1,11 +1,11 @@
 // FreeBSD's preemptible epoch: a reader may be switched out inside its section.
 //
-// epoch_enter_preempt(9), Macy (2018). Several threads of one hart can be inside at once, each with
-// a tracker on its stack. The hart's record announces the epoch of the oldest; when that one
-// leaves, the next oldest's. A thread in a section is pinned to its hart, so all of this is private
-// to it. Waiting for a grace period is not: a section whose thread does not run can keep the waiter
-// waiting for as long as the scheduler likes. So, as in the kernel, the waiter spins while the
-// section's thread runs, and otherwise moves to its hart, makes it urgent and lets it run.
+// epoch_enter_preempt(9), Macy (2018). Several threads of one hart can be inside sections at once,
+// each with a tracker on its stack. The hart's record announces the epoch of the oldest section;
+// when that ends, of the next oldest. A thread in a section is pinned to its hart, so all this is
+// private to the hart. But if a section's thread does not run, a waiter for the grace period could
+// wait for as long as the scheduler likes. So, as in the kernel, the waiter spins while the
+// section's thread runs, and otherwise moves to its hart, raises its priority and lets it run.
 //
 // Each hart but the updater's has `readers` threads; every `preempt_every`th section is switched
 // out in the middle.
@@ -19,18 +19,18 @@ UC_WORKLOAD("FreeBSD's preemptible epoch: sections that may be switched out in t
 UC_PARAM(u64, readers, 2, "threads", "that read, on each hart but the updater's");
 UC_PARAM(u64, preempt_every, 4, "sections", "of which one is switched out in the middle; 0: none");
 
-#define WAITED_FOR (UC_PRIORITY_NORMAL - 1)  // priority of a reader that somebody waits for
+#define WAITED_FOR (UC_PRIORITY_NORMAL - 1)  // priority of a reader that the updater waits for
 
-// One thread's section, while it is inside.
+// A section of one thread, while the thread is inside it.
 struct tracker {
   UC_ALIGNED struct tracker *older, *younger;
-  _Atomic(struct uc_thread*) thread;  // waiters look while its section may be ending
-  uint64_t entered;                   // epoch
+  _Atomic(struct uc_thread*) thread;  // atomic, because waiters on other harts read it
+  uint64_t entered;                   // the epoch in which it entered
   uint64_t sections;
 };
 
-// The sections of one hart, oldest first. Waiters on other harts read `oldest` alone; a tracker is
-// never given back, so what they find there is one.
+// The open sections of one hart, oldest first. Waiters on other harts read only `oldest`; trackers
+// are never freed, so what they find there is always a tracker.
 static struct inside {
   UC_ALIGNED _Atomic(struct tracker*) oldest;
   struct tracker* youngest;
@@ -55,7 +55,7 @@ static struct tracker* oldest_inside(unsigned hart) {
 static void enter_preempt(struct tracker* self, unsigned hart) {
   struct inside* here = &inside[hart];
   if (!oldest_inside(hart)) epoch_announce(epoch, &epoch->record[hart]);
-  self->entered = epoch_now(epoch);  // perhaps later than announced, which lengthens waits
+  self->entered = epoch_now(epoch);  // may be later than the announced epoch: waits get longer
   atomic_store_explicit(&self->thread, uc_thread_self(), memory_order_relaxed);
   self->older = here->youngest;
   self->younger = NULL;
@@ -66,7 +66,7 @@ static void enter_preempt(struct tracker* self, unsigned hart) {
     atomic_store_explicit(&here->oldest, self, memory_order_release);
 }
 
-// The record goes on to the next oldest section's epoch, which lets waiters of older ones go.
+// Announces the epoch of the next oldest section, which releases those that waited for the oldest.
 static void oldest_leaves(struct inside* here, unsigned hart, struct tracker* next) {
   uint64_t announced = next ? 2 * next->entered + 1 : 0;
   atomic_store_explicit(&here->oldest, next, memory_order_relaxed);
@@ -88,7 +88,7 @@ static void exit_preempt(struct tracker* self, unsigned hart) {
     self->older->younger = self->younger;
   else
     oldest_leaves(here, hart, self->younger);
-  uc_thread_lend(thread_of(self), UC_PRIORITY_NORMAL);  // ends whatever a waiter lent
+  uc_thread_lend(thread_of(self), UC_PRIORITY_NORMAL);  // gives back the priority a waiter lent
 }
 
 static struct object* reader_get(unsigned reader) {

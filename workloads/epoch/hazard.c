@@ -1,11 +1,11 @@
 // Hazard pointers: a reader publishes which object it uses, and that one is not freed.
 //
 // Michael, "Hazard pointers: safe memory reclamation for lock-free objects" (2004). A reader writes
-// the pointer it is about to use to a line of its own, and looks whether it is still current; only
-// then it is protected. That is a fence and a second load for every object, where an epoch pays
-// once for any number; in return a reader who stays long, or stops, keeps one object and not all:
-// what waits to be freed is bounded. The updater retires into a private list, and when `batch` are
-// in it reads every reader's line and frees what nobody has named.
+// the pointer it is about to use to a line of its own, and then checks that it is still current;
+// only then is the object protected. That is a fence and a second load per object, where an epoch
+// pays once for any number. In return, a reader that stays long or stops holds back one object and
+// not all: the number of unfreed objects is bounded. The updater collects retired objects in a
+// private list; when it has `batch`, it reads every reader's line and frees the unnamed ones.
 //
 // Check: as in reclaim.h.
 #include "reclaim.h"
@@ -50,8 +50,8 @@ static void reader_put(unsigned reader) {
 
 // ---- The updater --------------------------------------------------------------------------------
 
-// Notes in each object that a reader names the number of this scan. Michael sorts the names and
-// searches them; a word in the object's private part does the same in one step.
+// Marks each object that is named by a reader with the number of this scan. Michael sorts the
+// hazard pointers and searches them; a word in the object does the same in one step.
 static void mark_hazards(uint64_t scan) {
   atomic_thread_fence(memory_order_seq_cst);  // objects are unlinked before we look at readers
   for (unsigned hart = 0; hart < harts; hart++) {

@@ -1,11 +1,11 @@
-// Parallel sections: reclamation by time, with a clock that all processors read alike.
+// Parallel sections: reclamation by time, with a clock that is the same for all processors.
 //
 // Wang, Stamler and Parmer, "Parallel sections: scaling system-level data-structures" (2016). On
-// entering, a reader writes the time to a line of its own; no epoch is shared, for the clock is one
-// already and reading it moves no line. What was retired at time t is out of reach when every
-// reader is outside or entered after t. The updater remembers the latest such time of each reader,
-// so it reads a reader's line again only for objects younger than that: one visit serves all that
-// was retired before it, and an updater who is in no hurry (`age`) seldom disturbs anybody.
+// entry a reader writes the time to its own line. No epoch is shared: the clock takes its place,
+// and reading it moves no line. An object retired at time t is unreachable once every reader is
+// outside or has entered after t. The updater remembers the latest such t of each reader, and reads
+// its line again only for objects retired later. So one read serves all objects retired before it,
+// and an updater that waits first (`age`) seldom disturbs readers.
 //
 // Check: as in reclaim.h.
 #include "reclaim.h"
@@ -20,7 +20,7 @@ static unsigned harts;
 
 static struct limbo {
   struct deferred_list waiting;
-  uint64_t quiet[];  // per reader: it holds nothing that was retired before this time
+  uint64_t quiet[];  // per reader: it holds no object that was retired before this time
 }* limbo;
 
 static void scheme_setup(unsigned n) {
@@ -46,12 +46,12 @@ static void reader_put(unsigned reader) {
 // ---- The updater --------------------------------------------------------------------------------
 
 static void retire(struct deferred* deferred) {
-  atomic_thread_fence(memory_order_seq_cst);  // unlinked before the time is taken
+  atomic_thread_fence(memory_order_seq_cst);  // the object is unlinked before the time is read
   deferred->stamp = uc_now();
   deferred_append(&limbo->waiting, deferred);
 }
 
-// True if no reader holds objects retired at this time. Checks only readers not known to be quiet.
+// Returns whether no reader can hold an object retired at `time`. Reads only unquiet lines.
 static bool quiet_since(uint64_t time) {
   for (unsigned hart = 0; hart < harts; hart++) {
     if (limbo->quiet[hart] > time) continue;

@@ -1,11 +1,11 @@
-// RCU by quiescent states: readers do nothing at all, and now and then say that they hold nothing.
+// RCU by quiescent states: readers only report now and then that they hold no object.
 //
 // McKenney and Slingwine, "Read-copy update" (1998), after DYNIX/ptx; this is the variant whose
 // quiescent states the readers report themselves (QSBR, Desnoyers et al. 2012). Entering and
-// leaving a section is no instruction. A grace period has a number; a hart that passes a quiescent
-// state, in a kernel a context switch, copies the number to a line of its own. When all have, what
-// was retired before the number was drawn is seen by nobody. Reading is as cheap as it can be, and
-// the grace period is as long as the slowest hart stays away from a quiescent state
+// leaving a section takes no instruction. Grace periods are numbered. A hart that passes a
+// quiescent state (in a kernel, a context switch) copies the current number to a line of its own.
+// When all harts have, no reader can see objects retired before that number was issued. Reading is
+// as cheap as possible, but a grace period lasts until the slowest hart passes a quiescent state
 // (`quiescent_every`). One grace period may serve many objects (`batch`).
 //
 // Check: as in reclaim.h.
@@ -15,11 +15,11 @@ UC_WORKLOAD("RCU with quiescent states: free readers, grace periods as long as t
 UC_PARAM(u64, quiescent_every, 10, "reads", "a reader passes a quiescent state after so many");
 UC_PARAM(u64, batch, 4, "objects", "retired objects that share a grace period");
 
-#define OFFLINE 0  // an extended quiescent state: idle, or in user mode
+#define OFFLINE 0  // an extended quiescent state, as of a CPU that is idle or in user mode
 
 static struct reader {
   UC_ALIGNED _Atomic uint64_t seen;  // number of the last grace period seen, or OFFLINE
-  uint64_t reads;                    // since then
+  uint64_t reads;                    // reads since then
 }* readers;
 static unsigned harts;
 

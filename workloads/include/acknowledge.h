@@ -1,10 +1,10 @@
-// Acknowledgements of many harts to the one that interrupted them: one counter that all of them
-// contend for, or a word each, which the one that waits fetches line by line.
+// Acknowledgements of many harts to the hart that interrupted them: by one counter that all of them
+// contend for, or by a word each, which the waiting hart fetches line by line.
 //
 //     acknowledge_setup(n, how)          in uc_setup; `how` is the workload's parameter
-//     acknowledge_expect(harts)          before round `round` of so many is announced
-//     acknowledge_give(round)            by each, in its handler
-//     acknowledge_await(harts, round)    until all of this set have given theirs
+//     acknowledge_expect(harts)          before a round with this number of harts is announced
+//     acknowledge_give(round)            by each hart, in its interrupt handler
+//     acknowledge_await(harts, round)    waits until all harts of this set have acknowledged
 //
 // One round at a time; rounds count from 1.
 #ifndef UNCORE_ACKNOWLEDGE_H_
@@ -17,9 +17,9 @@ enum acknowledge { ACKNOWLEDGE_COUNTER, ACKNOWLEDGE_WORDS };
 
 static struct acknowledgements {
   UC_ALIGNED uint64_t how, harts;       // constant while harts run
-  UC_ALIGNED _Atomic uint64_t missing;  // ACKNOWLEDGE_COUNTER: of the current round
+  UC_ALIGNED _Atomic uint64_t missing;  // ACKNOWLEDGE_COUNTER: harts yet to acknowledge
   struct acknowledged {
-    UC_ALIGNED _Atomic uint64_t round;  // ACKNOWLEDGE_WORDS: this hart's last one
+    UC_ALIGNED _Atomic uint64_t round;  // ACKNOWLEDGE_WORDS: last round that it acknowledged
   } of[];
 }* acknowledgements;
 

@@ -1,20 +1,20 @@
 // Every hart makes the same call again and again: the shape of the kernel paths.
 //
-// So does will-it-scale (Blanchard): n tasks, each with one system call in its loop, and the sum of
-// calls per second against n. A path is a skeleton: the lines that the real one writes or reads in
-// common, the locks that guard them, in the real order, and between them as many instructions as
-// the real one spends on lines that are nobody else's. `work` is that number, each path's own
-// parameter; where a kernel's rate for a single task is known, its default gives about that rate.
+// will-it-scale (Blanchard) has the same shape: n tasks loop over one system call, and it reports
+// the calls per second over n. A path is a skeleton of the real call: the shared lines that it
+// reads or writes and the locks that guard them, in the real order, and between them as many
+// instructions as the real path spends on private lines. The path's parameter `work` is that
+// number; if a kernel's rate for a single task is known, the default gives about that rate.
 //
-// A path's file includes this header and defines the function declared below; a path whose lines
-// need longer to reach a steady state defines CALLS_WARMUP before.
+// A path's file includes this header and defines the function declared below. If its lines need
+// more calls to reach a steady state, it defines CALLS_WARMUP first.
 #ifndef UNCORE_CALLS_H_
 #define UNCORE_CALLS_H_
 
 #include "loop.h"
 #include "uncore.h"
 
-// A kernel's locks back off.
+// Kernel locks back off, so spinlock.h does, too.
 #ifdef UNCORE_SPINLOCK_H_
 #error "calls.h says how spinlock.h waits: include it first"
 #endif

@@ -1,14 +1,14 @@
 // Harts contend for a lock: everything the lock workloads share except the lock.
 //
-// Each hart takes the lock, is alone for `hold`, lets it go and stays away for `think`. What the
-// lock guards is `guarded` lines, written by each owner, as the data of a real critical section;
-// with 0 the lock's own lines are all that harts share, as where a lock alone is measured.
+// Each hart takes the lock, holds it for `hold`, releases it and stays away for `think`. The lock
+// guards `guarded` lines, which each owner writes like the data of a real critical section. With
+// `guarded` = 0 harts share only the lines of the lock itself, so that the bare lock is measured.
 //
 // A lock's file includes this header first and defines the three functions declared below.
 //
-// Check: the first guarded line has no owner when a hart enters, and still has it when the hart
-// leaves; each line's plain (not atomic) count of entries ends at the number of turns. Where
-// nothing is guarded, nothing shows whether harts were alone.
+// Check: the first guarded line names no owner when a hart enters, and names this hart when it
+// leaves; each line's plain (not atomic) count of entries ends at the number of turns. If nothing
+// is guarded, mutual exclusion is not checked.
 #ifndef UNCORE_CONTEND_H_
 #define UNCORE_CONTEND_H_
 
@@ -28,12 +28,12 @@ static struct lock* lock_setup(unsigned n);
 static void lock_acquire(struct lock* lock, unsigned id);
 static void lock_release(struct lock* lock, unsigned id);
 
-static struct lock* lock;  // a hart reads it once, then has the address in a register
+static struct lock* lock;  // a hart reads it once, and then keeps the address in a register
 
-// Volatile, so that each access is made; not atomic, because the lock is what makes them safe.
+// Volatile, so that the compiler keeps each access; not atomic, because the lock protects them.
 static struct guarded {
   UC_ALIGNED volatile uint64_t entries;
-  volatile uint64_t owner;  // hart plus one; 0 while nobody is inside
+  volatile uint64_t owner;  // hart plus one; 0 while no hart is inside
 }* guarded;
 
 void uc_setup(unsigned n) {
@@ -41,7 +41,7 @@ void uc_setup(unsigned n) {
   lock = lock_setup(n);
 }
 
-// The first line has an owner; the others are the rest of what a critical section changes.
+// Only the first line has an owner. The others stand for further data of the critical section.
 UC_SPECIALISED void critical_section(unsigned id, bool usual) {
   uc_check(guarded->owner == 0, "entered while another hart was inside");
   guarded->owner = id + 1;

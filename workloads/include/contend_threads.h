@@ -1,20 +1,20 @@
-// Threads contend for a lock that knows two modes and may put them to sleep: what the workloads of
-// kernel locks share except the lock.
+// Threads contend for a lock that has two modes and may put them to sleep: everything that the
+// workloads of kernel locks share except the lock.
 //
-// There may be more threads than harts (`threads`), and a critical section may lose its hart in the
-// middle (`preempt`): then whoever waits can spin for nothing, or sleep. Every `write_every`-th
+// There may be more threads than harts (`threads`), and a thread may be switched out in the middle
+// of a critical section (`preempt`): a waiter then spins in vain, or sleeps. Every `write_every`-th
 // operation of a thread is exclusive, the others are shared.
 //
-// A lock's file includes this header and defines the five functions declared below. Before it, a
-// lock of one mode defines CONTEND_WRITE_EVERY as 1, and one that needs each hart's consent
-// CONTEND_HART_SETUP as the function for every hart to call.
+// A lock's file includes this header and defines the five functions declared below. Before the
+// include, a lock with one mode defines CONTEND_WRITE_EVERY as 1; a lock that every hart has to
+// join defines CONTEND_HART_SETUP as the function that each hart calls first.
 //
-// What the lock guards is `guarded` lines, which a writer writes and a reader reads; with 0 the
-// lock's own lines are all that harts share.
+// The lock guards `guarded` lines, which a writer writes and a reader reads. With `guarded` = 0
+// harts share only the lines of the lock itself.
 //
-// Check: a reader meets no writer, and finds all copies of what writers change equal, when it
-// enters and when it leaves; a writer meets nobody; the number of writes is what was written. Where
-// nothing is guarded, nothing shows whether threads were alone.
+// Check: no writer is inside with a reader, which finds the same count in all guarded lines when it
+// enters and when it leaves, or with another writer; the count ends at the number of writes. If no
+// line is guarded, exclusion is not checked.
 #ifndef UNCORE_CONTEND_THREADS_H_
 #define UNCORE_CONTEND_THREADS_H_
 
@@ -45,13 +45,13 @@ static void unlock_exclusive(void);
 static void lock_shared(void);
 static void unlock_shared(void);
 
-// Volatile, so that each access is made; not atomic, because the lock is what makes them safe.
+// Volatile, so that the compiler keeps each access; not atomic, because the lock protects them.
 static struct guarded {
   UC_ALIGNED volatile uint64_t writes;
-  volatile const void* writer;  // who writes, in the first line; null while nobody does
+  volatile const void* writer;  // in the first line: the thread that writes, or null
 }* guarded;
 
-// Writes by the threads of each hart, for the sum at the end.
+// The number of writes by the threads of each hart, which are summed up at the end.
 static struct written {
   UC_ALIGNED _Atomic uint64_t writes;
 }* written;
@@ -101,7 +101,7 @@ UC_SPECIALISED void read_once(bool preempted, bool usual) {
   if (!UC_SABOTAGE) unlock_shared();
 }
 
-// Threads start at different operations, so that they do not all write at once.
+// Threads begin to count at different numbers, so that they do not all write at the same time.
 UC_SPECIALISED void contend_run(void* number, bool usual) {
   uint64_t turn = (uint64_t)number;
   struct loop loop = loop_plan();
@@ -145,7 +145,7 @@ void uc_main(unsigned id, unsigned n) {
   contend((void*)(uint64_t)id);
   uc_sched_run();
   loop_end();
-  uc_barrier();  // whoever is still inside may need this hart's handler
+  uc_barrier();  // threads still at work may need this hart's interrupt handler
 }
 
 void uc_finish(unsigned n) {

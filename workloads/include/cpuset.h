@@ -1,7 +1,7 @@
-// Sets of harts, as cpuset(2): where a thread may run; whom an interrupt is for (uc_ipi_many takes
-// the bits).
+// Sets of harts, as in cpuset(2): the harts on which a thread may run, or the targets of an
+// interrupt (uc_ipi_many takes the bits).
 //
-// Where a set is expected, a null pointer stands for all harts.
+// A null pointer, passed as a set, stands for all harts.
 #ifndef UNCORE_CPUSET_H_
 #define UNCORE_CPUSET_H_
 
@@ -9,7 +9,7 @@
 
 struct uc_cpuset {
   uint64_t bits[UC_MAX_HARTS / 64];
-  uint64_t size;  // harts in it
+  uint64_t size;  // number of harts in the set
 };
 
 static inline bool uc_cpuset_has(const struct uc_cpuset* set, unsigned hart) {
@@ -28,7 +28,7 @@ static inline void uc_cpuset_remove(struct uc_cpuset* set, unsigned hart) {
   set->size--;
 }
 
-// A new set of `count` harts from `first` on.
+// Makes a new set of `count` harts, from `first` on.
 static inline struct uc_cpuset* uc_cpuset_range(unsigned first, unsigned count) {
   struct uc_cpuset* set = uc_alloc(sizeof *set, 0);
   for (unsigned i = 0; i < count; i++) uc_cpuset_add(set, first + i);

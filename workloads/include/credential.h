@@ -1,9 +1,9 @@
-// The credential on whose behalf something is open or mapped. A reference to it writes a line that
-// all its tasks share (FreeBSD's crhold, Linux's get_cred); a check of permissions reads the user's
-// number, beside the count. The user who is charged for memory is found
-// there, in the same line: cr_ref and cr_ruidinfo are 40 bytes apart (struct ucred in FreeBSD 11's
-// and 12.0's sys/ucred.h). FreeBSD's processes inherit it, so that all tasks share one. Linux's
-// threads do, its processes get copies (copy_creds in kernel/cred.c of 4.15).
+// The credential on whose behalf files are open or memory is mapped. Taking a reference writes a
+// line that all its tasks share (FreeBSD's crhold, Linux's get_cred). A check of permissions reads
+// the user id beside the count. The pointer to the user charged for memory is in the same line:
+// cr_ref and cr_ruidinfo are 40 bytes apart (struct ucred in sys/ucred.h of FreeBSD 11 and 12.0).
+// FreeBSD's processes inherit the credential, so all tasks share one. Linux's threads share it, its
+// processes get copies (copy_creds in kernel/cred.c of 4.15).
 #ifndef UNCORE_CREDENTIAL_H_
 #define UNCORE_CREDENTIAL_H_
 

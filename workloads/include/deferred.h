@@ -10,7 +10,7 @@
 struct deferred {
   struct deferred* next;
   void (*callback)(struct deferred* deferred);
-  uint64_t stamp;  // when it was retired, in the scheme's measure
+  uint64_t stamp;  // when it was retired, in the unit of the scheme (epoch, time or scan)
 };
 
 struct deferred_list {

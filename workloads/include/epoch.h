@@ -1,18 +1,18 @@
 // Epoch-based reclamation, in the shape of ConcurrencyKit's ck_epoch and FreeBSD's epoch(9).
 //
 // There is a global epoch. A reader copies it to a record of its own when it enters a section and
-// withdraws when it leaves: it writes nothing shared. Whoever advances the epoch first sees that
-// every active record has the current one; so what was retired two epochs ago is seen by nobody.
+// clears the record when it leaves, so it writes nothing shared. The epoch is advanced only when
+// every active record has the current one. So no reader can see an object retired two epochs ago.
 //
-//     epoch_make(n, node)              n records, one per reader at a time
-//     epoch_enter, epoch_exit          a section; sections of one record may nest
+//     epoch_make(n, node)              makes n records; a record serves one reader at a time
+//     epoch_enter, epoch_exit          begin and end a section; sections of one record may nest
 //     epoch_wait                       returns when all sections open at the call have ended
-//     epoch_call(..., callback)        runs callback after such a time, from epoch_poll
-//     epoch_poll                       advances if nobody lags, runs what is old enough
+//     epoch_call(..., callback)        has epoch_poll run the callback once they have ended
+//     epoch_poll                       advances if no reader lags, runs callbacks that are due
 //
-// Records are for one hart, or one thread, at a time; any number may retire, wait and poll at once.
-// Nobody may wait inside a section. The preemptible kind is built on this one: see
-// epoch/freebsd_preempt.c.
+// A record is used by one hart or one thread at a time. Any number of them may retire, wait and
+// poll at the same time, but none may wait inside a section. epoch/freebsd_preempt.c builds the
+// preemptible kind on this one.
 #ifndef UNCORE_EPOCH_H_
 #define UNCORE_EPOCH_H_
 
@@ -21,7 +21,7 @@
 #define EPOCH_GRACE 2  // advances after which a retired object is out of reach
 
 struct epoch_record {
-  UC_ALIGNED _Atomic uint64_t announced;  // the epoch it entered in, times two plus one; 0 outside
+  UC_ALIGNED _Atomic uint64_t announced;  // 2 * epoch of the entry + 1; 0: outside a section
   uint64_t depth;
   UC_ALIGNED struct deferred_list pending;  // objects retired here, oldest first
 };
@@ -60,14 +60,14 @@ static inline void epoch_exit(struct epoch* epoch, unsigned id) {
   if (--record->depth == 0) atomic_store_explicit(&record->announced, 0, memory_order_release);
 }
 
-// ---- Whoever retires ----------------------------------------------------------------------------
+// ---- Updaters -----------------------------------------------------------------------------------
 
 static inline bool epoch_lags(struct epoch* epoch, unsigned id, uint64_t now) {
   uint64_t announced = atomic_load_explicit(&epoch->record[id].announced, memory_order_acquire);
   return announced && announced != 2 * now + 1;
 }
 
-// Advances the epoch from `now`, unless somebody else has done so.
+// Advances the epoch from `now`, unless another hart has done so.
 static inline void epoch_step(struct epoch* epoch, uint64_t now) {
   atomic_compare_exchange_strong_explicit(&epoch->now, &now, now + 1, memory_order_acq_rel,
                                           memory_order_relaxed);
@@ -95,7 +95,7 @@ static inline void epoch_wait(struct epoch* epoch) {
 
 static inline void epoch_call(struct epoch* epoch, unsigned id, struct deferred* deferred,
                               void (*callback)(struct deferred* deferred)) {
-  atomic_thread_fence(memory_order_seq_cst);  // unlinked before the epoch is read
+  atomic_thread_fence(memory_order_seq_cst);  // the object is unlinked before the epoch is read
   deferred->stamp = epoch_now(epoch);
   deferred->callback = callback;
   deferred_append(&epoch->record[id].pending, deferred);

@@ -1,10 +1,10 @@
-// A count that everybody raises and lowers: a get, some time, a put, some time. Nothing is guarded
-// and nothing is freed, so the count's own line is all that harts share; refcount/atomic.c is the
-// same with an object behind it.
+// A reference count that every hart increments (get) and decrements (put), with some time after
+// each. Nothing is guarded and nothing is freed, so harts share only the line of the count.
+// refcount/atomic.c is the same with a real object.
 //
 // A scheme's file includes this header and defines the two functions declared below.
 //
-// Check: the count is above zero after each get, and zero when everybody has put.
+// Check: the count is above zero after each get, and zero after all puts.
 #ifndef UNCORE_GET_PUT_H_
 #define UNCORE_GET_PUT_H_
 
@@ -17,7 +17,7 @@ struct count {
   UC_ALIGNED _Atomic uint32_t references;
 };
 
-static uint32_t count_get(struct count* count);  // what it left
+static uint32_t count_get(struct count* count);  // returns the new count
 static void count_put(struct count* count);
 
 static struct count* count;

@@ -1,14 +1,14 @@
-// FreeBSD's delayed invalidation (DI, in its amd64 pmap): mappings are removed within an
-// interval, and whoever wants to use the page of a mapping that was removed waits until the
-// intervals that were open have ended. Ways to know which are open:
+// FreeBSD's delayed invalidation (DI, in its amd64 pmap): mappings are removed within an interval.
+// Before the page of a removed mapping may be reused, all intervals that were open at the removal
+// must have ended. There are two ways to know which are open:
 //
 //   mutex  a list with generation numbers, under one global mutex, which every removal takes twice:
 //          FreeBSD 11 and 12.0 (pmap_delayed_invl_started, pmap_delayed_invl_finished)
 //   epoch  an interval is a section of an epoch: a private store at its beginning and its end.
 //          Macy's experiment of May 2018, not in a release
 //
-// A generation is over when all intervals up to it are. Whoever waits for that sleeps on a
-// turnstile, so the oldest interval takes the lock of that turnstile's chain, with the mutex held.
+// A generation is over when all intervals up to it have ended. A thread that waits for this sleeps
+// on a turnstile, so the oldest interval locks that turnstile's chain, with the mutex held.
 #ifndef UNCORE_INVALIDATION_H_
 #define UNCORE_INVALIDATION_H_
 
@@ -22,7 +22,7 @@ enum invalidation { DI_MUTEX, DI_EPOCH, DI_NONE };
 UC_PARAM(choice, invalidation, INVALIDATION, "mutex|epoch|none",
          "how open intervals of removal are known; none: the system has no such intervals");
 
-// A task's interval, in the list of open ones, youngest first.
+// A task's interval. Open intervals are in a list, the youngest first.
 struct interval {
   UC_ALIGNED _Atomic uint64_t generation;
   struct interval *next, *previous;
@@ -67,15 +67,15 @@ static __attribute__((noinline)) void interval_enlist(struct interval* self) {
   mtx_unlock(&intervals->lock);
 }
 
-// Ends a generation. Its waiters (interval_await) poll here, so nobody needs to be woken.
+// Ends a generation. Its waiters (interval_await) poll in this model, so none has to be woken.
 static inline void interval_generation_ends(uint64_t generation) {
   mtx_lock_spin(&intervals->chain);
   atomic_store_explicit(&intervals->over, generation, memory_order_release);
   mtx_unlock_spin(&intervals->chain);
 }
 
-// The oldest interval's end is the end of its generation; another one's is passed on to the next
-// older one, which covers it from then on.
+// If this is the oldest interval, its generation ends. Otherwise the next older interval takes over
+// its generation, so that this generation ends when that interval does.
 static __attribute__((noinline)) void interval_delist(struct interval* self) {
   mtx_lock(&intervals->lock);
   struct interval *older = self->next, *younger = self->previous;

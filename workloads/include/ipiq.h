@@ -1,22 +1,22 @@
-// DragonFly's IPIQ: a software crossbar of FIFOs, one from each hart to each other, and an IPI to
-// say that there is something in one of them.
+// DragonFly's IPIQ: a software crossbar of FIFOs, one from each hart to each other hart, and IPIs
+// that tell the target that a FIFO is not empty.
 //
-// Dillon (2003; measured 2005). A message is a function and two arguments, run by the target in its
-// interrupt handler. Only the sender writes a FIFO's `written`, only the target its `read`, so
-// there is no lock and no atomic on the queue itself. The IPI is raised only if the target has not
-// been told yet: a burst of messages costs one interrupt. A passive message raises none at all; it
-// is run when the target looks of its own accord, at its clock tick or at the next interrupt.
+// Dillon (2003; measured 2005). A message is a function with two arguments, which the target runs
+// in its interrupt handler. Only the sender writes a FIFO's `written`, and only the target its
+// `read`, so the FIFO needs no lock and no atomic operation. An IPI is sent only if none is under
+// way for the FIFO, so a burst of messages costs one interrupt. A passive message causes no IPI; it
+// is run when the target polls by itself, at its clock tick or at its next interrupt.
 //
-// How the FIFOs lie in memory has changed since (`crossbar`; DragonFly's sys/thread.h and
-// kern/lwkt_ipiq.c):
+// The layout of the FIFOs in memory has changed since then (`crossbar`; see DragonFly's
+// sys/thread.h and kern/lwkt_ipiq.c):
 //
-//   2005  what Dillon measured: a FIFO's counts, functions and arguments follow each other closely,
-//         and a target looks at the FIFO of every other hart
-//   2010  counts and messages have lines of their own, and a mask says who has sent
+//   2005  as Dillon measured: a FIFO's counts, functions and arguments are packed without padding,
+//         and a target reads the FIFOs of all other harts
+//   2010  counts and messages have lines of their own, and a mask names the harts that have sent
 //
 //     ipiq_setup(n)                  in uc_setup
-//     ipiq_start()                   by each hart, before anybody sends to it
-//     ipiq_send, ipiq_send_passive   to another hart; the order of messages of a pair is kept
+//     ipiq_start()                   by each hart, before other harts send to it
+//     ipiq_send, ipiq_send_passive   to another hart; messages between two harts stay in order
 //     ipiq_poll()                    runs what has been sent to this hart
 #ifndef UNCORE_IPIQ_H_
 #define UNCORE_IPIQ_H_
@@ -38,23 +38,23 @@ struct ipiq_message {
 };
 
 struct ipiq {
-  UC_ALIGNED _Atomic uint64_t written;  // messages ever
+  UC_ALIGNED _Atomic uint64_t written;  // number of messages since the start
   UC_ALIGNED _Atomic uint64_t read;
-  _Atomic unsigned told;  // an IPI is under way for this queue
+  _Atomic unsigned told;  // whether an IPI is under way for this queue
   UC_ALIGNED struct ipiq_message ring[IPIQ_SLOTS];
 };
 
-// A FIFO from one hart to one other, in 2005: nothing is aligned to lines.
+// A FIFO from one hart to another as of 2005, where nothing is aligned to lines.
 struct ipiq_2005 {
-  _Atomic unsigned read, done, written;  // messages ever
+  _Atomic unsigned read, done, written;  // numbers of messages since the start
   void (*function[IPIQ_SLOTS_2005])(void* first, uint64_t second);
   void* first[IPIQ_SLOTS_2005];
   uint64_t second[IPIQ_SLOTS_2005];
   _Atomic unsigned told;
 };
 
-// Inbox of one hart: a bit for each hart that has sent, and the queues by sender, made when first
-// used.
+// The inbox of one hart: a bit for each hart that has sent, and the queues by sender, which are
+// made when they are first used.
 struct ipiq_inbox {
   UC_ALIGNED _Atomic uint64_t senders[UC_MAX_HARTS / 64];
   UC_ALIGNED _Atomic(struct ipiq*) queues[];
@@ -90,7 +90,7 @@ static inline void ipiq_setup(unsigned n) {
 static inline void ipiq_drain(struct ipiq* queue) {
   atomic_store_explicit(&queue->told, 0, memory_order_relaxed);
   atomic_thread_fence(memory_order_seq_cst);  // a sender not seen now will send an IPI
-  // A function that sends may come back here, so what has been read is not kept in a register.
+  // `read` is loaded again each time, because a message's function that sends may re-enter this.
   for (uint64_t read; (read = atomic_load_explicit(&queue->read, memory_order_relaxed)) !=
                       atomic_load_explicit(&queue->written, memory_order_acquire);) {
     struct ipiq_message message = queue->ring[read % IPIQ_SLOTS];
@@ -99,10 +99,10 @@ static inline void ipiq_drain(struct ipiq* queue) {
   }
 }
 
-// False if more has been written meanwhile, for which no IPI is sent: the caller must look again.
+// Returns false if messages came meanwhile, for which no IPI was sent; the caller must call again.
 static inline bool ipiq_drain_2005(struct ipiq_2005* queue) {
   unsigned written = atomic_load_explicit(&queue->written, memory_order_acquire);
-  // A function that sends may come back here, and `read` pass what was written when it was looked.
+  // `read` may pass `written`, because a message's function that sends may reenter this loop.
   for (unsigned read;
        (int)(written - (read = atomic_load_explicit(&queue->read, memory_order_relaxed))) > 0;) {
     unsigned slot = read % IPIQ_SLOTS_2005;
@@ -126,7 +126,7 @@ static inline void ipiq_process_2005(void) {
     }
 }
 
-// Runs all messages for this hart; interrupts are off.
+// Runs all messages for this hart. Called with interrupts off.
 static inline void ipiq_process(void) {
   if (crossbar == CROSSBAR_2005) {
     ipiq_process_2005();
@@ -167,7 +167,7 @@ static inline uint64_t ipiq_length(struct ipiq* queue) {
          atomic_load_explicit(&queue->read, memory_order_acquire);
 }
 
-// Waits for room; meanwhile runs what others send here, or two full senders would wait forever.
+// Waits for room. Runs its own messages meanwhile, else two senders with full FIFOs would deadlock.
 static inline void ipiq_await_room(struct ipiq* queue) {
   if (UC_SABOTAGE) return;  // sabotage: overwrites what has not been read
   while (ipiq_length(queue) >= IPIQ_SLOTS) {
@@ -185,7 +185,7 @@ static inline void ipiq_tell_2005(struct ipiq_2005* queue, unsigned target) {
   if (!(atomic_fetch_or_explicit(&queue->told, 1, memory_order_seq_cst) & 1)) uc_ipi(target);
 }
 
-// A FIFO that is half full asks for attention, passive or not, and the sender waits.
+// When a FIFO is half full, interrupts the target, even for a passive message, and waits for room.
 static inline void ipiq_await_room_2005(struct ipiq_2005* queue, unsigned target) {
   if (UC_SABOTAGE || ipiq_length_2005(queue) <= IPIQ_SLOTS_2005 / 2) return;
   ipiq_tell_2005(queue, target);
@@ -226,11 +226,11 @@ static inline void ipiq_post(unsigned target, void (*function)(void*, uint64_t),
       (struct ipiq_message){.function = function, .first = first, .second = second};
   atomic_store_explicit(&queue->written, written + 1, memory_order_release);
   atomic_thread_fence(
-      memory_order_seq_cst);  // else this hart misses the target's look, and it the message
+      memory_order_seq_cst);  // otherwise target and sender could each miss the other's store
   _Atomic uint64_t* senders = &inbox->senders[self / 64];
   if (!(atomic_load_explicit(senders, memory_order_relaxed) >> self % 64 & 1))
     atomic_fetch_or_explicit(senders, 1ul << self % 64, memory_order_release);
-  // A passive queue that fills up asks for attention.
+  // If the queue fills up, interrupts the target even for a passive message.
   bool tell = !passive || (!UC_SABOTAGE && ipiq_length(queue) > IPIQ_SLOTS / 2);
   if (tell && !atomic_exchange_explicit(&queue->told, 1, memory_order_seq_cst)) uc_ipi(target);
   uc_interrupts_restore(interrupts);

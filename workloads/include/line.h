@@ -1,6 +1,6 @@
-// The line of the machine, for workloads that pad by themselves: `line_bytes`, which a run sets to
-// the machine's unless the user has set it. uc_alloc() pads to UC_BLOCK, which is not enough where
-// lines have 256 bytes.
+// The machine's line size, for workloads that pad by themselves: a run sets `line_bytes` to it
+// unless the user has set that. uc_alloc() pads to UC_BLOCK, which is not enough for lines of 256
+// bytes.
 #ifndef UNCORE_LINE_H_
 #define UNCORE_LINE_H_
 

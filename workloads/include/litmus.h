@@ -1,12 +1,12 @@
 // The guest half of litmus tests: runs each test many times, from many starting points.
 //
-// A generated C file includes this header and defines the array litmus_tests
-// (sim/uncore/study/litmus). Each round draws anew, the same on every hart because what is drawn is
-// computed from the seed: which hart plays which thread, which lines stand for the locations, who
-// has a copy of them beforehand, and how long each thread waits before it starts. What the loads
-// returned and what memory holds afterwards is one outcome: a number with LITMUS_BITS per value.
+// A generated C file (sim/uncore/study/litmus) includes this header and defines the array
+// litmus_tests. Each round draws: which hart plays which thread, which lines are the locations, who
+// has copies of them before, and how long each thread waits before it starts. Every hart computes
+// the same draws from the seed. The values that the loads returned and that memory holds afterwards
+// are one outcome: a number with LITMUS_BITS for each value.
 //
-// Published: for each test (row) pairs of cells: outcome plus one, and how often it was seen.
+// Published: for each test a row of pairs: an outcome plus one, and how often it was seen.
 #ifndef UNCORE_LITMUS_H_
 #define UNCORE_LITMUS_H_
 
@@ -17,7 +17,7 @@ UC_PARAM(u64, seed, 1, "", "where chance begins");
 UC_PARAM(duration, window, 120, "ns", "threads start this far apart, at most");
 
 enum { LITMUS_THREADS = 4, LITMUS_LINES = 16 };
-#ifndef LITMUS_WIDE  // tests of others define what they need (tests/foreign)
+#ifndef LITMUS_WIDE  // imported test suites define their own limits (tests/foreign)
 enum { LITMUS_LOCATIONS = 3, LITMUS_LOADS = 3, LITMUS_OUTCOMES = 48, LITMUS_BITS = 2 };
 typedef uint32_t litmus_word;
 #endif
@@ -36,7 +36,7 @@ extern const struct litmus_test litmus_tests[];
 extern const unsigned litmus_count;
 #ifdef LITMUS_WIDE
 static litmus_word litmus_initial(unsigned test, unsigned location);
-static unsigned litmus_code(const litmus_location* at, litmus_word value);  // in LITMUS_BITS
+static unsigned litmus_code(const litmus_location* at, litmus_word value);  // fits LITMUS_BITS
 #else
 static inline litmus_word litmus_initial(unsigned test, unsigned location) {
   (void)test, (void)location;
@@ -68,7 +68,7 @@ void uc_setup(unsigned n) {
   uc_check(n >= LITMUS_THREADS, "litmus tests have up to four threads: run them with --threads 4");
 }
 
-// SplitMix64 (Steele, Lea and Flood 2014): the n-th number of a stream.
+// Returns the n-th random number of a stream by SplitMix64 (Steele, Lea and Flood 2014).
 static inline uint64_t litmus_chance(uint64_t stream, uint64_t n) {
   uint64_t z = stream + n * 0x9e3779b97f4a7c15;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -76,15 +76,15 @@ static inline uint64_t litmus_chance(uint64_t stream, uint64_t n) {
   return z ^ (z >> 31);
 }
 
-// One round, as every hart computes it.
+// The draws of one round. Every hart computes the same.
 struct litmus_round {
   const struct litmus_test* test;
   uint64_t stream;
-  unsigned first;  // hart of thread 0
+  unsigned first;  // the hart that plays thread 0
   litmus_location at[LITMUS_LOCATIONS];
 };
 
-// The first line from `line` on that is none of the first `count` locations.
+// Returns the first line, from `line` on, that is none of the first `count` locations.
 static inline unsigned litmus_free(const struct litmus_round* round, unsigned count,
                                    unsigned line) {
   for (unsigned i = 0; i < count; i++)
@@ -113,8 +113,8 @@ static inline litmus_word litmus_at_first(const struct litmus_round* round, unsi
   return litmus_initial((unsigned)(round->test - litmus_tests), location);
 }
 
-// Holders of a copy before the start: for each location nobody, some readers, or one writer (of the
-// value that is there).
+// Gives harts copies of the locations before the start: each location has no copy, copies in some
+// readers' caches, or one in a writer's, which stores the value that is already there.
 static inline void litmus_warm(const struct litmus_round* round, unsigned id, unsigned n) {
   for (unsigned i = 0; i < round->test->locations; i++) {
     uint64_t chance = litmus_chance(round->stream, 3 + i);
@@ -177,7 +177,7 @@ void uc_main(unsigned id, unsigned n) {
       if (id == 0) litmus_prepare(&round);
       uc_barrier();
       litmus_warm(&round, id, n);
-      uc_barrier();  // the last to arrive is not known, but hart 0 leaves soon after
+      uc_barrier();  // all copies are placed before hart 0 sets the start
       if (id == 0)
         atomic_store_explicit(&litmus_start->time, uc_now() + 2000, memory_order_relaxed);
       uc_barrier();

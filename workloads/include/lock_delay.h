@@ -1,6 +1,6 @@
-// Back-off of FreeBSD's locks: a thread that finds one taken stays away before looking again, twice
-// as long each time (lock_delay in its kern/subr_lock.c). Then a hot lock costs its waiters' time
-// instead of the line's.
+// The back-off of FreeBSD's locks: a thread that finds a lock taken waits before it looks again,
+// twice as long each time (lock_delay in kern/subr_lock.c). So waiting for a contended lock costs
+// the waiters' time rather than transfers of the lock's line.
 //
 //     struct lock_delay delay = {0};
 //     while (taken) lock_delay_more(&delay);
@@ -10,8 +10,8 @@
 #include "pauses.h"
 #include "uncore.h"
 
-// FreeBSD's own limit is 256 for each processor, at most 32678: longer than a short run lasts where
-// a pause takes 140 cycles.
+// FreeBSD's own limit is 256 for each processor, at most 32678. Where a pause takes 140 cycles,
+// that is longer than a short run.
 UC_PARAM(u64, lock_delay, 1024, "pauses", "longest absence of who waits for a lock; 0: none");
 
 struct lock_delay {

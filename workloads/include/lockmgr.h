@@ -1,6 +1,6 @@
-// FreeBSD's lockmgr(9): the lock of files and buffers. Shared or exclusive, held while sleeping,
-// never spinning; an exclusive holder may lock again, a shared one may upgrade and an exclusive one
-// downgrade. lock/lockmgr.c tells its story, shared_lock.h has the code below the modes.
+// FreeBSD's lockmgr(9), the lock of files and buffers: shared or exclusive. Holders may sleep,
+// waiters never spin. An exclusive holder may lock again or downgrade, a shared one may upgrade.
+// lock/lockmgr.c explains it; shared_lock.h has the code of the two modes.
 #ifndef UNCORE_LOCKMGR_H_
 #define UNCORE_LOCKMGR_H_
 
@@ -10,7 +10,7 @@ enum lockmgr_request { LK_SHARED, LK_EXCLUSIVE, LK_UPGRADE, LK_DOWNGRADE, LK_REL
 
 struct lockmgr {
   struct shared_lock lock;
-  unsigned depth;  // times that the exclusive holder has locked again; only it reads this
+  unsigned depth;  // how often the exclusive holder has locked again; only the holder reads it
 };
 
 #define LK_POLICY ((struct shared_policy){.spins = false, .lends = false, .writers_first = false})
@@ -21,8 +21,8 @@ static inline bool lockmgr_exclusive(struct lockmgr* lk) {
   return shared_writer(shared_word(&lk->lock)) == uc_thread_self();
 }
 
-// Atomic where this is the only reader; else others may get in between, and the caller must look
-// again at what it read before. True if atomic.
+// Upgrades a shared holder. Returns true if that was atomic, because it was the only reader; else
+// others may have held the lock in between, so the caller must read its data again.
 static inline bool lockmgr_upgrade(struct lockmgr* lk) {
   uintptr_t word = shared_word(&lk->lock);
   if (shared_readers(word) == 1 && shared_take(&lk->lock, LK_POLICY, word)) return true;
@@ -31,7 +31,7 @@ static inline bool lockmgr_upgrade(struct lockmgr* lk) {
   return false;
 }
 
-// Becomes one reader and lets the shared waiters in, too.
+// Turns the exclusive holder into a shared one, and admits all shared waiters.
 static inline void lockmgr_downgrade(struct lockmgr* lk) {
   const void* channel = shared_channel(&lk->lock, SHARED_READ_WAITERS);
   uc_sleepq_lock(channel);
@@ -51,7 +51,7 @@ static inline void lockmgr_release(struct lockmgr* lk) {
     shared_write_unlock(&lk->lock, LK_POLICY);
 }
 
-// Returns false only for an upgrade that was not atomic.
+// Performs a request. Returns false only for an upgrade that was not atomic.
 static inline bool lockmgr(struct lockmgr* lk, enum lockmgr_request request) {
   switch (request) {
     case LK_SHARED:

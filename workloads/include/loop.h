@@ -1,21 +1,21 @@
-// The measured loop that most workloads share: every hart does a number of operations, or does
-// operations for a given time. All harts start together (a barrier) and the region of interest is
-// exactly the loop.
+// The measured loop that most workloads share: every hart does a given number of operations, or
+// does operations for a given time. All harts start together, after a barrier, and the region of
+// interest is exactly the loop.
 //
 //     struct loop loop = loop_begin();
 //     while (loop_more(&loop)) { uc_start(); ...; uc_op(); }
 //     loop_end();
 //
-// A timed loop looks at the clock behind each operation, or behind `unclocked` of them, because a
-// look takes longer than a short operation does. Towards the end it looks more often: at the rate
-// of the operations since the last look, the next ones take half of the time that is left; the last
-// ones, all of it. Without a warm-up more than one is for operations that take as long when all
-// harts are there as they take a hart that is there alone.
+// A timed loop reads the clock after each operation, or after every `unclocked` operations, because
+// reading it may take longer than a short operation. Towards the end it reads more often: at the
+// rate since the last reading, the next batch takes half of the remaining time, and the last batch
+// all of it. Without a warm-up, use `unclocked` above 1 only for operations that take as long with
+// all harts as with one hart alone.
 //
-// With `warmup` harts do operations for that long before any is measured. The region of interest
-// opens in the midst of them, without another barrier, so what queues have formed stay. A timed
-// loop then goes on, not measured, until all harts have been measured, at most as long again: what
-// the last ones do costs what it does among all.
+// With `warmup`, harts do operations for that long before any is measured. Then the region of
+// interest opens without another barrier, so queues that have formed stay. After it, a timed loop
+// continues unmeasured until all harts have been measured (for its own length at most), so that the
+// last harts are measured under the same contention.
 #ifndef UNCORE_LOOP_H_
 #define UNCORE_LOOP_H_
 
@@ -34,19 +34,19 @@ UC_PARAM(u64, unclocked, 1, "operations", "operations of a timed run before it l
 
 enum loop_phase { LOOP_MEASURED, LOOP_WARMS_UP, LOOP_COOLS_DOWN };
 
-// Harts that have begun a loop with a warm-up, and have still to be measured.
+// The number of harts that have begun a loop with a warm-up and not completed their measured part.
 static struct loop_harts {
   UC_ALIGNED _Atomic uint64_t running;
 } loop_harts __attribute__((unused));
 
 struct loop {
-  uint64_t left;       // operations still to do, of a timed loop until the next look at the clock
-  uint64_t end_ns;     // when a timed loop stops, or the warm-up; 0: neither
-  uint64_t length_ns;  // from its begin to its end
-  uint64_t most;       // operations between two looks at the clock
-  uint64_t batch;      // operations between the last two
-  uint64_t looked_ns;  // when the last look was
-  uint64_t count;      // operations to do once it has warmed up
+  uint64_t left;       // operations still to do; in a timed loop, until the clock is read next
+  uint64_t end_ns;     // when the timed loop or the warm-up ends; 0: the loop is not timed
+  uint64_t length_ns;  // time from its beginning to its end
+  uint64_t most;       // most operations between two readings of the clock
+  uint64_t batch;      // operations between the last two readings
+  uint64_t looked_ns;  // when the clock was read last
+  uint64_t count;      // operations to do after the warm-up
   uint64_t phase;
 };
 
@@ -60,13 +60,13 @@ static inline struct loop loop_timed(uint64_t length, uint64_t batch) {
                        .looked_ns = now};
 }
 
-// Does `count` operations, or as many as fit into `duration`, with a look at the clock behind each
-// `batch` of them.
+// Makes a loop of `count` operations, or of as many as fit into `duration`, with a reading of the
+// clock after every `batch` operations.
 static inline struct loop loop_measured(uint64_t count, uint64_t batch) {
   return duration ? loop_timed(duration, batch) : (struct loop){.left = count};
 }
 
-// Makes the same loop, to begin after the warm-up.
+// Makes such a loop with a warm-up before it, if there is one.
 static inline struct loop loop_of(uint64_t count, uint64_t batch) {
   if (!loop_warmup) return loop_measured(count, batch);
   struct loop loop = loop_timed(loop_warmup, 1);
@@ -77,10 +77,10 @@ static inline struct loop loop_of(uint64_t count, uint64_t batch) {
   return loop;
 }
 
-// Makes the loop alone, for threads of which a hart runs several.
+// Makes a loop without barrier and region of interest, for threads of which a hart runs several.
 static inline struct loop loop_plan(void) { return loop_measured(ops, unclocked); }
 
-// The halves of loop_begin, for harts that do something in between, or do no operations.
+// The two halves of loop_begin, for harts that do something in between, or do no operations.
 static inline void loop_meet(void) {
   uc_barrier();
   if (patience && uc_id() == 0) uc_patience(patience);
@@ -99,7 +99,7 @@ static inline struct loop loop_begin(void) {
   return loop_of(ops, unclocked);
 }
 
-// Takes part without doing operations: for a hart that serves the others.
+// Takes part in the barrier and the measurement without a loop: for a hart that serves the others.
 static inline void loop_attend(void) {
   loop_meet();
   if (loop_warmup) uc_warm_up();
@@ -107,7 +107,7 @@ static inline void loop_attend(void) {
   uc_roi(true);
 }
 
-// Begins the next phase, when the time of one is over.
+// Begins the next phase of a loop, when the time of the present one is over.
 static inline struct loop loop_next(struct loop loop) {
   if (loop.phase == LOOP_WARMS_UP) {
     uc_roi(true);
@@ -127,8 +127,8 @@ static inline bool loop_cooled_down(const struct loop* loop) {
          !atomic_load_explicit(&loop_harts.running, memory_order_relaxed);
 }
 
-// Looks at the clock: the loop with its next batch, which is empty once the time is over. It is
-// passed by value, so that what the loop counts stays in a register.
+// Reads the clock and returns the loop with its next batch, which is empty once the time is over.
+// The loop is passed by value, so that its counter stays in a register.
 static __attribute__((noinline, unused)) struct loop loop_looked(struct loop loop) {
   uint64_t now = uc_now(), took = now - loop.looked_ns;
   if (now >= loop.end_ns) return loop_next(loop);
@@ -145,7 +145,7 @@ static __attribute__((noinline, unused)) struct loop loop_looked(struct loop loo
 
 static inline bool loop_more(struct loop* loop) {
   if (loop->end_ns && !loop->left) {
-    // A look behind each operation is no more than that: batches take a division.
+    // If the clock is read after each operation, no batch need be computed, which takes a division.
     if (loop->most == 1 && loop->phase == LOOP_MEASURED && uc_now() < loop->end_ns) return true;
     *loop = loop_looked(*loop);
   }
@@ -154,7 +154,7 @@ static inline bool loop_more(struct loop* loop) {
   return true;
 }
 
-// Ends the loop; one that has cooled down has closed the region of interest already.
+// Ends the loop. A loop that has cooled down has closed the region of interest before.
 static inline void loop_end(void) {
   if (!uc_self()->end_ns) uc_roi(false);
 }

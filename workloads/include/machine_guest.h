@@ -1,11 +1,11 @@
-// The few things of uncore.h that are instructions, on a bare RV64 hart. What they mean stands
-// there; machine_host.h is the same for threads of an operating system.
+// The few functions of uncore.h that are single instructions on a bare RV64 hart. uncore.h
+// documents them; machine_host.h has them for threads of an operating system.
 #ifndef UNCORE_MACHINE_GUEST_H_
 #define UNCORE_MACHINE_GUEST_H_
 
 #define UC_MACHINE static inline
 
-// Volatile: a thread that slept (thread.h) may have moved to another hart.
+// The asm is volatile, because a thread that slept (thread.h) may have moved to another hart.
 static inline unsigned uc_id(void) {
   unsigned long id;
   __asm__ volatile("csrr %0, mhartid" : "=r"(id));
@@ -16,7 +16,7 @@ static inline void uc_work(int64_t n) {
   __asm__ volatile("1: addi %0, %0, -2\n\tbgtz %0, 1b" : "+r"(n));
 }
 
-// Zihintpause; written as a word so that any assembler and any engine takes it.
+// The pause of Zihintpause, written as a word so that every assembler accepts it.
 static inline void uc_pause(void) { __asm__ volatile(".word 0x0100000f"); }
 
 static inline bool uc_interrupts_off(void) {

@@ -1,6 +1,6 @@
-// The few things of uncore.h that are instructions, for a hart that is a pinned thread of this
-// computer: functions in runtime/host/, never inlined, because a thread that slept (thread.h) may
-// go on in another thread of the system, and a compiler may keep what it knows of the first.
+// The same functions as in machine_guest.h for a hart that is a pinned thread of the host. They are
+// in runtime/host/ and never inlined, because a thread that slept (thread.h) may continue in
+// another thread of the host, whose thread-local data the compiler must load again.
 #ifndef UNCORE_MACHINE_HOST_H_
 #define UNCORE_MACHINE_HOST_H_
 

@@ -1,6 +1,6 @@
-// MCS lock: a queue of waiters, each spinning on a node of its own; lock/mcs.c tells its story.
+// MCS lock: a queue of waiters, each of which spins on its own node. lock/mcs.c explains it.
 //
-// The caller brings the node, which stays in the queue from acquire to release.
+// The caller provides the node, which is in the queue from acquire to release.
 #ifndef UNCORE_MCS_H_
 #define UNCORE_MCS_H_
 
@@ -12,7 +12,7 @@ struct mcs_node {
 };
 
 struct mcs_lock {
-  _Atomic(struct mcs_node*) tail;  // the last in the queue; null while the lock is free
+  _Atomic(struct mcs_node*) tail;  // the last node in the queue; null while the lock is free
 };
 
 static inline void mcs_acquire(struct mcs_lock* lock, struct mcs_node* self) {
@@ -31,7 +31,7 @@ static inline void mcs_release(struct mcs_lock* lock, struct mcs_node* self) {
     if (atomic_compare_exchange_strong_explicit(&lock->tail, &expected, NULL, memory_order_release,
                                                 memory_order_relaxed))
       return;
-    // Somebody is the tail now, but has not told us yet.
+    // Another hart has made itself the tail, but has not written our `next` yet.
     while (!(after = atomic_load_explicit(&self->next, memory_order_acquire))) uc_pause();
   }
   atomic_store_explicit(&after->granted, 1, memory_order_release);

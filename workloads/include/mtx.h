@@ -1,18 +1,18 @@
-// FreeBSD's mutex(9): one word that names the owner. Two classes, which wait differently.
+// FreeBSD's mutex(9): one word that names the owner. There are two classes, which wait differently.
 //
-// * MTX_SPIN (`mtx_lock_spin`): waits by spinning, and is held with interrupts off, so that a
+// * MTX_SPIN (`mtx_lock_spin`): waiters spin. It is held with interrupts off, so that an interrupt
 //   handler may take it too.
-//   It is owned by a hart, whose record is its name.
-// * MTX_DEF (`mtx_lock`): owned by a thread. Waits by spinning as long as the owner runs on some
-//   hart, ever more rarely (lock_delay.h), for then the lock comes back sooner than a thread could
-//   sleep and be woken; when the owner does not run, by sleeping on a turnstile, to which it lends
-//   its priority. A set bit in the word says that there are sleepers, and sends the owner's unlock
-//   the long way: it wakes them all, and they compete anew.
+//   Its owner is a hart, named by the address of its record.
+// * MTX_DEF (`mtx_lock`): its owner is a thread. While the owner runs on some hart, waiters spin
+//   and look ever more rarely (lock_delay.h), because the lock will be free sooner than a thread
+//   could sleep and be woken. While the owner does not run, they sleep on a turnstile and lend it
+//   their priority. A bit in the word says that there are sleepers; unlock then takes its slow
+//   path, which wakes all of them, and they compete again.
 //
-// `mutex` chooses how an MTX_DEF waits, for comparison: `sleep` never spins; `handoff` neither
-// spins nor competes, unlocking gives the lock to the longest sleeper. That is fair and makes the
-// convoy of Blasgen, Gray, Mitoma and Price (1979): while the new owner is being woken nobody
-// works, and whoever unlocks and locks again must queue.
+// `mutex` chooses how waiters of an MTX_DEF wait, for comparison. With `sleep` they never spin.
+// With `handoff` they do not compete either: unlock gives the lock to the longest sleeper. That is
+// fair, but forms convoys (Blasgen, Gray, Mitoma and Price 1979): no thread uses the lock while the
+// new owner is being woken, and a thread that unlocks and locks again must queue.
 #ifndef UNCORE_MTX_H_
 #define UNCORE_MTX_H_
 
@@ -25,11 +25,11 @@ UC_PARAM(choice, mutex, MUTEX_ADAPTIVE, "adaptive|sleep|handoff", "how a thread 
 
 #define MTX_UNOWNED 0
 #define MTX_CONTESTED 1  // a flag: threads sleep on the turnstile
-#define MTX_GRANTED 2    // instead of an owner: the sleeper that was woken will be
+#define MTX_GRANTED 2    // in place of an owner: the woken sleeper will be the owner
 
 struct mtx {
   _Atomic uintptr_t word;
-  bool interrupts;             // MTX_SPIN: were they on when it was taken
+  bool interrupts;             // MTX_SPIN: whether they were on before it was taken
   struct turnstile turnstile;  // MTX_DEF
 };
 
@@ -55,7 +55,7 @@ static inline void mtx_lock_spin(struct mtx* mtx) {
   struct lock_delay delay = {0};
   bool interrupts = uc_interrupts_off();
   while (!mtx_change(mtx, MTX_UNOWNED, (uintptr_t)uc_self(), memory_order_acquire)) {
-    uc_interrupts_restore(interrupts);  // not while waiting
+    uc_interrupts_restore(interrupts);  // interrupts are served while the hart waits
     while (mtx_word(mtx) != MTX_UNOWNED) lock_delay_more(&delay);
     uc_interrupts_off();
   }
@@ -89,7 +89,7 @@ static inline void mtx_spin_while_owner_runs(struct mtx* mtx, uintptr_t word,
   for (; mtx_worth_spinning(word); word = mtx_word(mtx)) lock_delay_more(delay);
 }
 
-// Sleeps unless the mutex has changed meanwhile; true if it was handed over to this thread.
+// Sleeps unless the mutex has changed. Returns whether it has been handed over to this thread.
 static inline bool mtx_sleep(struct mtx* mtx, uintptr_t seen) {
   uintptr_t contested = seen | MTX_CONTESTED;
   uc_sleepq_lock(mtx);
@@ -104,7 +104,7 @@ static inline bool mtx_sleep(struct mtx* mtx, uintptr_t seen) {
   return mutex == MUTEX_HANDOFF;
 }
 
-// Takes the lock that was handed to this thread while others may sleep for it.
+// Takes a lock that was handed over to this thread. Others may still sleep for it.
 static inline void mtx_accept(struct mtx* mtx, struct uc_thread* self) {
   uc_sleepq_lock(mtx);
   uintptr_t flag = mtx_word(mtx) & MTX_CONTESTED;
@@ -113,7 +113,7 @@ static inline void mtx_accept(struct mtx* mtx, struct uc_thread* self) {
   uc_sleepq_release(mtx);
 }
 
-// Not inlined, as in FreeBSD: only the few instructions that take a free lock are.
+// Not inlined, as in FreeBSD, where only the fast path that takes a free lock is inlined.
 static __attribute__((noinline)) void mtx_lock_contended(struct mtx* mtx, struct uc_thread* self) {
   struct lock_delay delay = {0};
   do {
@@ -134,11 +134,11 @@ static inline void mtx_lock(struct mtx* mtx) {
     mtx_lock_contended(mtx, self);
 }
 
-// Unlocks while threads sleep.
+// Unlocks a mutex for which threads sleep.
 static inline void mtx_unlock_contested(struct mtx* mtx) {
   bool handoff = mutex == MUTEX_HANDOFF;
   uc_sleepq_lock(mtx);
-  // Other sleepers are not counted: the flag stays, and the last of them finds nobody to wake.
+  // Sleepers are not counted, so with handoff the flag stays until an unlock finds none to wake.
   uintptr_t after = handoff ? MTX_GRANTED | MTX_CONTESTED : MTX_UNOWNED;
   atomic_store_explicit(&mtx->word, after, memory_order_release);
   if (!turnstile_wake(&mtx->turnstile, mtx, handoff) && handoff)

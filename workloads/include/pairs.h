@@ -1,16 +1,16 @@
-// A tournament: every pair of harts meets once, one pair at a time, all others at rest.
+// A tournament: every pair of harts plays once, one pair at a time, while all other harts wait.
 //
-// For measurements between two harts, repeated over a whole machine in one run. Harts that do not
-// play sleep until an interrupt calls them to a mailbox of their own; the pair that has finished
-// calls the next one, so the order is fixed and nobody coordinates. Pairs meet in the order (0,1)
-// (0,2) ... (1,2) ...: seen from one hart, its partners come in ascending order. A run may play a
-// part of them: parts are independent, each begins on a machine at rest.
+// It repeats a measurement between two harts for a whole machine in one run. Harts that do not play
+// sleep until an interrupt makes them read their mailbox. A pair that has finished calls the next
+// one, so the order is fixed without a coordinator: (0,1) (0,2) ... (1,2) ..., and each hart has
+// its partners in ascending order. A run may play a part of the pairs only. Parts are independent,
+// because each begins on an idle machine.
 //
-// With rest=spin they wait in a loop with a pause: where pauses are short they take issue slots
-// from a sibling that plays (rules H6.1 and H6.5), and on a real machine they heat the package.
+// With rest=spin, harts that do not play loop over a pause. If pauses are short, they take issue
+// slots from a sibling that plays (rules H6.1 and H6.5); on real machines they heat the package.
 //
-// A pair begins when both its harts are awake: no call is under way while they play, so a workload
-// may count interrupts. Its handler asks pairs_playing() whether one belongs to the play.
+// A pair starts to play when both harts are awake, so no wake-up is on its way meanwhile and a
+// workload may count IPIs. Its handler asks pairs_playing() whether an IPI is part of the play.
 //
 //     pairs_setup(n)                      in uc_setup
 //     pairs_run(id, n, play, conclude)    in uc_main, when every hart takes interrupts;
@@ -31,8 +31,8 @@ enum pairs_rest { REST_SLEEP, REST_SPIN };
 UC_PARAM(choice, rest, REST_SLEEP, "sleep|spin", "how harts wait that do not play");
 
 static struct mailbox {
-  UC_ALIGNED _Atomic unsigned partner;  // hart to play with next, plus one
-  _Atomic bool awake, done;             // set by the partner: it is awake, it has played
+  UC_ALIGNED _Atomic unsigned partner;  // the hart to play with next, plus one
+  _Atomic bool awake, done;             // set by the partner when it is awake, has played
   _Atomic bool playing;
 }* mailboxes;
 static _Atomic bool pairs_over;
@@ -53,7 +53,7 @@ static inline void pairs_call(unsigned first, unsigned second) {
   pairs_wake(second);
 }
 
-// Every call comes with one interrupt, which is taken here even if the mailbox was read before.
+// Every call sends one interrupt, which is awaited here even if the mailbox has been read already.
 static inline void pairs_await_call(unsigned id, unsigned partner) {
   _Atomic unsigned* mine = &mailboxes[id].partner;
   do {
@@ -127,7 +127,7 @@ static inline bool pairs_plays(unsigned first, unsigned second, unsigned n) {
   return first != second && place >= pairs_begin && place < pairs_until;
 }
 
-// The second tells that it is awake, and begins when the first has begun.
+// The second hart reports that it is awake, and begins to play when the first has begun.
 static inline void pairs_meet(unsigned id, unsigned first, unsigned second) {
   struct mailbox* mine = &mailboxes[id];
   if (id == first) pairs_await(&mine->awake);
@@ -143,7 +143,7 @@ static inline void pairs_leave(unsigned id, unsigned first) {
   if (id != first) pairs_set(&mailboxes[first].done, true);
 }
 
-// One hart's part in playing a pair.
+// Plays this hart's part in a pair.
 typedef void pairs_part(unsigned first, unsigned second);
 
 static inline void pairs_run(unsigned id, unsigned n, pairs_part* play, pairs_part* conclude) {

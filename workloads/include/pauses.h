@@ -1,8 +1,8 @@
-// Many pauses at once, without executing them: what locks spin between two looks.
+// Lets the time of many pauses pass without executing each: the back-off of locks.
 //
-// Sources count pauses, so that the same delay is fifty times as long on a Xeon as on a Zen 1. The
-// first thread that needs it measures how long some take; after that, time passes (uc_delay), which
-// for siblings is what pauses are: the hart counts as executing, and its pauses take no longer.
+// Locks count their back-off in pauses, so the same count takes fifty times as long on a Xeon as on
+// a Zen 1. The first thread that needs it measures the time of some pauses. After that, uc_delay
+// lets this time pass, during which the hart counts as executing, as it does while it pauses.
 #ifndef UNCORE_PAUSES_H_
 #define UNCORE_PAUSES_H_
 
@@ -10,7 +10,7 @@
 
 #define PAUSES_SAMPLE 256
 
-static _Atomic uint64_t pauses_sampled;  // time of PAUSES_SAMPLE pauses, ns; 0: not known yet
+static _Atomic uint64_t pauses_sampled;  // time of PAUSES_SAMPLE pauses in ns; 0: not measured
 
 static inline uint64_t pauses_sample(void) {
   uint64_t before = uc_now();
@@ -27,7 +27,7 @@ static inline void uc_pauses(uint64_t pauses) {
   }
   uint64_t sample = atomic_load_explicit(&pauses_sampled, memory_order_relaxed);
   if (sample == 0) sample = pauses_sample();
-  uc_delay((pauses - 1) * sample / PAUSES_SAMPLE);  // uc_delay pauses once more
+  uc_delay((pauses - 1) * sample / PAUSES_SAMPLE);  // uc_delay itself ends with one pause
 }
 
 #endif  // UNCORE_PAUSES_H_

@@ -1,30 +1,30 @@
-// A counter kept in one part per hart: adding is a private store, reading exactly visits every
+// A counter with one part per hart: an addition is a private store, an exact reading reads every
 // part.
 //
-// Kernels count this way whatever is counted often and read seldom: FreeBSD's counter(9), Linux's
+// Kernels use it for counts that change often and are read seldom: FreeBSD's counter(9), Linux's
 // percpu_counter (Molnar and Zhang 2004), "sloppy counters" (Boyd-Wickizer et al. 2010). A part
-// whose amount reaches `batch` is folded into the common total, as in Linux under a spin lock
-// beside it, so that the total alone is right to within n * batch; with batch 0 nothing is ever
-// folded.
+// that reaches `batch` is added to a common total, under a spin lock in the line of the total, as
+// in Linux, and starts at 0 again: it is folded. So the total alone is right to within n * batch.
+// With batch 0 no part is ever folded.
 //
-//     make     one part each for n harts, `distance` bytes apart: a line or more, or they share
-//     add      by the owner of a part only
-//     total    one load: right to within n * batch
-//     sum      every part: exact when nobody adds
+//     make     makes a part for each of n harts, `distance` bytes apart (parts may share a line)
+//     add      adds to a part; called by its owner only
+//     total    reads the total, by one load: right to within n * batch
+//     sum      adds up all parts: exact if no hart adds meanwhile
 #ifndef UNCORE_PERCPU_COUNTER_H_
 #define UNCORE_PERCPU_COUNTER_H_
 
 #include "queued_lock.h"
 #include "uncore.h"
 
-// The address of the parts is beside the lock and the total, as in Linux's struct percpu_counter:
-// adding reads the line that a folding hart writes.
+// The address of the parts is on the line of the lock and the total, as in Linux's struct
+// percpu_counter, so an addition reads the line that a folding hart writes.
 struct percpu_counter {
   UC_ALIGNED union queued_lock lock;
   _Atomic int64_t total;  // sum of the parts folded so far
   uint64_t distance;
   unsigned parts;
-  UC_ALIGNED struct queue_node* waiting;  // a queue node for each part's owner
+  UC_ALIGNED struct queue_node* waiting;  // the lock's queue node of each hart
   UC_ALIGNED _Atomic int64_t first;       // part 0; the others follow
 };
 
@@ -41,9 +41,9 @@ static inline _Atomic int64_t* percpu_counter_part(struct percpu_counter* counte
   return &counter->first + id * counter->distance / sizeof counter->first;
 }
 
-// Linux's percpu_counter_add_batch: reduces the part with the lock held; its address, beside the
-// lock and the total, is loaded anew there (fbc->counters). A function of its own, so that the code
-// of those who count otherwise does not depend on it.
+// Adds a part to the total. Like Linux's percpu_counter_add_batch it holds the lock while it
+// reduces the part and loads the part's address again (fbc->counters, in the line of the lock). It
+// is not inlined, so that it does not affect the code of callers that never fold.
 static __attribute__((noinline)) void percpu_counter_fold(struct percpu_counter* counter,
                                                           unsigned id, int64_t amount,
                                                           int64_t added) {

@@ -1,9 +1,9 @@
-// Tasks are processes, or the threads of one process: which of them share what belongs to a process
-// (address space, descriptor table, credential), as will-it-scale's two modes do.
+// The tasks are n processes, or the n threads of one process, which then share its address space,
+// descriptor table and credential. will-it-scale has the same two modes.
 //
 //     struct process* process = &processes[process_of(id)];
 //
-// A path that is about threads says `#define TASKS THREADS` before it includes this header.
+// A path that uses threads by default defines TASKS as THREADS before it includes this header.
 #ifndef UNCORE_PROCESS_H_
 #define UNCORE_PROCESS_H_
 

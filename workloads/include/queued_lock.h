@@ -1,18 +1,18 @@
-// Linux's queued spin lock, as kernels since 4.2 have it: one word, and a queue of waiters beside
-// it.
+// Linux's queued spin lock (since Linux 4.2): one word, and a queue of waiters outside of it.
 //
-// Long and Zijlstra's (2015). The word packs a byte that says taken, a byte that says that one
-// waiter is next (pending), and the tail of the queue. The first who has to wait takes the pending
-// bit and watches the word, so that two threads never need the queue; whoever comes later queues on
-// a node of its own, as in lock/mcs.c, and only the queue's head watches the word. A release is one
-// byte store.
 //
-// Whom the head of the queue lets go next is the lock's policy: the next in order of arrival. A
-// file with another one (lock/cna.c) defines QUEUE_POLICY before it includes this header, and then
-// the two functions that follow it here.
+// By Long and Zijlstra (2015). The word packs a byte `taken`, a byte `pending` for one waiter that
+// is next, and the tail of the queue. The first waiter takes the pending bit and polls the word, so
+// that two threads never need the queue. Later waiters queue, each on its own node, as in
+// lock/mcs.c, and only the head of the queue polls the word. A release is one store of a
+// byte.
 //
-// Invariants: the tail names the last node of the queue, 0 if there is none; only the head of the
-// queue sets `taken` while a queue exists, or the owner of the pending bit, who came before it.
+// The lock's policy decides which waiter becomes the next head; here it is the next in order of
+// arrival. A file with another policy (lock/cna.c) defines QUEUE_POLICY before it includes this
+// header, and then defines the two functions that are declared below.
+//
+// Invariants: the tail names the last node of the queue, or is 0 if there is none. While there is a
+// queue, only its head, or the owner of the pending bit, who came before it, sets `taken`.
 #ifndef UNCORE_QUEUED_LOCK_H_
 #define UNCORE_QUEUED_LOCK_H_
 
@@ -31,8 +31,8 @@ union queued_lock {
 
 struct queue_node {
   UC_ALIGNED _Atomic(struct queue_node*) next;
-  _Atomic uintptr_t granted;  // 0: waits; else what the one before it hands on
-  unsigned node;              // the hart's, if the policy asks for it
+  _Atomic uintptr_t granted;  // 0: waits; else set by its predecessor, perhaps with data
+  unsigned node;              // the hart's memory node, if the policy needs it
 };
 
 static inline bool queue_swap_word(union queued_lock* lock, uint32_t* before, uint32_t after,
@@ -41,11 +41,11 @@ static inline bool queue_swap_word(union queued_lock* lock, uint32_t* before, ui
                                                  memory_order_relaxed);
 }
 
-// The head has taken the lock, and `self` is still the tail: leaves no queue, or what the policy
-// has put aside. False: somebody has joined meanwhile.
+// Called when the head takes the lock and is still the tail: empties the queue, or leaves what the
+// policy has set aside. Returns false if another hart has joined meanwhile.
 static bool queue_close(union queued_lock* lock, struct queue_node* self, uint32_t word);
 
-// The head has taken the lock: lets another node be the head.
+// Called when the head has taken the lock: makes another node the head.
 static void queue_pass(struct queue_node* self, struct queue_node* next);
 
 #ifndef QUEUE_POLICY
@@ -60,8 +60,8 @@ static void queue_pass(struct queue_node* self, struct queue_node* next) {
 }
 #endif
 
-// Takes a free lock, or the pending bit of one that is taken and has no queue. False: there is a
-// queue, or somebody pending.
+// Takes a free lock, or the pending bit of a taken lock that has no queue. Returns false if there
+// is a queue or a pending waiter.
 static inline bool queue_begin(union queued_lock* lock, bool* taken) {
   uint32_t word = 0;
   while (!queue_swap_word(lock, &word, word ? word | QUEUED_PENDING : QUEUED_TAKEN,
@@ -71,7 +71,7 @@ static inline bool queue_begin(union queued_lock* lock, bool* taken) {
   return true;
 }
 
-// The head of the queue waits until nobody has the lock or is pending. Returns the word then.
+// Waits, at the head of the queue, until the lock is free and none is pending. Returns the word.
 static inline uint32_t queue_await_word(union queued_lock* lock) {
   for (;; uc_pause()) {
     uint32_t word = atomic_load_explicit(&lock->word, memory_order_acquire);
@@ -85,7 +85,7 @@ static inline struct queue_node* queue_next(struct queue_node* self) {
   return next;
 }
 
-// The lock may have become free while the node was prepared: one look, no more.
+// Tries once to take the lock, which may have become free while the node was prepared.
 static inline bool queue_not_needed(union queued_lock* lock) {
   uint32_t word = atomic_load_explicit(&lock->word, memory_order_relaxed);
   return !word && queue_swap_word(lock, &word, QUEUED_TAKEN, memory_order_acquire);
@@ -108,7 +108,7 @@ static __attribute__((noinline)) void queue_wait(union queued_lock* lock, struct
   queue_pass(self, queue_next(self));
 }
 
-// `nodes`: one a hart, of those that may take the lock; this hart's stays its own until it returns.
+// `nodes` has a node for each hart that may take the lock. This hart's is in use until the return.
 static inline void queue_lock(union queued_lock* lock, struct queue_node* nodes, unsigned id) {
   bool taken = false;
   if (!queue_begin(lock, &taken)) {

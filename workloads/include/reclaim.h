@@ -1,15 +1,15 @@
-// Readers use an object while an updater replaces and frees it: all that the reclamation workloads
-// share except the scheme.
+// Readers use an object while an updater replaces and frees it: everything that the reclamation
+// workloads share except the scheme.
 //
-// Hart 0 updates; the others read. The updater publishes a new object, retires the one before, and
-// takes objects for reuse only after the scheme has freed them: freeing marks the object. There are
-// few objects, so an updater who is faster than the grace period waits for it.
+// Hart 0 updates, the others read. The updater publishes a new object and retires the one before.
+// It reuses an object only after the scheme has freed it, which marks the object. There are few
+// objects, so an updater that is faster than the grace period has to wait for it.
 //
 // A scheme's file includes this header and defines the five functions declared below.
 //
-// Check: a reader's object is live when it gets it, and still live, in the same life, when it lets
-// it go; and everything retired is freed in the end. With UC_WITNESS a reader also writes to its
-// object, and nothing that a reader has written comes after the object was freed.
+// Check: an object is live when a reader gets it, and still in the same life when the reader puts
+// it; everything retired is freed in the end. With UC_WITNESS readers also write to their objects,
+// and no such write may become visible after the object was freed.
 #ifndef UNCORE_RECLAIM_H_
 #define UNCORE_RECLAIM_H_
 
@@ -29,8 +29,8 @@ UC_TABLE(grace, "ns", "time from retirement to freeing, one column per update");
 struct object {
   UC_ALIGNED _Atomic uint64_t life;     // FREED, or the number of the update that published it
   volatile uint64_t used;               // with UC_WITNESS: the life in which a reader wrote last
-  UC_ALIGNED struct deferred deferred;  // the updater's part
-  struct object* next;                  // of the free ones
+  UC_ALIGNED struct deferred deferred;  // from here on, fields of the updater
+  struct object* next;                  // the next free object
   uint64_t published, retired_at;
 };
 
@@ -38,12 +38,12 @@ static _Atomic(struct object*)* current;
 
 static struct updater {
   struct object* free;
-  uint64_t published, freed;  // so many
+  uint64_t published, freed;  // numbers of objects
 }* updater;
 
-// The scheme. Readers: `reader_get` loads `current` so that the object stays until `reader_put`.
-// The updater: `retire` has object_free called when no reader can have the object any more; `poll`
-// calls it for what is old enough, with `wait` for at least one if any is retired.
+// The scheme. For readers, `reader_get` loads `current` so that the object stays until
+// `reader_put`. For the updater, `retire` schedules object_free for when no reader can have the
+// object any more; `poll` calls it for objects that are due, and with `wait` waits until one is.
 static void scheme_setup(unsigned n);
 static struct object* reader_get(unsigned reader);
 static void reader_put(unsigned reader);
@@ -142,7 +142,7 @@ static void free_the_rest(void) {
   while (updater->freed + 1 < updater->published) poll(true);
 }
 
-// Runs one hart, in workloads whose readers are not threads.
+// Runs the updater or a reader on this hart, in workloads whose readers are not threads.
 static inline void reclaim_run(unsigned id) {
   struct loop loop = loop_begin();
   if (id == 0)

@@ -1,16 +1,16 @@
-// Refcache: each hart caches the changes it makes to counts, and zero is believed after two epochs.
+// Refcache: each hart caches its changes of reference counts; zero is final after two epochs.
 //
-// Clements, Kaashoek and Zeldovich, "RadixVM" (2013); its story is in refcount/refcache.c. A hart
-// adds and subtracts in a small cache of its own, a slot for each object by hash, and flushes the
-// sums once an epoch, or when another object wants the slot. The hart that brings a count to zero
-// puts the object on its review queue for two more epochs, longer if the count changed meanwhile.
+// Clements, Kaashoek and Zeldovich, "RadixVM" (2013); refcount/refcache.c explains it. A hart adds
+// and subtracts in a small cache of its own, with a slot for each object by hash. It flushes a sum
+// once per epoch, or when another object needs the slot. The hart that flushes a count to zero puts
+// the object on its review queue for two more epochs, longer if the count changes meanwhile.
 //
 //     refcache_setup(n)
 //     refcache_change(id, counted, by)
-//     refcache_tend(id)                  between two operations: flushes and reviews when it is
-//     time
+//     refcache_tend(id)                  called between two operations: flushes and reviews
+//                                        when an epoch has passed
 //
-// An includer defines refcache_release, which is told of objects whose count is truly zero.
+// An includer defines refcache_release, which is called for an object whose count is truly zero.
 #ifndef UNCORE_REFCACHE_H_
 #define UNCORE_REFCACHE_H_
 
@@ -24,10 +24,10 @@ UC_PARAM(u64, slots, 64, "slots", "size of a hart's cache");
 
 struct counted {
   UC_ALIGNED struct spinlock lock;
-  bool queued, dirty;  // on a review queue; changed since
-  int64_t references;  // those flushed so far
+  bool queued, dirty;  // it is on a review queue; its count has changed since
+  int64_t references;  // the count, as far as changes have been flushed
   struct counted* next;
-  uint64_t review_epoch;  // epoch in which to look at the object again
+  uint64_t review_epoch;  // the epoch in which to review the object
 };
 
 static void refcache_release(struct counted* counted);
@@ -44,9 +44,9 @@ struct slot {
 
 static struct refcache {
   UC_ALIGNED struct slot* slots;
-  uint64_t flushed;        // epochs
-  uint64_t next_flush;     // time
-  struct counted* review;  // a stack
+  uint64_t flushed;        // number of epochs in which it has flushed
+  uint64_t next_flush;     // earliest time of the next flush
+  struct counted* review;  // the review queue, as a stack
 }* refcaches;
 static unsigned refcache_harts;  // read-only
 
@@ -109,7 +109,7 @@ static inline void refcache_review_old_enough(struct refcache* hart) {
   }
 }
 
-// Flushes once in each epoch; an epoch ends when every hart has flushed in it.
+// Flushes a hart's cache, once in each epoch. An epoch ends when every hart has flushed in it.
 static inline void refcache_flush(struct refcache* hart) {
   for (uint64_t i = 0; i < slots; i++) refcache_evict(hart, &hart->slots[i]);
   hart->flushed++;

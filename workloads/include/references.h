@@ -1,15 +1,15 @@
-// One object, used by everybody, freed with its last reference: what the reference-counting
-// workloads share except the count.
+// One object that every hart uses, freed with its last reference: everything that the
+// reference-counting workloads share except the count.
 //
-// Each hart owns one reference for the whole run, and gets and puts another in a loop, using the
-// object in between. At the end each puts its own; then the object must go.
+// Each hart owns one reference for the whole run, and gets and puts another one in a loop, using
+// the object in between. At the end each hart puts its own, and then the object must be released.
 //
 // A scheme's file includes this header and defines the functions declared below; it calls
 // object_release when its count says that the last reference is gone.
 //
-// Check: the object is alive whenever a hart that holds a reference looks, and is released exactly
-// once, after the last put. With UC_WITNESS whoever releases it also sees what every hart did to
-// it, and nobody writes to it later.
+// Check: the object is alive whenever a hart with a reference uses it, and is released exactly
+// once, after the last put. With UC_WITNESS, the hart that releases it also sees every use by all
+// harts, and no hart writes to it later.
 #ifndef UNCORE_REFERENCES_H_
 #define UNCORE_REFERENCES_H_
 
@@ -22,10 +22,10 @@ UC_PARAM(u64, object_node, 0, "node", "memory node of the object");
 UC_TABLE(release, "ns", "from the last put to the release of the object");
 
 static void count_setup(unsigned n);  // gives the object one reference for each hart
-static void count_get(unsigned id);   // by a hart that owns one
+static void count_get(unsigned id);   // called by a hart that owns a reference
 static void count_put(unsigned id);
-static void count_tend(unsigned id);   // called between two operations: does what a timer would do
-static bool count_drain(unsigned id);  // all references are put; true when there is no more to do
+static void count_tend(unsigned id);   // called between two operations, in place of a timer
+static bool count_drain(unsigned id);  // called when all are put, until it returns true
 static bool count_is_zero(void);
 
 enum state { ALIVE = 0x600d0b1ec7, RELEASED = 0xdead0b1ec7 };
@@ -38,12 +38,12 @@ static struct object {
 
 static struct farewell {
   UC_ALIGNED uint64_t time;  // when this hart did its last put
-  volatile uint64_t uses;    // so far; counted with UC_WITNESS only
+  volatile uint64_t uses;    // number of its uses; counted only with UC_WITNESS
 }* farewells;
 
 static struct witness {
   unsigned harts;
-  volatile uint64_t uses;  // number seen by the hart that released the object
+  volatile uint64_t uses;  // number of uses seen by the hart that released the object
 } witness;
 
 static void witness_use(unsigned id) {
@@ -78,7 +78,7 @@ void uc_setup(unsigned n) {
 
 static void operation(unsigned id) {
   uc_start();
-  if (!UC_SABOTAGE) count_get(id);  // sabotage: used and put without having been got
+  if (!UC_SABOTAGE) count_get(id);  // sabotage: uses and puts a reference that it did not get
   uc_delay(hold);
   uc_check(alive(), "the object was released while in use");
   if (UC_WITNESS) witness_use(id);

@@ -1,18 +1,18 @@
-// A call on all harts: each runs a function in its interrupt handler, and the caller waits for
-// them.
+// A call on all harts: each runs a function in its interrupt handler, and the caller waits until
+// all have.
 //
-// FreeBSD's smp_rendezvous(9), Linux's on_each_cpu: what a processor needs to make every other one
-// drop something it holds privately (translations, permission to read without asking). It costs an
-// interrupt on each hart and an acknowledgement from each to one counter: the most expensive thing
-// a kernel does on purpose, and it grows with the machine.
+// Like FreeBSD's smp_rendezvous(9) and Linux's on_each_cpu. A processor uses it to make every other
+// one drop something that it holds privately (translations, permission to read without asking). It
+// takes an interrupt on each hart and an acknowledgement of each in one counter. It is the most
+// expensive thing that a kernel does on purpose, and its cost grows with the machine.
 //
 //     rendezvous_setup(n)             in uc_setup
-//     rendezvous_join()               in uc_main, on every hart, before anybody calls
-//     rendezvous(wanted, action, argument)    `wanted(hart)` says on which
+//     rendezvous_join()               in uc_main, on every hart, before the first rendezvous
+//     rendezvous(wanted, action, argument)    runs action where wanted(hart, argument) is true
 //
-// One call at a time, under a spin mutex: whoever waits for it has its interrupts on, so callers
-// cannot wait for each other. A caller may hold no other lock with interrupts off. All harts must
-// stay in uc_main as long as anybody may call.
+// There is one call at a time, under a spin mutex. Harts that wait for the mutex have interrupts
+// on, so callers cannot deadlock. A caller must not hold another lock with interrupts off. All
+// harts must stay in uc_main as long as any hart may call.
 #ifndef UNCORE_RENDEZVOUS_H_
 #define UNCORE_RENDEZVOUS_H_
 
@@ -23,10 +23,10 @@ static struct rendezvous {
   unsigned harts;
   void (*action)(void* argument);
   void* argument;
-  UC_ALIGNED _Atomic unsigned outstanding;  // acknowledgements
+  UC_ALIGNED _Atomic unsigned outstanding;  // number of acknowledgements still to come
 }* rendezvous_;
 
-// Set for a hart that this rendezvous asks, because other IPIs arrive as well.
+// Set for a hart that is called. Its handler needs to know, because other IPIs arrive as well.
 static struct rendezvous_call {
   UC_ALIGNED _Atomic unsigned asked;
 }* rendezvous_calls;

@@ -1,18 +1,18 @@
 // FreeBSD's rmlock(9), read mostly: readers use no atomic instruction and write nothing shared; a
-// writer interrupts every hart. lock/rmlock.c tells its story; the names are kern_rmlock.c's.
+// writer interrupts every hart. lock/rmlock.c explains it; the names are those of kern_rmlock.c.
 //
-// A reader links a tracker into its hart's list, then looks whether its hart's bit says that it may
-// read. It may run between the two only if the writer's interrupt has not come yet; and when that
-// comes, the handler finds the tracker and moves it to the lock's list of active readers, for whose
-// end the writer waits. So the order "link, then look" needs no fence: hart and handler agree on it
-// because they are one.
+// A reader links a tracker into its hart's list, and then checks whether its hart's bit allows
+// reading. If a writer's interrupt comes after the link, its handler finds the tracker and moves it
+// to the lock's list of active readers, for which the writer waits. If the interrupt comes before,
+// the reader finds the bit set. So the order "link, then check" needs no fence, because reader and
+// handler run on the same hart.
 //
-// `write_harts` has the bits of the harts that must ask the mutex first; it changes only under the
-// mutex. A writer sets all of them, then interrupts those that were clear; a reader that has asked
-// clears its own. So writers in a row interrupt nobody, nor do readers after the first ask.
-// Invariant: who has linked its tracker and found its bit clear is found by the next writer.
+// `write_harts` has the bits of the harts whose readers must take the mutex first; it changes only
+// under the mutex. A writer sets all bits and interrupts the harts whose bits were clear; a reader
+// that has taken the mutex clears its hart's. So a writer after a writer sends no interrupt.
+// Invariant: the next writer finds every reader that has linked its tracker and read a clear bit.
 //
-// A reader stays on its hart until it unlocks: a thread that may sleep inside is bound to it.
+// A reader stays on its hart until it unlocks: a thread that may sleep inside must be bound to it.
 #ifndef UNCORE_RMLOCK_H_
 #define UNCORE_RMLOCK_H_
 
@@ -26,20 +26,20 @@ struct rm_tracker {
   struct rm_tracker *next, *previous;  // neighbours in the hart's list
   struct rmlock* lock;
   struct uc_thread* reader;
-  struct rm_tracker* next_active;  // next in the lock's list
-  _Atomic unsigned state;          // leaves RM_PRIVATE by the handler on its hart only
+  struct rm_tracker* next_active;  // the next one in the lock's list of active readers
+  _Atomic unsigned state;          // only the handler on its hart changes it from RM_PRIVATE
 };
-enum rm_state { RM_PRIVATE, RM_ACTIVE, RM_AWAITED };  // AWAITED: a writer sleeps for its end
+enum rm_state { RM_PRIVATE, RM_ACTIVE, RM_AWAITED };  // AWAITED: a writer sleeps until its end
 
 struct rmlock {
   UC_ALIGNED struct mtx mutex;
-  struct rm_tracker* active;  // active readers, guarded by the lock of this rmlock's chain
+  struct rm_tracker* active;  // active readers, guarded by the lock of this rmlock's sleep queue
   struct turnstile turnstile;
   uint64_t read_harts[RM_WORDS];  // harts that the writer interrupts
   UC_ALIGNED _Atomic uint64_t write_harts[RM_WORDS];
 };
 
-// The trackers of each hart, newest first, in a circle through the list's own head.
+// The trackers of each hart, in a circular list whose head belongs to no reader; newest first.
 static struct rm_list {
   UC_ALIGNED struct rm_tracker head;
 }* rm_lists;
@@ -68,13 +68,13 @@ static inline void rm_init(struct rmlock* rm, unsigned n) {
     for (unsigned hart = 0; hart < n; hart++)
       rm_lists[hart].head.next = rm_lists[hart].head.previous = &rm_lists[hart].head;
   }
-  // Sets all harts, because none has asked the mutex yet.
+  // Sets the bits of all harts, because no reader has taken the mutex yet.
   for (unsigned word = 0; word < RM_WORDS; word++) rm_set_bits(rm, word, UINT64_MAX);
 }
 
 // ---- Readers ------------------------------------------------------------------------------------
 
-// Between these stores the handler may come: it follows `next`, and finds each list whole.
+// The handler may run between any two of these stores: it follows `next`, which is always valid.
 static inline void rm_link(struct rm_tracker* tracker) {
   struct rm_tracker* head = &rm_lists[uc_id()].head;
   tracker->next = head->next;
@@ -93,7 +93,7 @@ static inline void rm_unlink(struct rm_tracker* tracker) {
 
 static inline void rm_rlock_ask(struct rmlock* rm, struct rm_tracker* tracker) {
   rm_unlink(tracker);
-  if (rm_state(tracker) != RM_PRIVATE) {  // a writer found it, and waits for its unlock
+  if (rm_state(tracker) != RM_PRIVATE) {  // a writer has found it and waits for its unlock
     rm_link(tracker);
     return;
   }
@@ -135,7 +135,7 @@ static inline bool rm_may_read(unsigned hart, void* argument) {
   return rm->read_harts[hart / 64] >> hart % 64 & 1;
 }
 
-// Runs on each hart that may read: makes its readers known to the writer.
+// Runs in the handler of each hart that may read: makes its readers known to the writer.
 static inline void rm_clean(void* argument) {
   struct rmlock* rm = argument;
   struct rm_tracker* head = &rm_lists[uc_id()].head;

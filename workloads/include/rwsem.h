@@ -1,17 +1,17 @@
 // Linux's rw_semaphore, taken for writing: the lock of an address space (mmap_sem, Linux 4.15).
 //
-// A thread that finds it taken spins while the owner runs, in a queue (osq_lock, an MCS lock): only
-// the first of the queue watches the owner, and takes the semaphore from it. All is on one line:
-// whoever comes adds himself to the count, and takes that back when it was not free.
+// A thread that finds it taken spins in a queue (osq_lock, an MCS lock) while the owner runs. Only
+// the first of the queue polls for the owner's release. Count, owner and queue are on one line: an
+// arriving thread adds itself to the count, and subtracts itself again if the lock was not free.
 //
-// Nobody sleeps here: an owner runs, and the first of the queue watches it.
+// In this model no waiter sleeps, because an owner always runs.
 #ifndef UNCORE_RWSEM_H_
 #define UNCORE_RWSEM_H_
 
 #include "mcs.h"
 
 struct rwsem {
-  _Atomic int64_t writers;  // the owner, and arrivals that have still to see that there is one
+  _Atomic int64_t writers;  // the owner, and arrivals that have not yet taken back their addition
   _Atomic bool owned;
   struct mcs_lock queue;
 };
@@ -36,7 +36,7 @@ static __attribute__((noinline)) void rwsem_spin(struct rwsem* sem, struct mcs_n
   mcs_release(&sem->queue, node);
 }
 
-// `node` stays the caller's until this returns.
+// `node` is in use until this function returns.
 static inline void rwsem_write_lock(struct rwsem* sem, struct mcs_node* node) {
   if (atomic_fetch_add_explicit(&sem->writers, 1, memory_order_acquire) == 0)
     rwsem_own(sem, true);

@@ -1,7 +1,7 @@
-// Threads (thread.h) as workloads use them: with the scheduler's parameters.
+// Threads (thread.h) for workloads, with parameters of the scheduler.
 //
-// Whatever may sleep includes this header and calls uc_sched_setup(n) in its part of uc_setup; the
-// first call counts.
+// A file whose code may sleep includes this header and calls uc_sched_setup(n) in its part of
+// uc_setup. Only the first call has an effect.
 #ifndef UNCORE_SCHEDULER_H_
 #define UNCORE_SCHEDULER_H_
 

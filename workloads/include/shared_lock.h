@@ -1,16 +1,16 @@
-// One word for a lock with readers and one writer: what rwlock.h, sx.h and lockmgr.h are made of.
+// A lock for many readers or one writer in one word: the basis of rwlock.h, sx.h and lockmgr.h.
 //
-// The word holds the number of readers, or the writer's thread, and in its low bits what sleeps.
-// Every reader changes the word twice, so readers share nothing but wait for its line all the same.
-// Connection lookups paid for this (kernel/inpcb.c), and epochs and rmlocks save it.
+// The word holds the number of readers, or the writer's thread; its low bits show whether readers
+// or writers sleep. Every reader changes the word twice, so readers wait for its line although they
+// do not exclude each other, as in kernel/inpcb.c. Epochs and rmlocks avoid that.
 //
-// The three locks differ in policy only, a constant at each call: whether waiters spin while the
-// writer runs, whether they lend priority (turnstile.h), whether a waiting writer keeps new readers
-// out, and who is woken when a writer leaves. While readers are inside, nobody knows whether they
-// run; so one spins speculatively, for `speculate`, looking ever more rarely, and then sleeps.
+// The three locks differ only in their policy, a constant at each call: whether waiters spin while
+// the writer runs, whether they lend priority (turnstile.h), whether a waiting writer keeps new
+// readers out, and which waiters an unlocking writer wakes. The lock does not know whether its
+// readers run; so a writer spins for `speculate`, reading at growing intervals, and then sleeps.
 //
-// Invariant: a waiter's bit is set, under the lock of the sleep queue's chain, before it sleeps; so
-// whoever finds none set may leave without looking for sleepers.
+// Invariant: a waiter sets its bit before it sleeps, under the lock of the sleep queue's chain. So
+// a thread that finds no bit set may unlock without looking for sleepers.
 #ifndef UNCORE_SHARED_LOCK_H_
 #define UNCORE_SHARED_LOCK_H_
 
@@ -21,7 +21,7 @@
 UC_PARAM(duration, speculate, 10000, "ns", "spin this long for readers to leave before sleeping");
 
 enum {
-  SHARED_READ = 1,  // readers, of whom there may be none, and not a writer
+  SHARED_READ = 1,  // the word counts readers (perhaps 0); clear: it names the writer
   SHARED_READ_WAITERS = 2,
   SHARED_WRITE_WAITERS = 4,
   SHARED_WAITERS = SHARED_READ_WAITERS | SHARED_WRITE_WAITERS,
@@ -30,12 +30,12 @@ enum {
 };
 
 struct shared_lock {
-  _Atomic uintptr_t word;  // set by shared_setup: free is SHARED_READ
+  _Atomic uintptr_t word;  // SHARED_READ while the lock is free
   struct turnstile turnstile;
 };
 
 struct shared_policy {
-  bool spins;          // while the writer runs, and for a while when there are readers
+  bool spins;          // waiters spin while the writer runs, and some time for readers
   bool lends;          // waiters lend their priority to the writer
   bool writers_first;  // a waiting writer keeps readers out, and is woken first
 };
@@ -50,7 +50,7 @@ static inline uintptr_t shared_word(struct shared_lock* lock) {
   return atomic_load_explicit(&lock->word, memory_order_relaxed);
 }
 
-// Changes the word from `*seen`; if it has another value, stores that in `*seen` and returns false.
+// Changes the word from `*seen` to `to`. If it differs, stores it in `*seen` and returns false.
 static inline bool shared_swap(struct shared_lock* lock, uintptr_t* seen, uintptr_t to,
                                memory_order order) {
   return atomic_compare_exchange_strong_explicit(&lock->word, seen, to, order,
@@ -72,7 +72,7 @@ static inline uintptr_t shared_readers(uintptr_t word) {
 
 // ---- Waiting ------------------------------------------------------------------------------------
 
-// Two channels on one chain (thread.h).
+// Returns the channel of readers or of writers, which share a chain (thread.h).
 static inline const void* shared_channel(struct shared_lock* lock, uintptr_t waiters) {
   return (char*)&lock->word + waiters;
 }
@@ -96,7 +96,7 @@ static inline bool shared_writer_runs(uintptr_t word) {
   return writer && uc_thread_running(writer);
 }
 
-// Spins while that promises something; true if the word has changed meanwhile.
+// Spins as long as the policy says. Returns whether the word has changed meanwhile.
 static inline bool shared_spin(struct shared_lock* lock, struct shared_policy policy,
                                uintptr_t seen, struct lock_delay* delay) {
   if (!policy.spins) return false;
@@ -118,8 +118,8 @@ static inline void shared_await(struct shared_lock* lock, struct shared_policy p
   if (!shared_spin(lock, policy, seen, delay)) shared_sleep(lock, policy, seen, waiters);
 }
 
-// Gives the lock up, from the word `seen` to nobody, and wakes one kind of waiters; the others' bit
-// stays, so that their turn comes when those leave.
+// Releases the lock, whose word is `seen`, and wakes either its readers or its writers. The bit of
+// the other kind stays set, so that they are woken later.
 static inline bool shared_wake(struct shared_lock* lock, struct shared_policy policy,
                                uintptr_t seen) {
   bool writers = seen & SHARED_WRITE_WAITERS;
@@ -143,9 +143,9 @@ static inline bool shared_admits(uintptr_t word, struct shared_policy policy) {
   return word & SHARED_READ && !(policy.writers_first && word & SHARED_WRITE_WAITERS);
 }
 
-// A failed attempt has brought the line and the word's value: the next one follows at once, without
-// a load before it (fcmpset in __rw_rlock_try and __rw_runlock_try of kern/kern_rwlock.c, since
-// FreeBSD 11.1).
+// A failed compare-and-swap returns the word's value, so the next attempt follows at once, without
+// another load (fcmpset in __rw_rlock_try and __rw_runlock_try of kern/kern_rwlock.c, since FreeBSD
+// 11.1).
 static inline void shared_read_lock(struct shared_lock* lock, struct shared_policy policy) {
   struct lock_delay delay = {0};
   for (uintptr_t word = shared_word(lock);;) {
@@ -161,7 +161,7 @@ static inline void shared_read_lock(struct shared_lock* lock, struct shared_poli
 static inline void shared_read_unlock(struct shared_lock* lock, struct shared_policy policy) {
   for (uintptr_t word = shared_word(lock);;) {
     if (shared_readers(word) == 1 && word & SHARED_WAITERS) {
-      // The last reader leaves, and must wake the sleepers.
+      // This is the last reader, which must wake the sleepers.
       if (shared_wake(lock, policy, word)) return;
       word = shared_word(lock);
     } else if (shared_swap(lock, &word, word - SHARED_ONE_READER, memory_order_release)) {
@@ -170,7 +170,7 @@ static inline void shared_read_unlock(struct shared_lock* lock, struct shared_po
   }
 }
 
-// Takes the lock from the word `seen`, with no reader, or only this thread, which upgrades.
+// Takes the lock for writing if its word is `seen`: no reader, or only this thread, which upgrades.
 static inline bool shared_take(struct shared_lock* lock, struct shared_policy policy,
                                uintptr_t seen) {
   struct uc_thread* self = uc_thread_self();
@@ -185,7 +185,7 @@ static inline bool shared_take(struct shared_lock* lock, struct shared_policy po
   return true;
 }
 
-// Not inlined, as in FreeBSD: only the few instructions that take a free lock are.
+// Not inlined, as in FreeBSD, where only the fast path that takes a free lock is inlined.
 static __attribute__((noinline)) void shared_write_lock_contended(struct shared_lock* lock,
                                                                   struct shared_policy policy) {
   struct lock_delay delay = {0};
@@ -205,7 +205,7 @@ static inline void shared_write_lock(struct shared_lock* lock, struct shared_pol
 
 static __attribute__((noinline)) void shared_write_unlock_contested(struct shared_lock* lock,
                                                                     struct shared_policy policy) {
-  while (!shared_wake(lock, policy, shared_word(lock))) continue;  // fails for a new waiter
+  while (!shared_wake(lock, policy, shared_word(lock))) continue;  // fails if a waiter comes
 }
 
 static inline void shared_write_unlock(struct shared_lock* lock, struct shared_policy policy) {

@@ -1,13 +1,13 @@
-// Time that passes in a thread without touching memory: inside a critical section, or outside.
+// Lets time pass in a thread without touching memory, inside or outside of a critical section.
 //
-// `delay` is uc_delay, which ends with a pause: on processors where that takes a hundred cycles, a
-// short time is much longer than asked for. `time` is what was asked for. Both take as long
+// `delay` is uc_delay, which ends with a pause; where a pause takes a hundred cycles, a short time
+// gets much longer than requested. `time` takes exactly the requested time. Both take the same time
 // whatever else the core does, and count as executing: siblings share the issue width with them.
 //
-// Not modelled: a loop that was calibrated alone takes longer beside a busy sibling, by what the
-// core has only one of for taken branches. lockhammer's on both threads of a core, with nothing
-// between them, took 1.74 times as long on Broadwell, 1.2 on Zen 1, 1.01 on Skylake-SP; ask for
-// that time where it is to be compared.
+// Not modelled: on a real core, a delay loop that was calibrated alone takes longer beside a busy
+// sibling, because both share the units for taken branches. lockhammer's loop on both threads of a
+// core took 1.74 times as long on Broadwell, 1.2 on Zen 1, 1.01 on Skylake-SP; to compare with such
+// measurements, request that longer time.
 #ifndef UNCORE_SPIN_H_
 #define UNCORE_SPIN_H_
 

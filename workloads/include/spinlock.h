@@ -1,11 +1,11 @@
-// The simplest lock, in its two parts: a test-and-set that takes it, and a test that waits.
+// The simplest lock, in two parts: a test-and-set that takes it, and a test that waits.
 //
-// The atomic exchange writes whether or not it succeeds, so it takes the line from everybody; the
-// load in front of it is free while the line rests in the waiter's cache (Rudolph and Segall,
-// 1984). Locks that must be small, or are rarely contended, are this one: `spin_lock` tests first.
+// The atomic exchange writes even if it fails, so it takes the line from all other harts. The load
+// before it costs nothing while the line stays in the waiter's cache (Rudolph and Segall, 1984).
+// Locks that must be small, or are rarely contended, are of this kind. `spin_lock` tests first. At
+// a release all waiters see the lock free, and all try. If SPIN_BACKS_OFF is defined before this
+// header is included, waiters back off before they test again (lock_delay.h).
 //
-// A release is seen by all who wait, and all of them try. With SPIN_BACKS_OFF defined before this
-// header waiters stay away meanwhile (lock_delay.h).
 #ifndef UNCORE_SPINLOCK_H_
 #define UNCORE_SPINLOCK_H_
 
@@ -27,12 +27,12 @@ static inline bool spin_taken(struct spinlock* lock) {
   return atomic_load_explicit(&lock->taken, memory_order_relaxed);
 }
 
-// Waits until the lock looks free: reads only.
+// Waits until the lock looks free. Only reads it.
 static inline void spin_await(struct spinlock* lock) {
   while (spin_taken(lock)) uc_pause();
 }
 
-// Not inlined: only the few instructions that take a free lock are.
+// Not inlined; only the fast path that takes a free lock is.
 static __attribute__((noinline)) void spin_lock_contended(struct spinlock* lock) {
 #ifdef SPIN_BACKS_OFF
   struct lock_delay delay = {0};

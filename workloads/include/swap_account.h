@@ -1,20 +1,20 @@
-// The count of reserved swap: a page that a mapping promises is counted for the system, and for the
-// user who owns it. How that is kept decides how mmap, munmap and brk scale:
+// The count of reserved swap: each page of a new mapping is counted for the whole system and for
+// the user. The way in which this is counted decides how mmap, munmap and brk scale:
 //
 //   mutex   each count under a mutex: FreeBSD 11 (swap_reserve_by_cred in its vm/swap_pager.c). The
-//           system's is a variable of its own, so its mutex is held while the count's line comes;
-//           the user's stands beside its mutex (struct uidinfo)
-//   atomic  each by an atomic add: FreeBSD 12.0 (the same function)
-//   percpu  in parts, folded into the system's in batches under a spin lock; no count of the user:
-//           Linux's vm_committed_as
+//           system's count and mutex are on different lines, so the mutex is held while the count's
+//           line is fetched; the user's count is on the line of its mutex (struct uidinfo)
+//   atomic  each count by an atomic add: FreeBSD 12.0 (the same function)
+//   percpu  in per-CPU parts, folded into the system's count in batches under a spin lock; there is
+//           no count for the user: Linux's vm_committed_as
 //
-// FreeBSD finds the user by a credential (credential.h). Whoever reserves, and is not releasing,
-// looks after each count whether there is a limit at all: `overcommit`, a variable that the
-// compiler puts beside the system's count, for both are static and mentioned one after the other.
-// So the line of that count is read once more, after the user's has been waited for, or with the
-// user's mutex held.
+// FreeBSD finds the user through a credential (credential.h). After each count, a reservation (not
+// a release) checks whether there is a limit at all: `overcommit`. The compiler places this
+// variable beside the system's count, because both are static and referenced one after the other.
+// So the system's line is read once more, after the user's line has come, or with the user's mutex
+// held.
 //
-// Invariant: after `account_change` by all tasks the counts are the sum of what they said.
+// Invariant: when all tasks have called `account_change`, each count is the sum of their changes.
 #ifndef UNCORE_SWAP_ACCOUNT_H_
 #define UNCORE_SWAP_ACCOUNT_H_
 
@@ -31,8 +31,8 @@ UC_PARAM(u64, batch, 32, "pages", "accounting=percpu: fold a part when it reache
 static struct swap_account {
   UC_ALIGNED struct mtx lock;
   UC_ALIGNED _Atomic int64_t pages;
-  _Atomic bool overcommit;  // never set: as FreeBSD comes, no reservation is refused
-  uint64_t changes;         // under the lock: counts calls, because errors in a count may cancel
+  _Atomic bool overcommit;  // never set, as in FreeBSD by default: no reservation is refused
+  uint64_t changes;         // number of calls, under the lock; errors in `pages` might cancel out
 }* swap;
 struct user_account {
   UC_ALIGNED struct mtx lock;
@@ -53,7 +53,7 @@ static inline void account_setup(unsigned n) {
   parts = percpu_counter_make(n, UC_BLOCK, 0);
 }
 
-// True if a reservation is beyond the limit and overcommit forbids it; never for a release.
+// Returns whether a reservation is refused, because it exceeds a limit that is enforced.
 static inline bool account_refuses(int64_t pages, int64_t sum) {
   return pages > 0 && atomic_load_explicit(&swap->overcommit, memory_order_relaxed) &&
          sum > ACCOUNT_LIMIT;

@@ -1,7 +1,7 @@
 // FreeBSD's sx(9): shared or exclusive, and holders may sleep. Waiters spin while an exclusive
-// holder runs, then block on sleep queues, without lending: a holder that sleeps could not use it.
-// Shared waiters go first when an exclusive holder leaves. lock/sx.c tells its story, shared_lock.h
-// has the code.
+// holder runs, then block on sleep queues. They lend no priority, which a sleeping holder could not
+// use. When an exclusive holder leaves, shared waiters go first. lock/sx.c explains it, and
+// shared_lock.h has the code.
 #ifndef UNCORE_SX_H_
 #define UNCORE_SX_H_
 

@@ -2,9 +2,9 @@
 //
 // Each hart has a run queue. A thread runs until it sleeps, yields or ends (there is no
 // preemption); the hart then takes the most urgent ready thread, or idles in wfi until another
-// hart's wake-up sends it an IPI. What uc_main runs in is a thread too, bound to its hart, so a
-// lock that sleeps may be used from uc_main directly; threads made with uc_thread_create run on a
-// hart whenever the others there do not.
+// hart's wake-up sends it an IPI. Each hart runs uc_main in a thread too, bound to that hart, so
+// uc_main may use a lock that sleeps. Threads made with uc_thread_create share the harts with
+// these.
 //
 //     uc_setup:  uc_sched_setup(n);              // scheduler.h
 //                uc_thread_create(body, argument, NULL); ...
@@ -17,13 +17,13 @@
 //     if (must_wait) uc_sleepq_wait(channel);    // sleeps; the chain's lock is dropped meanwhile,
 //     else uc_sleepq_release(channel);           //   and both ways end without it
 //
-// and whoever changes the word calls uc_wakeup afterwards. A sleeper woken has no promise that the
-// word is still what it was woken for: it looks again.
+// and a thread that changes the word calls uc_wakeup afterwards. The word may have changed again
+// before the sleeper runs, so the sleeper must check it again.
 //
-// Waking may be done by an interrupt handler, sleeping not. Threads of one hart never run at the
-// same time, so what only they use needs no lock between two calls that may sleep. Between two
-// calls that may sleep a thread stays on its hart; after one, uc_id() may differ unless its cpuset
-// says otherwise.
+// An interrupt handler may wake threads, but it may not sleep. Threads of one hart never run at the
+// same time, so data that only they use needs no lock between two calls that may sleep. Between two
+// such calls a thread stays on its hart; after one, uc_id() may differ unless the thread's cpuset
+// has only one hart.
 #ifndef UNCORE_THREAD_H_
 #define UNCORE_THREAD_H_
 
@@ -38,7 +38,7 @@ enum { UC_PRIORITY_INTERRUPT = 0, UC_PRIORITY_NORMAL = 128, UC_PRIORITY_IDLE = 2
 struct uc_context {
   uint64_t ra, sp, s[12];  // switch.S
 #ifdef UC_HOST
-  void* fiber;  // ThreadSanitizer's name for it
+  void* fiber;  // ThreadSanitizer's handle of it
 #endif
 };
 
@@ -48,17 +48,17 @@ struct uc_thread {
   void* argument;
   const struct uc_cpuset* cpuset;
   struct uc_thread* next;  // next thread in a run queue or a sleep queue
-  const void* channel;     // what it sleeps on
-  // Fields that others read while it runs, apart from those it writes when it does not.
+  const void* channel;     // on which it sleeps
+  // Fields that other harts read while the thread runs; the fields above change when it sleeps.
   UC_ALIGNED _Atomic unsigned running;  // runs on a hart at this moment: adaptive locks ask this
-  _Atomic unsigned priority;            // as it counts now, perhaps lent
-  unsigned hart;                        // where it runs, or ran last
+  _Atomic unsigned priority;            // its own or a lent one: the more urgent
+  unsigned hart;                        // on which it runs, or ran last
   // State of priority lending (turnstile.h).
   unsigned own_priority;
   struct turnstile *blocked, *contested;  // lock that it waits for; list of locks that it holds
 };
 
-// Called before any other; a second call changes nothing. Workloads: uc_sched_setup (scheduler.h).
+// Starts the scheduler, before all other calls. Workloads call uc_sched_setup (scheduler.h).
 void uc_sched_start(unsigned n, uint64_t switch_cost, bool poll);
 
 // Makes a thread, ready to run where `cpuset` allows. Its stack is as large as a hart's.
@@ -66,25 +66,25 @@ struct uc_thread* uc_thread_create(void (*body)(void*), void* argument,
                                    const struct uc_cpuset* cpuset);
 struct uc_thread* uc_thread_self(void);
 
-// Returns the set of one hart, the same each time. Called after uc_sched_setup.
+// Returns the set of only `hart`, always the same object. Call uc_sched_setup before.
 const struct uc_cpuset* uc_cpuset_one(unsigned hart);
 
-// Lets the other ready threads of this hart run that are no less urgent.
+// Lets the other ready threads of this hart run, if they are at least as urgent.
 void uc_yield(void);
 
-// Gives this hart to the threads until all that were created have ended, on all harts.
+// Lets threads run on this hart until all created threads have ended, on all harts.
 void uc_sched_run(void);
 
-// Moves the calling thread to a hart of the set, as sched_bind(9); it stays there.
+// Moves the calling thread to a hart of the set and keeps it in the set, like sched_bind(9).
 void uc_thread_migrate(const struct uc_cpuset* cpuset);
 
-// Changes where a thread may run, from its next wake-up on.
+// Changes the set of harts that a thread may run on. Takes effect at its next wake-up.
 static inline void uc_thread_bind(struct uc_thread* thread, const struct uc_cpuset* cpuset) {
   thread->cpuset = cpuset;
 }
 
-// For priority lending: takes effect at once for a thread that is ready or asleep too, because
-// queues are searched when a thread is taken from them.
+// Lends a thread a priority. Takes effect at once, even if the thread is ready or asleep, because a
+// queue is searched for the most urgent thread when one is taken from it.
 static inline void uc_thread_lend(struct uc_thread* thread, unsigned priority) {
   atomic_store_explicit(&thread->priority, priority, memory_order_relaxed);
 }
@@ -93,7 +93,7 @@ static inline bool uc_thread_running(struct uc_thread* thread) {
   return atomic_load_explicit(&thread->running, memory_order_relaxed);
 }
 
-// A thread's priority of its own: before it runs, or by the thread itself.
+// Sets a thread's own priority: called before the thread runs, or by the thread itself.
 static inline void uc_thread_prioritize(struct uc_thread* thread, unsigned priority) {
   thread->own_priority = priority;
   uc_thread_lend(thread, priority);
@@ -101,14 +101,14 @@ static inline void uc_thread_prioritize(struct uc_thread* thread, unsigned prior
 
 // ---- Sleep queues -------------------------------------------------------------------------------
 //
-// Channels within one word of 8 bytes share a chain: one lock covers a lock's readers and writers.
+// Channels in the same aligned 8 bytes share a chain, such as those of one lock's two queues.
 
 void uc_sleepq_lock(const void* channel);
 void uc_sleepq_release(const void* channel);
 void uc_sleepq_wait(const void* channel);  // called with the lock; returns without it
 
-// With the lock, before and after: wake the most urgent sleeper (the longest asleep among equals),
-// or all. They return how many.
+// Called with the chain's lock, which stays held. Wake the most urgent sleeper (among equals the
+// one longest asleep), or all of them. Return the number of threads woken.
 unsigned uc_sleepq_signal(const void* channel);
 unsigned uc_sleepq_broadcast(const void* channel);
 

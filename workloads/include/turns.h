@@ -1,5 +1,5 @@
-// Every hart takes something, holds it, gives it back and thinks, again and again: what locks and
-// reference counts have in common.
+// The loop that workloads about locks and reference counts share: every hart takes the lock or the
+// reference, holds it, gives it back and thinks, again and again.
 //
 // The region of interest closes for each hart after its last `think`.
 //
@@ -14,7 +14,7 @@
 UC_PARAM(duration, hold, 0, "ns", "time between taking and giving back");
 UC_PARAM(duration, think, 0, "ns", "time outside, after each giving back");
 
-// Takes, lets `hold` pass, gives back. `usual`: no option was set.
+// Takes, lets `hold` pass, gives back. `usual`: all options have their defaults.
 UC_SPECIALISED void turns_one(void* shared, unsigned id, bool usual);
 
 UC_SPECIALISED void turns_pass(uint64_t ns, bool usual) {
@@ -39,7 +39,7 @@ static __attribute__((noinline)) void turns_as_set(void* shared, unsigned id) {
   turns_run(shared, id, false);
 }
 
-// `usual`: of the includer's options none was set.
+// `usual`: all options of the file that includes this have their defaults.
 UC_SPECIALISED void turns(void* shared, unsigned id, bool usual) {
   if (usual && spin_kind == SPIN_DELAY)
     turns_run(shared, id, true);

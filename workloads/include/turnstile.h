@@ -1,15 +1,15 @@
-// Turnstiles: sleep queues whose sleepers lend their priority to whoever they wait for.
+// Turnstiles: sleep queues whose sleepers lend their priority to the lock's owner.
 //
-// Solaris's (Mauro and McDougall, 2001) and FreeBSD's turnstile(9). Without lending, an urgent
-// thread that waits for a lock waits for every thread that is more urgent than the lock's owner:
-// priority inversion, which stopped the Mars Pathfinder in 1997. So whoever blocks raises the owner
-// to its own priority, the owner of the lock which that owner waits for, and so on; at unlock the
-// owner falls back to what the waiters of its other locks still lend it.
+// Solaris has them (Mauro and McDougall, 2001), and FreeBSD: turnstile(9). Without lending, an
+// urgent thread that waits for a lock waits for every thread more urgent than the lock's owner:
+// priority inversion, which stopped the Mars Pathfinder in 1997. So a thread that blocks raises the
+// owner to its own priority, then the owner of the lock that this owner waits for, and so on. At
+// unlock the owner falls back to what the waiters of its other locks still lend it.
 //
 // FreeBSD threads bring turnstiles with them to keep locks one word long; here each lock has its
-// own. A turnstile's sleepers are those of the lock's channels (thread.h), and the chain's lock is
-// held by callers of all functions. Invariant, under `turnstile_lending`: a thread counts with the
-// most urgent of its own priority and the urgencies of its contested turnstiles.
+// own. A turnstile's sleepers are those of the lock's channels (thread.h), and all functions are
+// called with the chain's lock held. Invariant, under `turnstile_lending`: a thread's priority is
+// the most urgent of its own priority and the urgencies of its contested turnstiles.
 #ifndef UNCORE_TURNSTILE_H_
 #define UNCORE_TURNSTILE_H_
 
@@ -17,13 +17,13 @@
 #include "thread.h"
 
 struct turnstile {
-  struct uc_thread* owner;  // borrows the urgency; null: none, or readers (not recorded)
-  struct turnstile* next;   // in the list of its owner
-  unsigned urgency;         // its most urgent sleeper's, or higher after some were woken
+  struct uc_thread* owner;  // borrows the urgency; null: no owner, or readers (not recorded)
+  struct turnstile* next;   // in the owner's list of contested turnstiles
+  unsigned urgency;         // the most urgent sleeper's priority; may be outdated after a wake-up
 };
 
-// One for the machine, as FreeBSD's td_contested_lock: lending walks from lock to lock. Interrupts
-// are off, because a chain's lock is held already.
+// One lock for the whole machine, as FreeBSD's td_contested_lock, because lending walks from lock
+// to lock. Interrupts are already off, because a chain's lock is held.
 static struct spinlock* turnstile_lending;
 
 static inline void turnstile_setup(void) {
@@ -47,7 +47,7 @@ static inline void turnstile_lend(struct turnstile* turnstile, unsigned urgency)
   }
 }
 
-// Sleeps on `channel`, lending to `owner` if that is known; returns without the chain's lock.
+// Sleeps on `channel` and lends to `owner` unless that is null. Returns without the chain's lock.
 static inline void turnstile_wait(struct turnstile* turnstile, const void* channel,
                                   struct uc_thread* owner) {
   struct uc_thread* self = uc_thread_self();
@@ -66,7 +66,7 @@ static inline void turnstile_wait(struct turnstile* turnstile, const void* chann
   spin_unlock(turnstile_lending);
 }
 
-// Makes this thread the owner although others wait: they lend to it from now on.
+// Makes this thread the owner although other threads wait; these lend to it from now on.
 static inline void turnstile_claim(struct turnstile* turnstile) {
   struct uc_thread* self = uc_thread_self();
   spin_lock(turnstile_lending);
@@ -91,7 +91,7 @@ static inline void turnstile_disown(struct turnstile* turnstile) {
 }
 
 // Ends the loans to the owner, and wakes all sleepers of a channel or, with `one`, the most urgent.
-// Returns how many.
+// Returns the number of threads woken.
 static inline unsigned turnstile_wake(struct turnstile* turnstile, const void* channel, bool one) {
   spin_lock(turnstile_lending);
   if (turnstile->owner) turnstile_disown(turnstile);

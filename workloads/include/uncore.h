@@ -8,8 +8,8 @@
 //
 // The program ends when uc_main has returned on every hart: with success if every uc_check held.
 //
-// Waiting for memory is a plain loop of load, compare and uc_pause(). Engines recognise such a loop
-// and pass over it at no cost, so it must not read the time nor count its turns.
+// A workload waits for memory in a plain loop of load, compare and uc_pause(). Engines recognise
+// such a loop and skip its iterations, so it must neither read the time nor count iterations.
 #ifndef UNCORE_H_
 #define UNCORE_H_
 
@@ -20,7 +20,7 @@
 
 #include "uncore_abi.h"
 
-// UC_MACHINE below declares what is a few instructions on a guest and a function on the host.
+// UC_MACHINE below declares a function that is a few inline instructions on a guest.
 #ifdef UC_HOST
 #include "machine_host.h"
 #else
@@ -33,7 +33,7 @@ void uc_finish(unsigned n);
 
 // ---- A program's description of itself ----------------------------------------------------------
 
-// States a sentence for the list of workloads.
+// Gives the sentence shown in the list of workloads.
 #define UC_WORKLOAD(summary) static const char uc_summary[] UC_SECTION("summary") = summary
 
 // Names the kinds of operations, if there are several: "first|second|...".
@@ -46,18 +46,18 @@ typedef uint64_t uc_bool;
 typedef uint64_t uc_duration;  // nanoseconds
 typedef uint64_t uc_choice;    // position of the word in the unit "first|second|..."
 
-// A value the user may set without compiling; the workload reads the variable `name`. Values share
-// lines only with each other and are never written while harts run.
+// A value that the user may set without compiling; the workload reads the variable `name`. Values
+// share lines only with each other and are not written while harts run.
 #define UC_PARAM(type, name, initial, unit, help) \
   UC_VALUE(uc_##type, #type, name, #name, initial, unit, help)
 
-// A parameter whose variable has another name than the user writes.
+// A parameter whose variable has another name than the one that the user writes.
 #define UC_OPTION(type, variable, name, initial, unit, help) \
   UC_VALUE(uc_##type, #type, variable, #name, initial, unit, help)
 
-// Two names of one place: what sets it writes uc_value_..., and the workload reads a constant that
-// the compiler does not know. So a value is read once and kept in a register, as the constant that
-// it is in the code of which this is a model.
+// Two names for one variable: the command line sets uc_value_..., and the workload reads
+// `variable`, which the compiler takes for a constant of unknown value. So the compiler may read it
+// once and keep it in a register; in the modelled code it is a constant, too.
 #define UC_VALUE(type, written, variable, name, initial, unit, help)        \
   type uc_value_##variable UC_SECTION("values") = (initial);                \
   extern const type variable __attribute__((visibility("hidden")));         \
@@ -65,8 +65,8 @@ typedef uint64_t uc_choice;    // position of the word in the unit "first|second
   static const struct uc_param uc_param_##variable UC_SECTION("params") = { \
       name, written, unit, help, (uint64_t*)&uc_value_##variable}
 
-// Compiled anew for each call: once with constants for options that nobody has set, and once with
-// code that reads them. So options at their defaults take no instruction.
+// Inlined into each of its calls: one call passes constants for options at their defaults, and one
+// reads the options. So options at their defaults take no instruction.
 #define UC_SPECIALISED static inline __attribute__((always_inline))
 
 // A matrix of numbers that the engine reads after the run. Make it in uc_setup, then store cells.
@@ -77,9 +77,9 @@ static inline uint64_t* uc_cell(const struct uc_table* table, uint64_t row, uint
   return &table->cells[row * table->cols + col];
 }
 
-// Starts a block, for the first member of a struct: the struct's size is then whole blocks, and no
-// two of them share a line. A variable's size is not: what harts share belongs into uc_alloc's
-// memory.
+// Aligns the first member of a struct to a block. The struct's size is then a multiple of a block,
+// and no two such structs share a line. The size of a plain variable is not rounded up, so memory
+// that harts share comes from uc_alloc.
 #define UC_ALIGNED _Alignas(UC_BLOCK)
 
 // ---- Identity, time, memory ---------------------------------------------------------------------
@@ -100,8 +100,8 @@ void uc_delay(uint64_t ns);
 // Executes about n instructions that touch no memory.
 UC_MACHINE void uc_work(int64_t n);
 
-// Zeroed memory on a node, rounded up to whole blocks of UC_BLOCK bytes and never given back. Any
-// hart may call it at any time.
+// Allocates zeroed memory on a node, rounded up to whole blocks of UC_BLOCK bytes. It is never
+// freed. Any hart may call this at any time.
 void* uc_alloc(size_t size, unsigned node);
 unsigned uc_nodes(void);
 
@@ -120,31 +120,31 @@ void uc_barrier(void);
 // Sends an interprocessor interrupt; stores made before it are visible to its handler.
 void uc_ipi(unsigned hart);
 
-// The same to every hart below n whose bit (hart % 64 of set[hart / 64]) is set: by a message for
-// each group that one can reach where the machine has multicast interrupts, one after the other
-// elsewhere.
+// Sends an IPI to every hart below n whose bit (hart % 64 of set[hart / 64]) is set. With multicast
+// interrupts that is one message for each group of harts that one message can reach; on other
+// machines it is one message for each hart.
 void uc_ipi_many(const uint64_t set[], unsigned n);
 
-// Sets what this hart runs when an IPI arrives, with interrupts off. Null: it only wakes up.
+// Sets the handler that this hart runs, interrupts off, when an IPI arrives. Null: it only wakes.
 void uc_on_ipi(void (*handler)(void));
 
-// Sleeps until an IPI has been taken that no earlier uc_wait has returned for. An IPI taken just
-// before the call counts: there is no lost wake-up, and IPIs merged by the hardware wake once.
+// Sleeps until this hart has taken an IPI since its last uc_wait. An IPI taken just before the call
+// counts, so no wake-up is lost. IPIs that the hardware has merged wake once.
 void uc_wait(void);
 
-// Keeps handlers out, for data that they share with the rest; returns what to restore.
+// Turns interrupts off, for data shared with handlers. Returns the state to restore.
 UC_MACHINE bool uc_interrupts_off(void);
 UC_MACHINE void uc_interrupts_restore(bool on);
 
 // ---- Counting and checking ----------------------------------------------------------------------
 
-UC_MACHINE struct uc_record* uc_self(void);  // this hart's
+UC_MACHINE struct uc_record* uc_self(void);  // this hart's record
 
-// An operation starts; optional, for its latency.
+// Starts an operation; needed only where its latency is measured.
 static inline void uc_start(void) { UC_MARK(UC_MARK_START, 0); }
 
-// Names the kind of the operation from here until it is done, or until another kind is named:
-// `uncore conflicts` tells which kinds conflict. Without it every operation is of the first kind.
+// Names the kind of the operation from here to its end, or until another kind is named. `uncore
+// conflicts` reports which kinds conflict. Without a call operations are of the first kind.
 static inline void uc_kind(uint64_t kind) { UC_MARK(UC_MARK_KIND, kind); }
 
 // Ends an operation, and counts it.
@@ -159,40 +159,40 @@ static inline void uc_ops(uint64_t batch) {
   UC_MARK(UC_MARK_OP, batch);
 }
 
-// Opens (true) and closes the region of interest: throughput is operations over this time.
+// Opens (true) or closes the region of interest. Throughput is operations over its time.
 void uc_roi(bool on);
 
-// Begins a warm-up, not measured, which ends when this hart opens the region of interest.
+// Begins a warm-up, which is not measured and ends when this hart opens the region of interest.
 static inline void uc_warm_up(void) { UC_MARK(UC_MARK_WARM_UP, 0); }
 
-// Returns the operations of harts 0 to n-1, those of the warm-up too: for uc_finish.
+// Returns the operations of harts 0 to n-1, including the warm-up. To be called in uc_finish.
 uint64_t uc_total_ops(unsigned n);
 
 #define UC_TEXT_(x) #x
 #define UC_TEXT(x) UC_TEXT_(x)
-// Reports that another of many equal parts is done, to people who wait for a real machine.
+// Reports progress: one more of many equal parts is done. Shown when a real machine runs it.
 UC_MACHINE void uc_progress(void);
 
-// States what must hold; a failure is recorded with its place, and fails the run at its end.
+// Checks a condition. A failure is recorded with file and line, and the run fails at its end.
 #define uc_check(ok, why)                                                               \
   do {                                                                                  \
     if (__builtin_expect(!(ok), 0)) uc_failed(__FILE__ ":" UC_TEXT(__LINE__) ": " why); \
   } while (0)
 void uc_failed(const char* why);
 
-// States in uc_setup what its parameters must satisfy; otherwise the program ends there, failed.
+// Checks, in uc_setup, a condition on the parameters. If it is false the program fails at once.
 #define uc_require(ok, why)                                         \
   do {                                                              \
     if (!(ok)) uc_refused(__FILE__ ":" UC_TEXT(__LINE__) ": " why); \
   } while (0)
 _Noreturn void uc_refused(const char* why);
 
-// States that the program ends within ns: otherwise that is a failed check of the calling hart and
-// the end of the program. So a wait that never ends is noticed where no engine watches for it.
+// Sets a limit to the rest of the program, in ns. After it the program ends with a failed check of
+// the calling hart, so a wait without end is noticed where no engine watches for it.
 void uc_patience(uint64_t ns);
 
-// Tests compile variants with UC_SABOTAGE=1: there a workload leaves out what makes it right, and
-// its checks must notice.
+// Tests compile variants with UC_SABOTAGE=1: there a workload leaves out a step that makes it
+// correct, and its checks must notice that.
 #ifndef UC_SABOTAGE
 #define UC_SABOTAGE 0
 #endif

@@ -1,10 +1,10 @@
-// Hints by which a program with main() tells where its operations are. On a machine of uncore's
-// each takes one instruction; compiled for anything else they are nothing, except under
-// `uncore run --host`, which has them counted (runtime/counted).
+// Hints with which a program with main() marks its operations. On a machine of uncore's each is one
+// instruction. Compiled for any other machine they are nothing, except under `uncore run --host`,
+// which counts them (runtime/counted).
 //
-//     uncore_begin();                     what is measured begins, for this thread
-//     for (...) { work(); uncore_op(); }  an operation has been done
-//     uncore_end();                       it ends
+//     uncore_begin();                     the measured part of this thread begins
+//     for (...) { work(); uncore_op(); }  one operation is done
+//     uncore_end();                       the measured part ends
 #ifndef UNCORE_HINTS_H
 #define UNCORE_HINTS_H
 

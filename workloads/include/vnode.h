@@ -1,32 +1,32 @@
-// Data that all tasks of FreeBSD write to find /tmp/FILE and to close it, each a file of its own
-// (namei and lookup in its kern/vfs_lookup.c, cache_lookup in kern/vfs_cache.c, vget, vputx, _vhold
-// and _vdrop in kern/vfs_subr.c, vn_open and vn_close in kern/vfs_vnops.c; 11.0 and 12.0).
+// The shared data that FreeBSD's tasks write when each opens and closes a private file /tmp/FILE
+// (namei and lookup in kern/vfs_lookup.c, cache_lookup in kern/vfs_cache.c, vget, vputx, _vhold and
+// _vdrop in kern/vfs_subr.c, vn_open and vn_close in kern/vfs_vnops.c; 11.0 and 12.0).
 //
-// A directory on the path is a vnode: two counts, which keep it in memory and in use, beside them
-// its flags, and a lock, taken shared, on another line. Each is changed by a compare-and-swap, ten
-// times for the root and six times for /tmp. A lock's taker looks at the flags. The name cache is
-// locked shared while a vnode that it knows is held.
+// A directory on the path is a vnode. Its two counts keep it in memory and in use; its flags are on
+// the same line, and its lock, which is taken shared, on another one. Counts and lock change by
+// compare-and-swap, ten times for the root and six times for /tmp. A task that takes the lock reads
+// the flags. The name cache is locked shared while a vnode found in it is held.
 //
-// A file that nobody has open is on the list of free vnodes, another one on that of active ones; a
-// mutex guards both, and their neighbours there are files of other tasks, whose links are written,
-// too, and beside a vnode's links lies its interlock. close() tells the file system that it may
-// write: three times under the mutex of the mount, whose counts are elsewhere. Beside these are the
-// mount's flags, which every lookup reads. So does every look at a directory's permissions with the
-// credential, beside whose count the user's number is.
+// A file that no task has open is in the list of free vnodes, an open one in that of active vnodes.
+// One mutex guards both lists. A file's neighbours there belong to other tasks, and their links are
+// written too; a vnode's interlock is on the line of its links. close() tells the file system that
+// it may write, which takes the mutex of the mount three times. The mount's flags, which every
+// lookup reads, share a line with its counts; so does the user's number, read to check permissions,
+// with the credential's.
 //
-// What differs (`lookup`):
+// The kernels differ (`lookup`):
 //   global  FreeBSD 11: one lock for all names; a mutex for the free vnodes of all file systems,
 //           while the active ones are listed in the mount, beside its counts
-//   bucket  FreeBSD 12: a lock for each bucket of names (that of a task's own file it shares with
-//           nobody); the root's first references are additions (vrefact); a mount's free vnodes are
-//           listed beside its active ones, behind the mutex of both
-//   free    no references and no locks: Linux's walk under RCU, not here
+//   bucket  FreeBSD 12: a lock for each bucket of names (only one task uses the bucket of its own
+//           file); the root's first references are additions (vrefact); a mount has lists of free
+//           and of active vnodes, and one mutex for both
+//   free    no references and no locks, as in Linux's walk under RCU, which is not modelled here
 //
 //     vnode_setup(n, files)    root, /tmp, the name cache's entry, the mount, the tasks' files
 //     vnode_start()            refers to the root, while the process's table is locked
-//     vnode_look_up(file)      the way to a file, which becomes active
-//     vnode_close(file)        it becomes free again
-//     vnode_check()            everything was given back
+//     vnode_look_up(file)      walks the path to a file, which becomes active
+//     vnode_close(file)        makes the file free again
+//     vnode_check()            checks that everything was given back
 #ifndef UNCORE_VNODE_H_
 #define UNCORE_VNODE_H_
 
@@ -48,13 +48,13 @@ struct vnode_link {
   struct vnode_link *next, *previous;
 };
 
-// A file, in one of the two lists; all else about it is private to its task.
+// A file, in one of the two lists. Its other data is private to its task, and not modelled.
 static struct leaf {
   UC_ALIGNED struct vnode_link link;
   struct mtx interlock;
 }* leaves;
 
-// Circular lists: the link in which each begins and ends belongs to no file.
+// Circular lists; `free` and `active` are their heads, which belong to no file.
 static struct vnode_lists {
   UC_ALIGNED struct mtx lock;
   struct vnode_link free, active;
@@ -105,7 +105,7 @@ static inline void vnode_setup(unsigned n, uint64_t files) {
 
 // ---- Directories --------------------------------------------------------------------------------
 
-// refcount_acquire_if_not_zero and its like, and a lockmgr lock taken shared.
+// Adds with a compare-and-swap loop, as refcount_acquire_if_not_zero and lockmgr (shared) do.
 static inline void vnode_count(_Atomic uint64_t* count, int by) {
   uint64_t before = atomic_load_explicit(count, memory_order_relaxed);
   while (!atomic_compare_exchange_weak_explicit(count, &before, before + (uint64_t)by,
@@ -128,7 +128,7 @@ static inline void vrele(struct vnode* vnode) {
   vnode_count(&vnode->holds, -1);
 }
 
-// Locks a vnode; reads its flags, which are beside the counts: is it doomed?
+// Locks a vnode, then reads the line of its counts, where the flag VI_DOOMED is.
 static inline void vn_lock(struct vnode* vnode) {
   vnode_count(&vnode->lock, 1);
   uc_check(atomic_load_explicit(&vnode->uses, memory_order_relaxed), "locked, and not in use");
@@ -151,7 +151,7 @@ static inline void vput(struct vnode* vnode) {
 
 // ---- Files --------------------------------------------------------------------------------------
 
-// Moves a file to the other list; free ones are reused from the other end.
+// Moves a file to the other list. Free files are inserted at the end, and reused from the front.
 static inline void leaf_move(struct leaf* leaf, bool active) {
   mtx_lock(&vnode_lists->lock);
   vnode_link_remove(&leaf->link);
@@ -161,7 +161,7 @@ static inline void leaf_move(struct leaf* leaf, bool active) {
   mtx_unlock(&vnode_lists->lock);
 }
 
-// Changes lists where a file gets its first holder, or loses its last one.
+// Moves a file that gets its first holder, or loses its last one.
 static inline void leaf_change(struct leaf* leaf, bool active) {
   mtx_lock(&leaf->interlock);
   leaf_move(leaf, active);
@@ -183,14 +183,14 @@ static inline void leaf_get(struct leaf* leaf) {
 
 // ---- The path, and back -------------------------------------------------------------------------
 
-// Reads the mount's flags: may readers share a lock, may anybody write?
+// Reads the mount's flags: may readers share a lock, is the mount read-only?
 static inline void mount_look(void) {
   (void)atomic_load_explicit(&mount->flags, memory_order_relaxed);
 }
 
 static inline void vnode_start(void) {
-  vref(vnode_root);  // the directory that a path cannot leave,
-  vref(vnode_root);  // and the one an absolute path begins at
+  vref(vnode_root);  // the process's root directory, which a path cannot leave
+  vref(vnode_root);  // the directory in which an absolute path begins
 }
 
 static inline void vnode_look_up(uint64_t file) {
@@ -224,8 +224,8 @@ static inline void mount_written(void) {
 static inline void vnode_close(uint64_t file) {
   mount_count(&mount->references, 1);
   mount_count(&mount->writers, 1);
-  leaf_use(&leaves[file]);  // is anybody else using it? (ufs_close)
-  leaf_use(&leaves[file]);  // nobody is, from now on
+  leaf_use(&leaves[file]);  // ufs_close reads the use count
+  leaf_use(&leaves[file]);  // the use count falls to zero
   leaf_change(&leaves[file], false);
   mount_written();
 }

@@ -1,14 +1,14 @@
 // One hart interrupts all others at once: TLB shootdown, membarrier, stop-machine.
 //
-// With one IPI after the other the sender is busy for each, so the last hart hears of it after a
-// time that grows with the number of harts. With multicast interrupts (x86: cluster mode of the
-// x2APIC; Arm: target lists of the GIC's SGIs) it is one message for each group of harts that a
-// message can reach, and that time is the way to the farthest hart and what the receivers do. What
-// a machine has are two of its numbers: `--with interrupt.multicast=yes` and
-// `interrupt.harts_per_message=16`, or 0: all.
+// If the sender sends one IPI after the other, the last hart is interrupted after a time that
+// grows with the number of harts. With multicast interrupts (x86: cluster mode of the x2APIC;
+// Arm: target lists of the GIC's SGIs) one message reaches a group of harts, and the time is
+// that of the message to the farthest hart and of its handler's entry. Two settings of a
+// machine decide: `--with interrupt.multicast=yes` and `interrupt.harts_per_message=16` (0: all
+// harts).
 //
-// Measured: from just before the send to the first instruction of a receiver's handler. All times
-// are kept where they are taken, and compared after the round is over.
+// The measured time runs from just before the send to the first instruction of a receiver's
+// handler. Each hart keeps its times in its own line; they are compared after the round.
 //
 // Check: every hart but the sender takes each broadcast, exactly once, and none before it was sent.
 #include "uncore.h"
@@ -19,8 +19,8 @@ UC_PARAM(u64, warmup, 2, "broadcasts", "broadcasts before them, not measured");
 UC_TABLE(reached, "ps", "time until the first and until the last hart had it, mean");
 
 static struct player {
-  UC_ALIGNED volatile uint64_t taken;  // IPIs taken
-  volatile uint64_t at;                // when the last one was
+  UC_ALIGNED volatile uint64_t taken;  // number of IPIs taken
+  volatile uint64_t at;                // time of the last one, in ns
 }* players;
 
 static struct sender {

@@ -1,11 +1,11 @@
 // DragonFly's IPIQ: messages between processors, one at a time and many behind one interrupt.
 //
-// The FIFO crossbar is ipiq.h. Two harts send each other bursts of messages in turn. With `burst` 1
-// that is a ping-pong: each message pays for an interrupt, about 1.1 microseconds on a dual-core
-// Athlon (Dillon 2005). In a longer burst the first message pays, and each further one costs what
-// it takes to read the next slot of the ring, about 50 ns there: latency is not throughput.
+// The FIFO crossbar is in ipiq.h. Two harts send each other bursts of messages in turn. With
+// `burst` 1 that is a ping-pong: each message needs an interrupt, about 1.1 microseconds on a
+// dual-core Athlon (Dillon 2005). In a longer burst only the first message does; each further one
+// costs a read of the next slot of the ring, about 50 ns there. So latency is not throughput.
 //
-// Check: messages are run in the order they were sent, each once.
+// Check: messages run in the order in which they were sent, each exactly once.
 #include "ipiq.h"
 
 #include "pairs.h"
@@ -18,11 +18,11 @@ UC_PARAM(duration, work, 0, "ns", "time the function of a message takes");
 UC_TABLE(one_way, "ps", "first message of a burst from hart of the row to hart of the column");
 UC_TABLE(pipelined, "ps", "each further message, from one function's start to the next one's");
 
-// Records of one hart about its current pair.
+// One hart's counts for the pair that it plays in now.
 static struct player {
-  UC_ALIGNED _Atomic uint64_t received;  // messages
-  uint64_t sum_first, sum_last;          // sums of when bursts began their first, last function
-  UC_ALIGNED uint64_t sum_sent;          // sum of the times our bursts were sent at
+  UC_ALIGNED _Atomic uint64_t received;  // number of messages
+  uint64_t sum_first, sum_last;          // sums of the start times of a burst's first, last message
+  UC_ALIGNED uint64_t sum_sent;          // sum of the times at which this hart sent bursts
 }* players;
 
 void uc_setup(unsigned n) {
@@ -94,7 +94,7 @@ static void conclude(unsigned first, unsigned second) {
 
 void uc_main(unsigned id, unsigned n) {
   ipiq_start();
-  uc_barrier();  // nobody sends before everybody can take
+  uc_barrier();  // no hart sends before all harts can receive
   uc_roi(true);
   pairs_run(id, n, play, conclude);
   uc_roi(false);

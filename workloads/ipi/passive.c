@@ -1,13 +1,13 @@
-// Passive messages: work for another processor that is in no hurry, and interrupts nobody.
+// Passive messages: work for another processor that is not urgent and sends no interrupt.
 //
-// DragonFly's lwkt_send_ipiq_passive (Dillon 2005). What only has to be done eventually, such as
-// giving memory back to its owner, is put into the FIFO (ipiq.h) and run when the target looks by
-// itself: at its next tick, or when somebody else interrupts it. The sender saves the interrupt and
-// the target its entry and exit; the price is latency, up to a `tick`.
+// The model is DragonFly's lwkt_send_ipiq_passive (Dillon 2005). Work that need not be done soon,
+// such as giving memory back to its owner, is put into the FIFO (ipiq.h). The target runs it at its
+// next tick, or when an interrupt arrives for another reason. This saves the sender the interrupt,
+// and the target its entry and exit. The price is latency, up to a `tick`.
 //
 // Every hart sends to the next one; `send=active` interrupts it for comparison.
 //
-// Check: messages are run in the order they were sent, each once, and all of them.
+// Check: all messages run, in the order in which they were sent, each exactly once.
 #include "ipiq.h"
 #include "loop.h"
 #include "uncore.h"
@@ -22,9 +22,9 @@ UC_PARAM(u64, burst, 1, "messages", "sent at a time");
 UC_TABLE(waited, "ns", "mean time from sending to running, one column per receiving hart");
 
 static struct hart {
-  UC_ALIGNED uint64_t received, waited;  // messages, and the time they took
+  UC_ALIGNED uint64_t received, waited;  // messages, and the sum of their latencies in ns
   UC_ALIGNED uint64_t sent, next_tick;
-  UC_ALIGNED _Atomic uint64_t told;  // number that the sender has sent, plus one; 0: not done
+  UC_ALIGNED _Atomic uint64_t sent_plus_one;  // messages sent to this hart, plus 1; 0: more come
 }* harts;
 
 void uc_setup(unsigned n) {
@@ -52,8 +52,8 @@ static void tick_when_due(struct hart* self) {
 }
 
 static bool complete(struct hart* self) {
-  uint64_t told = atomic_load_explicit(&self->told, memory_order_acquire);
-  return told && self->received >= told - 1;
+  uint64_t sent_plus_one = atomic_load_explicit(&self->sent_plus_one, memory_order_acquire);
+  return sent_plus_one && self->received >= sent_plus_one - 1;
 }
 
 void uc_main(unsigned id, unsigned n) {
@@ -69,7 +69,7 @@ void uc_main(unsigned id, unsigned n) {
     uc_delay(think);
   }
   loop_end();
-  atomic_store_explicit(&harts[target].told, self->sent + 1, memory_order_release);
+  atomic_store_explicit(&harts[target].sent_plus_one, self->sent + 1, memory_order_release);
   while (!complete(self)) {
     ipiq_poll();
     uc_delay(tick);

@@ -1,14 +1,14 @@
 // Two harts send each other interprocessor interrupts: what one IPI costs, one way.
 //
-// The IPI is how one processor makes another do something: TLB shootdown, wake-up, remote call.
-// Kernels have measured its round trip since the first multiprocessor Unix systems; on one clock
-// common to all harts the way there and the way back can be told apart. The hardware writes the
-// receiver's pending bit (RISC-V: MSIP; x86: the local APIC), the receiver leaves what it does at
-// an instruction boundary, saves its state and reaches the handler.
+// With an IPI one processor makes another do something: TLB shootdown, wake-up, remote call.
+// Kernels have measured its round trip since the first multiprocessor Unix systems. With a clock
+// common to all harts each direction is measured separately. The hardware sets the receiver's
+// pending bit (RISC-V: MSIP; x86: the local APIC). The receiver is interrupted between two
+// instructions, saves its state and enters the handler.
 //
-// One way is: from just before the sender's store to the first instruction of the receiver's C
-// handler. The two times are kept where they are taken, each in its hart's own line, and compared
-// after the pair is done: no line moves between the harts while a message is under way.
+// The one-way time runs from just before the sender's store to the first instruction of the
+// receiver's C handler. Each hart keeps its times in its own line, and they are compared after the
+// pair is done, so no line moves between the harts while an IPI is under way.
 //
 // Check: every IPI sent was taken, exactly once, and none before it was sent.
 #include "pairs.h"
@@ -19,11 +19,11 @@ UC_PARAM(u64, rounds, 20, "round trips", "measured round trips per pair");
 UC_PARAM(u64, warmup, 2, "round trips", "round trips before them, not measured");
 UC_TABLE(one_way, "ps", "IPI from hart of the row to hart of the column");
 
-// Records of one hart about its current pair; its own line, reset while no IPI is under way.
+// One hart's counts for its current pair, in its own line. Reset while no IPI is under way.
 static struct player {
-  UC_ALIGNED volatile uint64_t taken;  // IPIs taken
-  volatile uint64_t sum_taken;         // sum of the times the measured ones were taken at
-  uint64_t sum_sent;                   // sum of the times ours were sent at
+  UC_ALIGNED volatile uint64_t taken;  // number of IPIs taken
+  volatile uint64_t sum_taken;         // sum of the times at which measured IPIs were taken, in ns
+  uint64_t sum_sent;                   // sum of the times at which this hart sent, in ns
 }* players;
 
 void uc_setup(unsigned n) {
@@ -44,7 +44,7 @@ static void send(struct player* self, unsigned to, bool measured) {
   uc_ipi(to);
 }
 
-// One hart's side of all round trips; the one that serves sends first.
+// Does one hart's part of all round trips. The hart that serves sends first.
 static void exchange(struct player* self, unsigned other, bool serves) {
   for (uint64_t round = 0; round < warmup + rounds; round++) {
     if (serves) send(self, other, round >= warmup);
@@ -80,7 +80,7 @@ static void conclude(unsigned first, unsigned second) {
 
 void uc_main(unsigned id, unsigned n) {
   uc_on_ipi(on_ipi);
-  uc_barrier();  // nobody sends before everybody can take
+  uc_barrier();  // no hart sends before all harts can receive
   uc_roi(true);
   pairs_run(id, n, play, conclude);
   uc_roi(false);

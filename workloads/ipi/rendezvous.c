@@ -1,12 +1,12 @@
 // One hart interrupts all others and waits until each has answered: the rendezvous of a kernel.
 //
-// Before code is patched, a clock is stepped or a read-mostly lock is written (rmlock), everybody
-// must have been somewhere else. The way there is broadcast.c's: one interrupt after the other, or
-// one message for all where the machine has it. The way back is as many acknowledgements as there
-// are harts, each a line of its own that the sender fetches, or one counter that all of them
-// contend for (`acknowledge`).
+// Before a kernel patches code, steps a clock or writes a read-mostly lock (rmlock), every hart
+// must have left the code that uses it. The sender interrupts the harts as in broadcast.c: one
+// after the other, or with one message if the machine has multicast. Then each hart acknowledges:
+// in a line of its own that the sender fetches, or in one counter for which all harts contend
+// (`acknowledge`).
 //
-// The time until each hart's handler starts is kept by that hart, and compared at the end.
+// Each hart keeps the times at which its handler started; they are compared at the end.
 //
 // Check: each hart takes each broadcast once, before the next one is sent.
 #include "acknowledge.h"
@@ -18,15 +18,15 @@ UC_PARAM(choice, acknowledge, ACKNOWLEDGE_COUNTER, "counter|words", "one counter
 UC_TABLE(taken_after, "ps", "from the sender's start to the handler, mean, one column per hart");
 
 static struct target {
-  UC_ALIGNED uint64_t taken;  // broadcasts
-  uint64_t sum;               // sum of the times they were taken at
+  UC_ALIGNED uint64_t taken;  // number of broadcasts
+  uint64_t sum;               // sum of the times at which they were taken, in ns
 }* targets;
 
 static struct broadcast {
   UC_ALIGNED _Atomic uint64_t number;  // the current broadcast
   _Atomic bool over;
   UC_ALIGNED const struct uc_cpuset* others;
-  uint64_t sum;  // sum of the times they were sent at
+  uint64_t sum;  // sum of the times at which they were sent, in ns
 }* broadcast;
 
 void uc_setup(unsigned n) {

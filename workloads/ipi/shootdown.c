@@ -1,18 +1,18 @@
 // TLB shootdown: a page is freed only when no processor can still translate to it.
 //
 // Black et al., "Translation lookaside buffer consistency: a software approach" (1989), for Mach.
-// Processors keep translations that no coherence protocol invalidates. Whoever changes a page table
-// entry interrupts all processors that may have it, each drops it and acknowledges, and only then
-// the old page may be used for something else. One shootdown at a time: FreeBSD's smp_ipi_mtx,
-// Linux's call-function locks. Its cost is an interrupt for each processor, or one
-// message where the machine has multicast, and a line or a place
-// in a queue for each acknowledgement (`acknowledge`).
+// Processors keep translations that no coherence protocol invalidates. A processor that changes a
+// page table entry interrupts all that may have cached it; each drops it and acknowledges, and only
+// then may the old page be used for something else. There is one shootdown at a time: FreeBSD's
+// smp_ipi_mtx, Linux's call-function locks. It costs an interrupt for each processor, or one
+// message with multicast, and for each acknowledgement a line of its own or a turn at the one
+// counter (`acknowledge`).
 //
-// The first `initiators` harts remap a page of their own again and again; the others use these
-// pages through a translation they keep, as a TLB would. Using a page is one step for interrupts,
-// as an access is for hardware. An operation is a shootdown.
+// The first `initiators` harts each remap a page of their own again and again. The other harts use
+// these pages through a cached translation, as a TLB would. Interrupts are off while a page is
+// used, because no interrupt divides a hardware access. An operation is a shootdown.
 //
-// Check: a page is in use whenever somebody touches it.
+// Check: a page is in use whenever a hart accesses it.
 #include "acknowledge.h"
 #include "loop.h"
 #include "spinlock.h"
@@ -31,21 +31,21 @@ struct page {
   UC_ALIGNED _Atomic uint64_t state;
 };
 
-// One initiator's virtual page, and the two physical ones it maps there in turn.
+// One initiator's virtual page, and the two physical pages that it maps there in turn.
 static struct mapping {
-  UC_ALIGNED _Atomic(struct page*) entry;  // the page table's
+  UC_ALIGNED _Atomic(struct page*) entry;  // the page table entry
   struct uc_cpuset* others;                // all active harts but the initiator
   struct page pages[2];
 }* mappings;
 
-static struct page** tlbs;  // each hart's TLB, by virtual page; null: not there
+static struct page** tlbs;  // each hart's TLB, by virtual page; null: no translation
 static uint64_t tlb_size, active, mapped;
 
 static struct request {
   UC_ALIGNED struct spinlock lock;
   UC_ALIGNED _Atomic uint64_t number;
   uint64_t virtual_page;
-  UC_ALIGNED _Atomic uint64_t initiators;  // number of initiators not done yet
+  UC_ALIGNED _Atomic uint64_t initiators;  // number of initiators that are not done
 }* request;
 
 static struct page** tlb(unsigned hart) { return tlbs + hart * tlb_size; }
@@ -68,7 +68,7 @@ void uc_setup(unsigned n) {
   uc_table_make(&accesses, 1, n);
 }
 
-// ---- Everybody: a translation kept, an interrupt that drops it ---------------------------------
+// ---- All harts: a cached translation, and an interrupt that drops it ---------------------------
 
 static void on_ipi(void) {
   uint64_t number = atomic_load_explicit(&request->number, memory_order_acquire);
@@ -139,5 +139,5 @@ void uc_main(unsigned id, unsigned n) {
   else if (id < active)
     use_pages(id);
   loop_end();
-  uc_barrier();  // a hart that is done still answers
+  uc_barrier();  // a hart that is done must still acknowledge shootdowns
 }

@@ -1,14 +1,14 @@
 // All harts interrupt their neighbours at once: what an interrupt's bookkeeping costs when shared.
 //
-// Every interrupt is counted where the kernel keeps what it knows of it, in the interrupt's
-// descriptor. Where all processors' IPIs are one descriptor, each handler in the machine writes the
-// same line; one descriptor a memory node keeps the line inside its chip. Linux went from the one
-// to the other on POWER because of this (Le Goater 2021: 10 to 33 million IPIs a second on two
-// chips, 4.7 to 46 on four), measured with ipistorm, whose way of working this is: each processor
-// calls a function on the next one, waits for it, sleeps a moment, and begins again.
+// The kernel counts every interrupt in that interrupt's descriptor. If all processors' IPIs have
+// one descriptor, each handler in the machine writes the same line; with a descriptor for each
+// memory node the line stays inside its chip. Linux made this change on POWER (Le Goater 2021: from
+// 10 to 33 million IPIs a second on two chips, from 4.7 to 46 on four). It was measured with
+// ipistorm, which this file follows: each processor calls a function on the next one, waits for it,
+// sleeps a moment, and begins again.
 //
-// A call is Linux's smp_call_function_single: its own line is posted in the target's queue, then
-// the interrupt is sent; the target takes it from the queue and releases the caller.
+// A call is Linux's smp_call_function_single. The caller puts its call, a line of its own, into the
+// target's queue and sends the interrupt; the target takes the call and releases the caller.
 //
 // Check: a caller goes on only after its call has run, and every call runs once.
 #include "loop.h"
@@ -29,16 +29,16 @@ static struct hart {
   UC_ALIGNED _Atomic(struct call*) queue;  // calls by others to this hart: at most one
   UC_ALIGNED uint64_t served;
   struct call call;  // the call from this hart to another
-}** harts;           // each in its hart's memory
+}** harts;           // each on its hart's memory node
 
 // Fields of an interrupt that Linux reads and writes each time it is taken (kernel/irq,
-// handle_percpu_irq and note_interrupt): the action, then a count against interrupts that nobody
-// serves, and how to end it. The count is not atomic: a lost increment does no harm.
+// handle_percpu_irq and note_interrupt): the action, a count that detects unhandled interrupts, and
+// the function that ends it. The count is not atomic: a lost increment does no harm.
 static struct descriptor {
   UC_ALIGNED void (*_Atomic action)(struct hart*);
   _Atomic uint64_t count;
   void (*_Atomic end)(struct hart*);
-}** descriptors;  // a descriptor in each node; the first may serve all
+}** descriptors;  // one on each node; with `descriptor=one` the first serves all harts
 
 static void serve(struct hart* self) {
   struct call* call = atomic_exchange_explicit(&self->queue, NULL, memory_order_acquire);
@@ -91,7 +91,7 @@ void uc_main(unsigned id, unsigned n) {
              "the caller went on before its call had run");
   }
   loop_end();
-  uc_barrier();  // whoever ends early still answers
+  uc_barrier();  // a hart that ends early must still serve calls
 }
 
 void uc_finish(unsigned n) {

@@ -1,34 +1,34 @@
-// brk, or mmap and munmap: a process's memory grows by a page and shrinks again; each time the
-// whole system counts it.
+// brk, or mmap and munmap: a process's memory grows by a page and shrinks again.
+// Each change is counted in counters of the whole system.
 //
-// A page needs no memory yet, but a promise of swap space, which is counted for the system and for
-// the user (swap_account.h): FreeBSD 11 does it under mutexes, 12 by atomic adds, Linux in parts.
-// All of it happens with the process's map locked (`map`), which is private to a process and
-// shared by its threads.
+// A new page takes no memory yet, but swap space is reserved for it, which is counted for the
+// system and for the user (swap_account.h): in FreeBSD 11 under mutexes, in 12 by atomic adds, in
+// Linux by counters per CPU. During the change the process's map is locked (`map`), which is
+// private to a process and shared by its threads.
 //
 // In FreeBSD an entry of the map refers to the credential (crhold in vm_map_insert, crfree in
 // vm_map_entry_delete, in vm/vm_map.c of 11.2 and 12), which processes inherit: a third line that
-// all of them write (`credential`). And what goes is unmapped in an interval of delayed
-// invalidation (invalidation.h; pmap_remove in vm_map_delete): in 11 always, in 12 only where an
-// object says that there may be pages. Nobody has touched these.
+// all of them write (`credential`). A deleted range is unmapped in an interval of delayed
+// invalidation (invalidation.h; pmap_remove in vm_map_delete): in 11 always, in 12 only if the
+// range's object may have pages. Here it has none, because no page is ever touched.
 //
-// A range has no entry of its own where what lies before it is memory of the same kind: it becomes
-// a part of that entry and its object (vm_object_coalesce), and is cut off again when it goes
-// (vm_map_clip_start). Then there is no reference to the credential, but an object: locked when
-// the range comes, when it is cut off, when its swap is given back, and once more when the map is
-// free again (vm_map_process_deferred). So it is with threads: before the heap lies what the
-// program left zero, before a mapping another thread's. In a process that was forked all of these
-// are to be copied when written (vm_map_copy_entry), which is another kind.
+// A range that follows memory of the same kind has no entry of its own. It becomes a part of the
+// preceding entry and its object (vm_object_coalesce), and is cut off again when it is deleted
+// (vm_map_clip_start). Then there is no reference to the credential, but the object is locked when
+// the range is added, when it is cut off, when its swap is released, and after the map has been
+// unlocked (vm_map_process_deferred). Threads take this path: before the heap is the program's
+// zeroed data, before a mapping another thread's. In a forked process these are copy-on-write
+// (vm_map_copy_entry), which is another kind, so that ranges have entries.
 //
-// Threads of one process have one break (`range` heap). brk1 of will-it-scale sets it to where it
-// found it and to a page beyond, so that a thread may want what another has just done; then nothing
-// happens but the lock (kern_break in FreeBSD 12's vm/vm_unix.c, sys_brk in Linux 4.15's
-// mm/mmap.c). The C library remembers the break in a variable that all of them write. FreeBSD's
-// mmap looks at the process's limits first, under its mutex (vm_mmap_object in 11's vm/vm_mmap.c).
+// Threads of one process share one break (`range` heap). brk1 of will-it-scale sets it a page
+// higher and back, so a thread may ask for the break that another has just set; then the call only
+// takes the lock (kern_break in FreeBSD 12's vm/vm_unix.c, sys_brk in Linux 4.15's mm/mmap.c). The
+// C library keeps the break in a variable that all threads write. FreeBSD's mmap first checks the
+// process's limits under its mutex (vm_mmap_object in 11's vm/vm_mmap.c).
 //
-// Macy (2018) measured 32 times as many calls on Linux at 128 threads; the will-it-scale curves of
-// FreeBSD peak at four tasks, within one L3, and Linux's rises with the cores. Threads instead of
-// processes meet at the map's lock in every system.
+// Macy (2018) measured 32 times as many calls a second on Linux at 128 threads. The will-it-scale
+// curves of FreeBSD peak at four tasks, within one L3, and Linux's rises with the cores. With
+// threads instead of processes all systems contend for the map's lock.
 //
 // Check: at the end the counters hold exactly the pages of all processes, and none lost a change.
 #define CREDENTIAL 1
@@ -58,7 +58,7 @@ static struct process {
     struct sx sx;
     struct rwsem rwsem;
   } lock;
-  UC_ALIGNED int64_t pages;  // changes with the map's lock held
+  UC_ALIGNED int64_t pages;  // size of the range; guarded by the map's lock
   uint64_t locked, changes;
   struct map_line {
     UC_ALIGNED uint64_t changes;
@@ -66,17 +66,17 @@ static struct process {
   UC_ALIGNED struct rwlock object;  // lock of the memory object that merged ranges share
   int64_t parts;
   UC_ALIGNED struct mtx limits;
-  UC_ALIGNED _Atomic int64_t known_break, lowest;  // the C library's
+  UC_ALIGNED _Atomic int64_t known_break, lowest;  // the C library's variables
 }* processes;
 
 static struct task {
-  UC_ALIGNED bool grown;  // the next call shrinks
-  int64_t base;           // of the heap: where this task found the break
+  UC_ALIGNED bool grown;  // the last call grew the range, and the next one shrinks it
+  int64_t base;           // the heap's break when this task started, in pages
   int64_t added;
   struct mcs_node waiting;
 }* task_of;
 
-// Threads are woken one after another, so each finds the break where an earlier one has put it.
+// Threads start one after another, so each starts with a break that an earlier one has set.
 static void find_breaks(unsigned n) {
   for (unsigned i = 1; i < n; i++) {
     uint64_t hash = i * 0x9E3779B97F4A7C15ull >> 32;
@@ -99,7 +99,7 @@ void uc_setup(unsigned n) {
 
 // ---- A range with an entry of its own, or merged with what is before it -------------------------
 
-// Entries of FreeBSD's kind; Linux's refer to no credential, and how they merge was not examined.
+// Both are for FreeBSD. Linux's entries have no credential; how they merge was not examined.
 static bool has_entry(void) { return accounting != PERCPU && tasks == PROCESSES; }
 static bool merges(void) { return accounting != PERCPU && tasks == THREADS; }
 
@@ -116,7 +116,7 @@ static void change_entry(unsigned id, int64_t pages) {
     credential_free();
 }
 
-// Swap is taken before the object is locked, and given back while it is.
+// Swap is reserved before the object is locked, and released while it is locked.
 static void change_object(struct process* process, unsigned id, int64_t pages, int64_t parts) {
   if (pages > 0) account_change(id, pages);
   rw_wlock(&process->object);
@@ -125,7 +125,7 @@ static void change_object(struct process* process, unsigned id, int64_t pages, i
   rw_wunlock(&process->object);
 }
 
-// Not inlined, because a forked process does none of it.
+// Not inlined, because forked processes never call it.
 static __attribute__((noinline)) void change_merged(struct process* process, unsigned id,
                                                     int64_t pages) {
   if (pages < 0) {
@@ -170,7 +170,7 @@ static void change(struct process* process, unsigned id, int64_t pages) {
   task_of[id].added += pages;
 }
 
-// Returns the break to ask for; FreeBSD's library allows none below the initial one.
+// Returns the break to ask for. FreeBSD's library does not go below the initial break.
 static int64_t break_wanted(struct process* process, struct task* self) {
   int64_t wanted = self->base + !self->grown;
   if (map == RWSEM) return wanted;

@@ -1,25 +1,25 @@
-// A full buffer cache: its pages go round all queues, or are given another meaning.
+// A full buffer cache: its pages cycle through all page queues, or are renamed in place.
 //
-// Dillon (2017): a buffer that is used for another block tears down the mappings of its pages,
-// which every CPU has to forget, and maps others; the pages themselves cycle through the queues of
-// the VM. Above a gigabyte a second of I/O DragonFly leaves pages and mappings where they are, and
-// only renames the pages: each leaves the object (file) that it belonged to and enters another one.
+// Dillon (2017): when a buffer is used for another block, the mappings of its pages are removed,
+// which every CPU must drop from its TLB, and others are made. The pages cycle through the VM's
+// queues. Above a gigabyte a second of I/O DragonFly keeps pages and mappings, and only renames the
+// pages: each leaves the object (file) that it belonged to and enters another one.
 //
 //   recycle=remap      invalidate on all harts and wait for them (rendezvous.h; DragonFly's
 //                      pmap_qremove), put the pages on the inactive queue, take others from the
 //                      free queue, map them
-//   recycle=repurpose  each page is renamed, its buffer keeps it
+//   recycle=repurpose  rename each page; the buffer keeps it
 //
-// Expect remap to cost an interrupt for each hart, one buffer at a time in the whole system, so
-// that the sum of all harts falls as harts are added; beside it two queues that all write. With
-// repurpose nothing is shared but what harts read of each other's buffers, and the curve rises with
-// the harts: that is the drop in IPI rates and in stalls of all CPUs that he reports. He gives no
+// With remap every buffer costs an interrupt for each hart, and only one buffer is remapped at a
+// time, so the total throughput falls as harts are added; all harts also write two queues. With
+// repurpose harts share only what they read of each other's buffers, and throughput rises with the
+// harts. This is the drop in IPI rates and in stalls of all CPUs that Dillon reports, without
 // figures.
 //
-// Each task has `buffers`, which it uses again in turn, and reads some of its neighbour's through
-// translations that it keeps, as a TLB would. An operation is a buffer used again.
+// Each task has `buffers` buffers, which it reuses in turn, and reads some of its neighbour's
+// through cached translations, as a TLB would. An operation is the reuse of one buffer.
 //
-// Check: a page that is read through a translation is in a buffer; none is lost from the queues.
+// Check: a page read through a translation is in a buffer, and the queues lose no page.
 #include "loop.h"
 #include "rendezvous.h"
 #include "spinlock.h"
@@ -39,7 +39,7 @@ enum state { FREE, IN_BUFFER };
 struct page {
   UC_ALIGNED struct page* next;
   _Atomic uint64_t state;
-  uint64_t object, offset;  // contents: a page of this object
+  uint64_t object, offset;  // the page's name: its object, and its index there
 };
 
 struct buffer {
@@ -49,14 +49,14 @@ struct buffer {
 
 static struct task {
   UC_ALIGNED struct buffer* buffers;
-  uint64_t turn;          // buffers used
-  uint64_t object_pages;  // pages of the object that they belong to now
-  struct page** seen;     // its TLB: the neighbour's pages, null: not there
+  uint64_t turn;          // number of buffers reused so far
+  uint64_t object_pages;  // number of pages that objects of this task have
+  struct page** seen;     // its TLB, for the neighbour's pages; null: no translation
   uint64_t interrupts;
 }* all_tasks;
 static unsigned task_count;
 
-// Queues of the VM. The page daemon's work, from inactive to free, is done by who finds none.
+// The VM's queues. A task that finds no free page frees one as the page daemon would.
 static struct queue {
   UC_ALIGNED struct spinlock lock;
   struct page *first, *last;
@@ -99,7 +99,7 @@ static bool is_here(unsigned hart, void* buffer) {
   return hart < task_count;
 }
 
-// Done by each hart: forgets what it knows of a buffer.
+// Runs on each hart: drops the translations of a buffer.
 static void forget(void* buffer) {
   unsigned id = uc_id();
   struct task* neighbour = &all_tasks[(id + 1) % task_count];
@@ -109,7 +109,7 @@ static void forget(void* buffer) {
   for (uint64_t i = 0; i < pages; i++) all_tasks[id].seen[slot * pages + i] = NULL;
 }
 
-// One step for interrupts, as an access is for hardware.
+// Interrupts are off, because no interrupt divides a hardware access.
 static void read_page(struct task* self, struct buffer* buffer, uint64_t slot, uint64_t i) {
   bool on = uc_interrupts_off();
   struct page** seen = &self->seen[slot * pages + i];
@@ -139,7 +139,7 @@ static void page_leave_object(struct page* page, unsigned id) {
   page->object = 0;
 }
 
-// Its translations go first: the page table's, then everybody's; only then its pages may be used.
+// Removes the page table entries, then all harts' translations; only then reuses the old pages.
 static void remap(struct buffer* buffer, unsigned id) {
   struct page* old[MOST_PAGES];
   for (uint64_t i = 0; i < pages; i++)
@@ -214,7 +214,7 @@ void uc_main(unsigned id, unsigned n) {
     if (all_tasks[id].turn % look_every == 0) look_at_neighbour(id);
   }
   loop_end();
-  uc_barrier();  // a hart that is done still answers
+  uc_barrier();  // a hart that is done must still answer IPIs
   *uc_cell(&interrupts, 0, id) = all_tasks[id].interrupts;
 }
 

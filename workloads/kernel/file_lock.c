@@ -1,36 +1,36 @@
 // Advisory file locks (fcntl): each task locks a byte range and unlocks it again.
 //
-// The lock itself is a record in a list of its file. Around it, FreeBSD keeps a record of the
-// lock's owner, that is of the process, in a hash table, and counts in it the records that refer to
-// it. A lock looks its owner up, and makes the record where there is none; an unlock does the same
-// for its request, then takes back the reference of the range that it unlocks and its own, and with
-// the last one the owner's record is freed. So the table's lock, an sx, is taken once by a lock and
-// three times by an unlock (lf_advlockasync, lf_activate_lock and lf_free_lock in kern/kern_lockf.c
-// of FreeBSD 11 and 12.0).
+// A lock is a record in a list of its file. FreeBSD also keeps a record of each lock's owner, that
+// is of the process, in a hash table; it counts the lock records that refer to it. A lock call
+// looks its owner up, and makes the record if there is none. An unlock call does the same for its
+// request, then drops the reference of the range that it unlocks and its own; the last one frees
+// the owner's record. So the table's lock, an sx, is taken once by a lock and three times by an
+// unlock (lf_advlockasync, lf_activate_lock and lf_free_lock in kern/kern_lockf.c of FreeBSD 11 and
+// 12.0).
 //
 //   global  FreeBSD 11 has one lock for the table. It also lists the files that have locks: the
-//           first lock puts its file there, the last unlock takes it away, under a second lock for
-//           all (lf_lock_states_lock, the same file). And who is granted a lock looks, under a
-//           third, whether others would wait for it (lf_owner_graph_lock in lf_setlock)
-//   hashed  FreeBSD 12 has a lock for each chain, neighbours in one line, and leaves a file on the
-//           list until its vnode is reused; only who waits is in the graph. The chain is found by
-//           the vnode's address (lf_hash_owner): vnodes of 480 bytes, eight in a page, have 64
-//           chains of the 256
+//           first lock adds its file, the last unlock removes it, under a second lock of the system
+//           (lf_lock_states_lock, the same file). A task that is granted a lock checks, under a
+//           third one, whether others wait for it now (lf_owner_graph_lock in lf_setlock)
+//   hashed  FreeBSD 12 has a lock for each chain, several in one line, and leaves a file on the
+//           list until its vnode is reused; only tasks that wait use the graph. The chain is found
+//           by the vnode's address (lf_hash_owner): vnodes of 480 bytes, eight in a page, use only
+//           64 of the 256 chains
 //   none    Linux has no such table
 //
-// On files of their own tasks then meet only by chance, and will-it-scale rises with the cores.
+// With hashed or none, tasks with separate files seldom contend, and throughput rises with cores.
 //
-// Linux looks up the descriptor once more when it has locked, in case another thread has closed it
-// meanwhile, and takes the lock of the process's table of descriptors for that (`recheck`;
-// fcntl_setlk in fs/locks.c of 4.15): threads of one process meet there, on files of their own.
+// After locking, Linux looks up the descriptor again, in case another thread has closed it, under
+// the lock of the process's table of descriptors (`recheck`; fcntl_setlk in fs/locks.c of 4.15):
+// there threads of one process contend, although their files are separate.
 //
-// With `files` one all tasks want the same range of one file: that is a lock, held across two
-// system calls, and everybody else waits. Threads of one process never wait for each other: they
-// are one owner.
+// With `files` one all tasks lock the same range of one file: it is a lock held across two system
+// calls, for which all other processes wait. Threads of one process never wait for each other,
+// because they are one owner.
 //
-// One operation here is two system calls, which will-it-scale counts apart.
+// One operation is two system calls; will-it-scale counts them as two.
 //
-// Check: a range has one owner at a time, and at the end no owner has a record left.
+// Check: a range has one owner at a time, and at the end no owner has a record.
 #include "calls.h"
 #include "process.h"
 #include "queued_lock.h"
@@ -57,20 +57,20 @@ UC_PARAM(u64, table_work, 50, "instructions",
 struct chain {
   struct sx lock;
   uint32_t owners;   // number of owners that have a record
-  uint32_t changes;  // of that number, because errors in it may cancel
+  uint32_t changes;  // changes of that number, because errors in it may cancel
 };
 static char* table;
 
-// An owner's record: how many locks, or requests, refer to it.
+// An owner's record counts the locks and requests that refer to it.
 static struct owner {
   UC_ALIGNED uint64_t references;
 }* records;
 
-// A file, its place in the list of those that have locks, and the one range that anybody locks.
+// A file, its place in the list of files that have locks, and the one range that is ever locked.
 struct file {
   UC_ALIGNED struct file *next, **link;
   struct spinlock lock;
-  _Atomic uint64_t owner;  // process plus one; 0: nobody
+  _Atomic uint64_t owner;  // process plus one; 0: not locked
   uint64_t holds;          // how often the owner's threads have locked it
 };
 static struct file* file;
@@ -112,7 +112,7 @@ void uc_setup(unsigned n) {
 
 // ---- The owner's record -------------------------------------------------------------------------
 
-// Chosen by the address of the file's vnode: somewhere in some page.
+// Returns the file's chain, from a vnode address made of a random page and slot in it.
 static uint64_t chain_of(uint64_t file_number) {
   if (owners == GLOBAL) return 0;
   uint64_t chance = (file_number + 1) * 0x9E3779B97F4A7C15ull >> 32;
@@ -120,7 +120,7 @@ static uint64_t chain_of(uint64_t file_number) {
   return (page * PAGE + place * VNODE) / 128 % chains;
 }
 
-// Threads are one owner, with a record in each chain where one of their files is.
+// A process is one owner, with a record in each chain where one of its threads' files is.
 static struct owner* record_of(unsigned id, uint64_t chain) {
   return &records[owners == HASHED && tasks == THREADS ? chain : process_of(id)];
 }
@@ -146,7 +146,7 @@ static void owner_change(unsigned id, uint64_t file_number, int by) {
 
 // ---- The list of files --------------------------------------------------------------------------
 
-// True if files come and go in the list; one that all tasks want is never without a lock.
+// Returns whether files enter and leave the list. A file shared by all always has a lock.
 static bool lists(void) { return owners == GLOBAL && files == SEPARATE; }
 
 static void file_list(struct file* file) {
@@ -218,8 +218,8 @@ static void unlock_range(unsigned id, uint64_t number) {
   uc_work((int64_t)work);
   owner_change(id, number, 1);
   range_unlock(&file[number], process_of(id) + 1);
-  owner_change(id, number, -1);  // for the range that was locked,
-  owner_change(id, number, -1);  // and for the request to unlock it
+  owner_change(id, number, -1);  // drops the reference of the range that was locked
+  owner_change(id, number, -1);  // drops the reference of the request to unlock it
   file_unlist(&file[number]);
 }
 
@@ -235,7 +235,7 @@ void uc_finish(unsigned n) {
     uc_check(chain_at(i)->owners == 0, "an owner kept records of locks it gave back");
     changes += chain_at(i)->changes;
   }
-  bool own = owners != NO_TABLE && tasks == PROCESSES;  // a record that comes and goes
+  bool own = owners != NO_TABLE && tasks == PROCESSES;  // each call makes and frees a record
   uc_check(!own || changes == 2 * calls, "a change of an owner was lost");
   uc_check(!listed->first, "a file without a lock is listed");
 }

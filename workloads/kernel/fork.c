@@ -1,26 +1,26 @@
-// fork and exec against posix_spawn: two calls that undo each other, and one that need not.
+// fork and exec compared with posix_spawn, which copies nothing that exec would throw away.
 //
 // Clements (2014, section on decomposing compound operations): fork takes a snapshot of everything
-// that a process has, so it commutes with hardly any other call of the process; exec, which almost
-// always follows, throws most of it away. posix_spawn says at once what the child is to have.
+// that a process has, so it commutes with hardly any other call of the process. exec, which almost
+// always follows, throws most of it away. posix_spawn states at once what the child gets.
 //
-// The lines that fork of FreeBSD 12 writes in common (fork1 and do_fork in kern/kern_fork.c):
-// the system's list of processes under the sx lock allproc, while a number is found and the child
-// is listed, with the lock of their tree (proctree) shared, which is then held exclusively to make
-// it its parent's; the credential's count (crhold); for each descriptor the count of its open file
-// (fdcopy, fhold); for each entry of the map the count of its object, under the object's lock
-// (vm_object_reference in vmspace_fork), and the entries of the parent become read-only, so all
-// harts on which it runs forget their translations, here a line that each of them reads
-// (ipi/shootdown has the interrupts). exec and the end of the child take all of that back; an exec
-// of its own closes what is close-on-exec and empties the map (exec_new_vmspace). `how=spawn`
-// counts what the child inherits, `inherit` descriptors, and copies no map.
+// The shared lines that fork of FreeBSD 12 writes (fork1 and do_fork in kern/kern_fork.c): the
+// system's list of processes under the sx lock allproc, while a number is found and the child is
+// listed, with the lock of the process tree (proctree) shared; then proctree is locked exclusively
+// to make it a child of its parent; the credential's count (crhold); for each descriptor the count
+// of its open file (fdcopy, fhold); for each map entry the count of its object, under the object's
+// lock (vm_object_reference in vmspace_fork). The parent's entries become read-only, so all harts
+// on which it runs drop translations; here each reads a line instead (ipi/shootdown has the
+// interrupts). exec closes close-on-exec files and empties the map (exec_new_vmspace); the child's
+// end drops the rest. `how=spawn` counts only the `inherit` descriptors that the child gets, and
+// copies no map.
 //
-// Expect forks of several processes to meet at allproc and at files and objects that they have in
-// common (as children of one shell do: `shared`); those of the threads of one process at
-// everything. spawn keeps allproc and the files, and leaves the map's lines alone: with many
-// entries it wins.
+// Forks of several processes contend for allproc and for the files that they have in common (as
+// children of one shell do: `shared`). Forks by threads of one process contend for everything.
+// spawn still writes allproc and the files, but not the lines of the map, so with many entries it
+// is faster.
 //
-// Check: all references are given back; each child had a number of its own.
+// Check: all references are given back, and no two living children have the same number.
 #include "calls.h"
 #include "credential.h"
 #include "mtx.h"
@@ -48,12 +48,12 @@ struct object {
   uint64_t references;
 };
 
-// A process, or what the tasks have together if they are its threads.
+// A process; with tasks=threads all tasks share the first one.
 static struct process {
   UC_ALIGNED struct sx table, map;  // table of descriptors
   struct file** files;
   struct object* objects;
-  UC_ALIGNED _Atomic uint64_t translations;  // changes that harts running it have to see
+  UC_ALIGNED _Atomic uint64_t translations;  // number of map changes; each call reads it
 }* processes;
 
 #define NUMBERS 4096
@@ -63,7 +63,7 @@ static struct all_processes {
   uint64_t children;
   UC_ALIGNED struct sx list;
   uint64_t last_number, living;
-  uint64_t used[NUMBERS / 64];  // numbers, a bit each
+  uint64_t used[NUMBERS / 64];  // a bit for each process number
 }* all_processes;
 
 static void file_hold(struct file* file) {
@@ -140,7 +140,7 @@ static void table_copy(struct process* parent) {
   sx_sunlock(&parent->table);
 }
 
-// Every entry becomes copy-on-write, in the parent as well.
+// Copies the map: every entry becomes copy-on-write, in the parent too.
 static void map_copy(struct process* parent) {
   sx_xlock(&parent->map);
   for (uint64_t i = 0; i < entries; i++) object_count(&parent->objects[i], 1);
@@ -165,8 +165,8 @@ static void call(unsigned id) {
   table_copy(parent);
   if (how == FORK_EXEC) map_copy(parent);
   uc_work((int64_t)work / 2);
-  files_drop(parent, kept, copied);        // exec: what is close-on-exec
-  if (how == FORK_EXEC) map_drop(parent);  // exec: the map is emptied
+  files_drop(parent, kept, copied);        // exec closes the close-on-exec files
+  if (how == FORK_EXEC) map_drop(parent);  // exec empties the map
   uc_work((int64_t)work / 2);
   files_drop(parent, 0, kept);
   credential_free();

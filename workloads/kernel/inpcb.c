@@ -1,20 +1,20 @@
-// Looking up a connection: what keeps it alive between finding it and locking it?
+// Connection lookup: what keeps a connection from being freed between finding and locking it.
 //
-// Each packet is given to the control block of its connection (inpcb), found in a hash table. The
-// block is returned locked; the question is who keeps it, and the others in its chain, from being
-// freed while the chain is walked.
+// Each packet goes to the control block of its connection (inpcb), found in a hash table. The
+// lookup returns the block locked. Something must keep it and the other blocks of its chain from
+// being freed while the chain is walked (`guard`).
 //
-//   rwlock  the table's lock, taken shared: no update meanwhile. A stronger promise than needed,
-//           and two atomic updates of one line for every packet of the system (FreeBSD 11)
-//   epoch   the walk is an epoch section: blocks may be unlinked meanwhile, but not freed. Who has
-//           locked a block looks whether it was unlinked, and then has found none. Updaters exclude
-//           each other by a mutex (FreeBSD 12)
+//   rwlock  the table's lock, taken shared: no update meanwhile. This excludes more than needed,
+//           and every packet of the system updates the lock's line twice, atomically (FreeBSD 11)
+//   epoch   the walk is an epoch section: blocks may be unlinked meanwhile, but not freed. A lookup
+//           that has locked a block checks whether it was unlinked, and then reports none. Updaters
+//           exclude each other with a mutex (FreeBSD 12)
 //
-// On a loaded server with several sockets the time in lookups fell by a factor of 10 to 20 (Macy
-// 2018). Each hart's packets belong to connections of its own, so nothing else is shared; one of
-// them is short: every `churn` lookups it is closed and another opened.
+// On a loaded server with several sockets the epoch cut the time in lookups by a factor of 10 to 20
+// (Macy 2018). Each hart's packets belong to its own connections, so nothing else is shared. One of
+// these is short-lived: every `churn` lookups it is closed and another is opened.
 //
-// Check: no freed block is met in a chain, and a lookup finds its own open connection.
+// Check: no lookup reaches a freed block, and each finds its open connection.
 #include "calls.h"
 #include "epoch.h"
 #include "rwlock.h"
@@ -35,12 +35,12 @@ UC_PARAM(u64, compare_work, 15, "instructions", "to compare one block of a chain
 enum state { FREED, OPEN, UNLINKED };
 
 struct block {
-  UC_ALIGNED _Atomic(struct block*) next;  // in its chain
+  UC_ALIGNED _Atomic(struct block*) next;  // next block of the chain
   _Atomic uint64_t key;
   _Atomic uint64_t state;
   UC_ALIGNED struct spinlock lock;
-  struct deferred deferred;  // while it waits to be freed, and then to be used
-  struct host* host;         // whose it is, for its free list
+  struct deferred deferred;  // link while the block waits to be freed, then in the free list
+  struct host* host;         // the hart that owns the block, for the free list
 };
 
 static struct table {
@@ -48,12 +48,12 @@ static struct table {
   UC_ALIGNED struct spinlock updates;
 }* table;
 
-// Chains lie side by side, as in the real one.
+// The chains' heads are adjacent words, as in the kernel's table.
 static _Atomic(struct block*)* chains;
 static uint64_t chain_count;
 static struct epoch* epoch;
 
-// Records of one hart about its own connections.
+// One hart's data about its own connections.
 static struct host {
   UC_ALIGNED uint64_t calls;
   uint64_t next_key;
@@ -100,7 +100,7 @@ static bool matches(struct block* block, uint64_t key) {
   return found;
 }
 
-// The block of a connection, locked; null if there is none.
+// Returns the block of a connection, locked, or null if there is none.
 static struct block* look_up(unsigned id, uint64_t key) {
   guard_enter(id);
   struct block *first = next(chain_of(key)), *block = first;
@@ -160,7 +160,7 @@ static void block_free(struct deferred* deferred) {
   deferred_append(&block->host->free, deferred);
 }
 
-// Polling visits every hart's record, so it is done when blocks run out and not before.
+// Polls the epoch only when no block is free, because polling reads every hart's record.
 static struct block* block_take(unsigned id) {
   struct host* host = &hosts[id];
   while (!host->free.first) {

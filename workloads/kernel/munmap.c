@@ -1,19 +1,19 @@
 // mmap and munmap: when may the page of a mapping that was removed be used again?
 //
-// Removing a mapping clears its page table entry first and invalidates the TLBs later, for many
-// pages at once. In between, another CPU may still write through its TLB to a page that looks
-// unmapped. FreeBSD calls the interval delayed invalidation (DI): munmap begins and ends one, and
-// whoever wants to reuse a page waits until the intervals that were open have ended.
+// The kernel removes a mapping by clearing its page table entry first and invalidating the TLBs
+// later, for many pages at once. In between, another CPU may still write through its TLB to a page
+// that seems unmapped. FreeBSD calls this interval delayed invalidation (DI): munmap begins and
+// ends one, and a task that wants to reuse a page waits until all open intervals have ended.
 //
-// FreeBSD knows the open ones by a list under a mutex (invalidation.h): a million munmaps a second
-// on 96 threads, most of them waiting. Macy (2018) put an epoch in its place and measured 3.5 times
-// as many; what then remained was the count of reserved swap (swap_account.h), at mmap and at
-// munmap. A mapping refers to its process's credential, too (kernel/brk.c).
+// FreeBSD keeps the open intervals in a list under a mutex (invalidation.h): a million munmaps a
+// second on 96 threads, most of which wait. Macy (2018) replaced it by an epoch and measured 3.5
+// times as many. The remaining bottleneck was the count of reserved swap (swap_account.h), in mmap
+// and munmap. A mapping also refers to its process's credential (kernel/brk.c).
 //
-// With `reuse` a task takes, after so many calls, a page that its neighbour has removed.
+// After every `reuse` calls a task reuses a page that its neighbour has unmapped.
 //
-// Check: a page that is reused can no longer be written through anybody's TLB; the swap count is 0
-// at the end.
+// Check: when a page is reused no TLB can translate to it any more, and the swap count is 0 at the
+// end.
 #define CREDENTIAL 1
 #include "calls.h"
 #include "invalidation.h"
@@ -25,8 +25,8 @@ UC_PARAM(u64, reuse, 8, "calls", "a task reuses its neighbour's page after so ma
 UC_PARAM(u64, work, 1000, "instructions", "private work of mmap and munmap outside the interval");
 UC_PARAM(u64, interval_work, 900, "instructions", "of them in addition, in the interval");
 
-// A task's page: how often its mapping was removed, how often all TLBs have forgotten it since, and
-// the generation in which it was removed last.
+// A task's page: how often its mapping was removed, how often all TLBs have dropped it, and the
+// generation in which it was removed last.
 static struct task {
   UC_ALIGNED _Atomic uint64_t removed, forgotten, removed_in;
   UC_ALIGNED uint64_t calls;
@@ -41,7 +41,7 @@ void uc_setup(unsigned n) {
   tasks_in_all = n;
 }
 
-// No two calls take the same time, or tasks that wait for nothing would keep step for ever.
+// Call times vary, because tasks of equal times would run in lockstep and never collide.
 static void map_page(struct task* self, unsigned id) {
   uint64_t hash = (self->calls * UC_MAX_HARTS + id) * 0x9E3779B97F4A7C15ull >> 32;
   account_change(id, 1);
@@ -64,7 +64,7 @@ static void unmap_page(unsigned id) {
   credential_free();
 }
 
-// A page that is seen to be unmapped is not yet one that may be used.
+// Waits before it uses the page: an unmapped page may still be in some TLB.
 static void reuse_page(struct task* owner) {
   uint64_t removed = atomic_load_explicit(&owner->removed, memory_order_acquire);
   interval_await(atomic_load_explicit(&owner->removed_in, memory_order_relaxed));

@@ -1,22 +1,22 @@
 // A database server's threads and the lock of their descriptor table, with more clients than CPUs.
 //
 // Each client has a thread in the server. A query is private work and `calls` system calls on its
-// socket, each of which takes the lock of the process's one descriptor table, briefly. With as many
+// socket, each of which briefly takes the lock of the process's one descriptor table. With as many
 // clients as CPUs that is harmless. With more, a thread now and then loses its CPU while it holds
-// the lock, and then it matters how the others wait (`mutex`):
+// the lock. Then it matters how the other threads wait (`mutex`):
 //
-//   adaptive  spin while the owner runs, else sleep; whoever is running takes a free lock.
+//   adaptive  spin while the owner runs, else sleep; a running thread takes a free lock.
 //             FreeBSD 7 with such a mutex lost 8 % from 8 to 20 clients on 8 CPUs (Kennaway
 //             2007)
 //   sleep     the same without spinning: each collision costs a sleep and a wake-up, and a sleeper
-//             must get a CPU back from a thread that is just running there. As good at 8 clients,
-//             then falling: the shape of Linux, which at 20 clients had a quarter of FreeBSD's rate
-//   handoff   unlocking gives the lock to the longest sleeper, and until that one runs nobody has
-//             it: a convoy
+//             must wait for a CPU on which another thread runs. It is as good at 8 clients, then
+//             falls, like Linux, which at 20 clients had a quarter of FreeBSD's rate
+//   handoff   unlocking gives the lock to the longest sleeper, and until this one runs no thread
+//             uses the lock: a convoy forms
 //
 // A thread runs until its `quantum` is over, or until it sleeps.
 //
-// Check: what the lock guards is changed by one thread at a time, and every call is counted.
+// Check: one thread at a time is in the descriptor table, and every call is counted.
 #include "loop.h"
 #include "mtx.h"
 #include "uncore.h"
@@ -28,7 +28,7 @@ UC_PARAM(duration, work, 80000, "ns", "private work of a query");
 UC_PARAM(duration, hold, 100, "ns", "time with the lock held, each call");
 UC_PARAM(duration, quantum, 100000, "ns", "after which a thread lets another one run");
 
-// Volatile, so that each access is made; not atomic, because the lock is what makes them safe.
+// Volatile, so that the compiler keeps each access; not atomic, because the lock protects them.
 static struct table {
   UC_ALIGNED struct mtx lock;
   UC_ALIGNED volatile uint64_t calls;
@@ -41,8 +41,8 @@ struct client {
 
 static uint64_t share;  // one client's share of the operations of all harts
 
-// Time on this CPU passes; at the end of its quantum the thread goes to the end of the queue, also
-// with the lock held.
+// Lets time pass on this CPU. When its quantum is over the thread goes to the end of the run queue,
+// even if it holds the lock.
 static void run_for(struct client* self, uint64_t ns) {
   uc_delay(ns);
   if (uc_now() < self->quantum_end) return;

@@ -1,34 +1,34 @@
-// open and close: the lowest free descriptor, or any.
+// open and close: the lowest free descriptor, or any free one.
 //
-// POSIX wants open() to return the lowest descriptor that is free. So two opens in one process
-// never commute: each must know which numbers the other took, and they meet at the table's lock and
-// at one word of its bitmap. Clements (2014) made it his example of an interface that cannot scale,
-// and let sv6's O_ANYFD return any free descriptor: then each hart takes them from a part of the
-// table that is its own, and no line is shared. Processes instead of threads have a table each.
+// POSIX requires open() to return the lowest free descriptor. So two opens in one process never
+// commute: each must know which numbers the other took, and they contend for the table's lock and
+// one word of its bitmap. This is the example of Clements (2014) for an interface that cannot
+// scale; in his sv6 O_ANYFD returns any free descriptor. Then each hart takes descriptors from its
+// own part of the table, and no line is shared. Processes have a table each.
 //
-// The table's lock (`guard`) is FreeBSD's sx, or Linux's queued spin lock. An open takes it, and a
-// close; FreeBSD also holds it shared while it refers to the process's root (namei). From where on
-// a descriptor may be free is written with each change: in FreeBSD (fd_freefile) beside the
-// pointers that a reader of the table needs, in Linux (next_fd) beside the lock; and so is there
-// the bitmap until a 65th descriptor is needed (open_fds_init in struct files_struct of 4.15).
-// FreeBSD's new descriptor means its file before the lock is given back (finstall), Linux's later
+// The table's lock (`guard`) is FreeBSD's sx, or Linux's queued spin lock. Both open and close
+// take it; FreeBSD also takes it shared to reference the process's root (namei). Each change
+// writes the lowest number that may be free: in FreeBSD (fd_freefile) on the line of the pointers
+// that readers of the table need, in Linux (next_fd) on the line of the lock, where also the
+// bitmap is until a 65th descriptor is needed (open_fds_init in struct files_struct of 4.15).
+// FreeBSD sets a new descriptor's file before it unlocks (finstall), Linux after that
 // (fd_install).
 //
-// Before a descriptor there is a path to look up. `lookup` global and bucket reference and lock the
-// directories on the way, lines for all processes of the system (vnode.h: FreeBSD 11 and 12, which
-// count the open files of the system, too: falloc_noinstall and _fdrop in kern/kern_descrip.c);
-// free reads them. That is Linux's path walk under RCU, which writes nothing but the file's own
-// dentry, and counts open files and writers of a mount in parts, one a hart (path_openat in
-// fs/namei.c, get_empty_filp in fs/file_table.c, mnt_want_write in fs/namespace.c of 4.15).
+// An open also looks up a path. `lookup` global and bucket reference and lock the directories on
+// the path, whose lines all processes of the system share (vnode.h: FreeBSD 11 and 12, which also
+// count the open files of the system: falloc_noinstall and _fdrop in kern/kern_descrip.c). `lookup`
+// free is Linux's path walk under RCU, which writes only the file's own dentry, and counts open
+// files and a mount's writers in parts, one for each hart (path_openat in fs/namei.c,
+// get_empty_filp in fs/file_table.c, mnt_want_write in fs/namespace.c of 4.15).
 //
-// But who is watched by AppArmor, as in Ubuntu, has a security label, and where nothing confines
-// tasks all have the same one. An open file refers to it from its allocation on, and opening it
-// takes a reference and gives it back: `label` is four atomic additions to one line of the system
+// With AppArmor, as in Ubuntu, each task has a security label, and all unconfined tasks have the
+// same one. An open file refers to it from its allocation on, and opening it takes and drops
+// another reference. So `label` adds four atomic additions to one line of the system
 // (apparmor_file_alloc_security, apparmor_file_open and apparmor_file_free_security in
-// security/apparmor/lsm.c of 4.15, whose kref is a plain count where REFCOUNT_FULL is not set).
+// security/apparmor/lsm.c of 4.15, whose kref is a plain count if REFCOUNT_FULL is not set).
 //
-// Check: a descriptor belongs to one open file until it is closed; the lowest one is less than the
-// number of files that can be open at once; references are given back.
+// Check: a descriptor belongs to one open file until it is closed; the lowest free one is less than
+// the number of files that can be open at once; references are given back.
 #define TASKS THREADS
 #include "calls.h"
 #include "credential.h"
@@ -52,12 +52,12 @@ UC_PARAM(u64, files, 1, "files", "a task opens so many, then closes them");
 #define WORD 64     // descriptors in one word of a bitmap
 #define STANDARD 3  // descriptors that every process has open
 
-// Descriptors, and the open file of each: a process's, or with rule=any one task's.
+// The descriptor table of a process, or with rule=any of a task.
 static struct table {
   UC_ALIGNED uint64_t *used, *bitmap;
   char* slots;
   uint64_t size;
-  uint64_t free_from;  // guard=sx
+  uint64_t free_from;  // guard=sx: no lower descriptor is free
   UC_ALIGNED union {
     struct sx sx;
     struct {
@@ -68,7 +68,7 @@ static struct table {
 }* tables;
 static struct queue_node* waiting;
 
-// A task's open files; their identity is all that matters here.
+// The tasks' open files. Only a file's address and its descriptor matter here.
 static struct file {
   UC_ALIGNED uint64_t descriptor;
 }* opened;
@@ -84,7 +84,7 @@ static struct label {
 
 static struct table* table_of(unsigned id) { return &tables[rule == ANY ? id : process_of(id)]; }
 
-// FreeBSD stores 48 bytes for a descriptor: besides the file, the uses that are allowed.
+// FreeBSD stores 48 bytes for a descriptor: the file and its capability rights.
 static uint64_t slot_size(void) { return guard == SX ? 48 : sizeof(void*); }
 
 static _Atomic(void*)* slot_of(struct table* table, uint64_t descriptor) {
@@ -135,7 +135,7 @@ static void table_unlock(struct table* table) {
     queue_unlock(&table->guarded.queued);
 }
 
-// The lowest bit that is not set in the bitmap; there always is one.
+// Returns the lowest bit that is not set in the bitmap. There is always one.
 static uint64_t lowest_free(struct table* table) {
   uint64_t word = *free_from(table) / WORD;
   while (table->used[word] == UINT64_MAX) word++;
@@ -188,7 +188,7 @@ static void count_open(int by) {
   atomic_fetch_add_explicit(&open_files->number, (uint64_t)by, memory_order_relaxed);
 }
 
-// The table's lock keeps the process's root where it is meanwhile.
+// The table is locked meanwhile so that the process's root directory does not change.
 static void look_up_path(struct table* table, struct file* file) {
   sx_slock(&table->guarded.sx);
   vnode_start();
@@ -233,7 +233,7 @@ static void open_walking(struct table* table, struct file* file, unsigned id) {
   descriptor_install(table, file, descriptor);
 }
 
-// Closes; RCU gives the credential back later, once for each close.
+// Closes a file. Linux drops the credential's reference later, by RCU; it is done here at once.
 static void close_walking(struct table* table, struct file* file, unsigned id) {
   uc_work((int64_t)work / 2);
   descriptor_give_back(table, file, id);

@@ -1,21 +1,21 @@
-// Packets under Refcache: what was put comes back two epochs late, and until then its memory waits.
+// Packets under Refcache: a packet's memory is freed only two epochs after its last reference.
 //
 // Macy (2018): Refcache is unsuitable for objects with a high rate of turnover; a backlog of ten
 // milliseconds of network mbufs could be punitive. Each hart receives packets: it takes one from
 // its free list, writes its header, takes a second reference for the next hart and passes it on,
-// then puts its own; the next hart reads the header and puts the last one. Under `scheme=atomic`
-// the last put frees the packet, whose lines are still in the two caches, and the same few are used
-// again and again. Under `scheme=refcache` the count is known to be zero at the next hart's flush
-// at the earliest, and believed two epochs later (refcache.h).
+// then drops its own. The next hart reads the header and drops the last reference. Under
+// `scheme=atomic` that frees the packet, whose lines are still in the two caches, and the same few
+// packets are used again and again. Under `scheme=refcache` the count reaches zero at the next
+// hart's flush at the earliest, and the packet is freed two epochs later (refcache.h).
 //
-// Expect as many packets waiting as a hart receives in two to three epochs: at a million a second
-// and 10 ms, 25,000 mbufs of each hart. The table has their number. A ring so long no longer fits
-// into the caches, so each packet begins with misses in memory (`lines`), where the atomic count's
-// packets move between two cores: the atomic's two transfers a packet are the smaller price.
+// The packets that wait are as many as a hart receives in two to three epochs: at a million a
+// second and 10 ms, 25,000 mbufs of each hart; the table shows their number. So many do not fit
+// into the caches, so each packet begins with misses in memory (`lines`). With atomic counts
+// packets only move between two cores: their two transfers for each packet cost less.
 //
 // An operation is a packet received.
 //
-// Check: a packet is free when it is taken, and not when it is read; all come back.
+// Check: a packet is free when it is taken, not free when it is read, and all come back.
 #include "loop.h"
 #include "refcache.h"
 
@@ -29,7 +29,7 @@ UC_TABLE(backlog, "packets", "that a hart had to have; one column each");
 enum { FREE, IN_USE };
 
 struct packet {
-  struct counted counted;                 // first, so that the one's address is the other's
+  struct counted counted;                 // first, so that both have the same address
   UC_ALIGNED _Atomic int64_t references;  // scheme=atomic
   uint64_t state, number;
   unsigned owner;
@@ -39,16 +39,16 @@ struct packet {
   } header[];
 };
 
-// One packet at a time is under way from a hart to the next one.
+// A hart. Its `inbox` holds at most one packet from the preceding hart.
 static struct hart {
-  UC_ALIGNED struct packet* free;  // its own list
+  UC_ALIGNED struct packet* free;  // the hart's own free list
   uint64_t received, made;
-  UC_ALIGNED _Atomic(struct packet*) returned;  // freed by others, a stack
+  UC_ALIGNED _Atomic(struct packet*) returned;  // a stack of its packets freed by any hart
   UC_ALIGNED _Atomic(struct packet*) inbox;
 }* harts;
 static struct end {
   UC_ALIGNED _Atomic uint64_t busy;  // harts that have packets to pass or to read
-  _Atomic bool reviewed;             // what was put last
+  _Atomic bool reviewed;             // the last packets have been freed
 }* end;
 static unsigned hart_count;
 
@@ -134,7 +134,7 @@ static void receive(unsigned id) {
 
 // ---- Harts --------------------------------------------------------------------------------------
 
-// Reads and flushes until nobody passes anything, and what was put last has been reviewed.
+// Reads and flushes until no hart passes packets, and the last ones have been freed.
 static void drain(unsigned id) {
   struct hart* self = &harts[id];
   while (atomic_load_explicit(&self->inbox, memory_order_acquire)) read_inbox(id), tend(id);
@@ -146,7 +146,7 @@ static void drain(unsigned id) {
   }
   read_inbox(id);
   if (scheme == SCHEME_ATOMIC) return;
-  // All stop together, because an epoch ends only when everybody has flushed.
+  // All harts stop together, because an epoch ends only when all have flushed.
   uint64_t until = refcache_epoch_now() + 4 * REVIEW_AFTER;
   while (!atomic_load_explicit(&end->reviewed, memory_order_relaxed)) {
     tend(id);

@@ -1,61 +1,61 @@
-// Page faults of anonymous memory: a free page, zeroed, put on the page daemon's queue.
+// Page faults of anonymous memory: take a free page, zero it, put it on the page daemon's queue.
 //
-// A task touches `pages` pages, one fault each, then unmaps them, with its map held exclusively.
-// Map and object belong to a process; free pages and queues are the system's:
+// A task touches `pages` pages, one fault each, then unmaps them, with its map locked exclusively.
+// Map and object belong to a process; free pages and queues belong to the system (`queues`):
 //
 //   global  one free list, one active queue, a lock each: FreeBSD 11, DragonFly before 2017
 //   numa    a pair of lists for each memory node, whose pages are near: FreeBSD 12, Linux
-//   percpu  a pair for each hart: DragonFly's page colours (Dillon 2017), where no two CPUs meet
+//   percpu  a pair for each hart: DragonFly's page colours (Dillon 2017), without contention
 //
-// How a page is taken from the free ones, and given back (`pool`):
+// The kernels allocate and free a page differently (`pool`):
 //
 //   list      under their lock: DragonFly
-//   reserved  FreeBSD 11: a task has 2 MB of its own, but under the lock of all free pages they are
-//             counted, and the reservation goes to the end of the queue of those that are partly
-//             in use (vm_page_alloc and vm_page_free_toq in its vm/vm_page.c, vm_reserv_populate
+//   reserved  FreeBSD 11: a task has a reservation of 2 MB. Under the lock of all free pages, its
+//             pages are counted, and it moves to the end of the queue of reservations partly in
+//             use (vm_page_alloc and vm_page_free_toq in its vm/vm_page.c, vm_reserv_populate
 //             and vm_reserv_depopulate in its vm/vm_reserv.c)
-//   counted   FreeBSD 12: the reservation has a lock of its own, and keeps its place in that queue
+//   counted   FreeBSD 12: the reservation has its own lock, and keeps its place in that queue
 //             for a tick; the node's free pages are counted, by a compare-and-swap and an addition
 //             (vm_domain_allocate in 12.0's vm/vm_page.c, vm_reserv_depopulate in its
 //             vm/vm_reserv.c)
 //   bulk      Linux: a CPU takes 31 pages under the zone's lock, and gives as many back
-//             (rmqueue_bulk and free_pcppages_bulk in 4.15's mm/page_alloc.c). The 155 more that
-//             it keeps for itself are half a percent of the benchmark's, and left out
+//             (rmqueue_bulk and free_pcppages_bulk in 4.15's mm/page_alloc.c). The CPU's list of
+//             up to 155 more is left out: it is half a percent of the benchmark's pages
 //
-// A page enters the queue under the queue's lock, with `batch` - 1 others that waited on the CPU's
-// own list: alone in FreeBSD 11; 8 at a time in 12, where they also leave so (VM_BATCHQUEUE_SIZE
-// and the one that finds it full: vm_pqbatch_submit_page in 12.0's vm/vm_page.c); 14 on Linux,
-// where up to 32 leave at a time (PAGEVEC_SIZE, and SWAP_CLUSTER_MAX in release_pages of 4.15's
+// `batch` pages, collected on a list of the CPU, enter the queue at once under its lock: one in
+// FreeBSD 11; 8 in 12 (VM_BATCHQUEUE_SIZE and the page that finds the list full:
+// vm_pqbatch_submit_page in 12.0's vm/vm_page.c), where as many also leave at once; 14 on Linux,
+// where up to 32 leave at once (PAGEVEC_SIZE, and SWAP_CLUSTER_MAX in release_pages of 4.15's
 // mm/swap.c).
 //
-// What locks the pages of a process (`guard`):
+// Different locks guard the pages of a process (`guard`):
 //
-//   object  FreeBSD: a fault shares the map, looks into the memory object as one who reads, finds
-//           nothing, and locks it three times: to allocate and zero the page, to put it on the
-//           queue, and to give the reference back (vm_fault_hold in 12.0's vm/vm_fault.c,
+//   object  FreeBSD: a fault locks the map shared, locks the memory object shared, finds no page,
+//           and locks the object exclusively three times: to allocate and zero the page, to queue
+//           it, and to drop the object's reference (vm_fault_hold in 12.0's vm/vm_fault.c,
 //           vm_object_deallocate in its vm/vm_object.c). Mappings of a process's threads are
-//           neighbours, and share one object (vm_map_insert in 11.2's vm/vm_map.c)
-//   tables  Linux: a lock for each page table of 512 pages, which tasks with memory of their own
-//           do not share, taken when the page is filled (do_anonymous_page in 4.15's mm/memory.c).
-//           The map is shared by a compare-and-swap and left by an addition (down_read_trylock and
-//           up_read of mmap_sem; who finds it held sleeps there, and spins here). `unmapping` is
-//           the share of the work that is vm_munmap's, which holds it exclusively
+//           adjacent, and share one object (vm_map_insert in 11.2's vm/vm_map.c)
+//   tables  Linux: a lock for each page table of 512 pages, which tasks with their own memory do
+//           not share, taken after the page is filled (do_anonymous_page in 4.15's mm/memory.c).
+//           The map is locked shared by a compare-and-swap and unlocked by an addition
+//           (down_read_trylock and up_read of mmap_sem; if it is held Linux sleeps, this model
+//           spins). `unmapping` is vm_munmap's share of the work, with the map locked exclusively
 //
-// Left out: what happens once in 168 or 512 pages (mapping entries, page tables, reservations), and
+// Left out: work done once in 168 or 512 pages (mapping entries, page tables, reservations), and
 // counters that are kept per CPU.
 //
-// All these kernels fill a page by plain stores (rep stosq: pagezero in FreeBSD's
-// amd64/amd64/support.S), and the benchmark's 128 MB come from memory and go back there. `frames`
-// decides: a few stay in a task's caches; more than it fills in a run all come from memory, which
-// in this model hands out lines far more slowly than a processor's (docs/deviations.md).
+// All these kernels fill a page with plain stores (rep stosq: pagezero in FreeBSD's
+// amd64/amd64/support.S), and the benchmark's 128 MB do not fit into caches. Here `frames` decides:
+// a few frames stay in a task's caches; if there are more than it fills in a run, all lines come
+// from memory, which is far slower in this model than in a real machine (docs/deviations.md).
 //
-// Dillon found what remained in statistics: global counters that each fault increments, a
-// microsecond or two each on a large machine. `counters` says how many, `statistics` where they
-// are. FreeBSD 12 handled 20 to 80 times as many faults as 11 (Macy 2018), DragonFly three times as
-// many as before.
+// The last bottleneck that Dillon found was statistics: global counters that each fault increments,
+// at a microsecond or two each on a large machine. `counters` is their number, `statistics` their
+// place. FreeBSD 12 handled 20 to 80 times as many faults as 11 (Macy 2018), DragonFly three times
+// as many as before.
 //
-// Check: no page has two owners, none is lost, in a queue or out of it, and every fault was
-// counted. The table tells how many pages came from the task's own memory node.
+// Check: no page has two owners, none is lost, in a queue or out of it, and every fault is counted.
+// The table shows how many pages came from the task's own memory node.
 #define CALLS_WARMUP 8  // so that each task has used its pages once
 #include "calls.h"
 #include "mtx.h"
@@ -113,14 +113,14 @@ struct list {
 
 static struct domain {
   struct list free, active;               // pages; RESERVED: `free` lists reservations
-  UC_ALIGNED _Atomic uint64_t available;  // free pages, where reservations have them; FreeBSD 11
-                                          // has two such counts, whose misses a core overlaps
+  UC_ALIGNED _Atomic uint64_t available;  // number of free pages, in reservations. FreeBSD 11 has
+                                          // two such counts, whose misses overlap
 }* domains;
 
 static struct process {
   UC_ALIGNED union {
     struct sx sx;
-    _Atomic uint64_t holders;  // and MAP_WANTED
+    _Atomic uint64_t holders;  // shared holders, and the bit MAP_WANTED
   } map;
   UC_ALIGNED struct rwlock object;
   uint64_t resident;
@@ -136,7 +136,7 @@ static struct task {
   uint64_t entered;  // number of held pages that are in the active queue
   struct page** pages;
   uint64_t* memory;
-  UC_ALIGNED struct link reservation;  // RESERVED: in the queue of those partly in use
+  UC_ALIGNED struct link reservation;  // RESERVED: link in the queue of partly used ones
   struct list spare;                   // free pages of its reservation, or BULK's
 }* all_tasks;
 
@@ -216,7 +216,7 @@ static void task_make(unsigned id) {
   if (pool == RESERVED) link_insert(&domain->free, &self->reservation);
 }
 
-// Tasks do not unmap together: each begins with some pages, the next one with more.
+// Each task starts with more pages than the one before, so that they do not unmap together.
 static void task_begin(unsigned id, unsigned n) {
   struct task* self = &all_tasks[id];
   struct domain* domain = domain_of(id);
@@ -251,7 +251,7 @@ void uc_setup(unsigned n) {
 
 // ---- Linux's map --------------------------------------------------------------------------------
 
-// Somebody holds the map exclusively, or will when those have left who share it.
+// Set while a task holds the map exclusively, or waits for its shared holders to leave.
 #define MAP_WANTED (1ull << 32)
 
 static uint64_t map_await(struct process* process) {
@@ -337,7 +337,7 @@ static void page_free(struct page* page, unsigned id) {
 
 // ---- The active queue ---------------------------------------------------------------------------
 
-// Enters the pages that the task holds and has not yet entered.
+// Puts the pages that the task holds and has not yet entered into the active queue.
 static void pages_activate(unsigned id) {
   struct task* self = &all_tasks[id];
   struct list* active = &domain_of(id)->active;
@@ -374,7 +374,7 @@ static void disown(struct page* page, unsigned id) {
   uc_check(before == id + 1, "a page changed its owner while in use");
 }
 
-// One word stands for its line: what costs is the line, not the instructions of a wide store.
+// Stores one word for each line, because moving the line costs, not the number of stores.
 static void fill(struct task* self) {
   if (!zero) return;
   uint64_t* frame = self->memory + (self->near + self->far) % frames * PAGE_BYTES / sizeof *frame;

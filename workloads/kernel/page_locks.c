@@ -1,27 +1,27 @@
-// Locks of pages: in a pool that an address leads to, or in the page.
+// Locks of pages: a lock of a pool, chosen by the page's address, or one in each page.
 //
 // DragonFly locked a vm_page by one of 8192 spin locks of the system, found by a hash of the page's
 // address; a lock has 32 bytes, so two share a line (spin_pool_lock and pool_spinlocks in
-// kern/kern_spinlock.c). Dillon (2017) removed the pool for VM pages, and made their structures
-// aware of lines: two pages that have nothing to do with each other no longer meet, neither at a
-// lock nor in a line.
+// kern/kern_spinlock.c). Dillon (2017) removed the pool for VM pages, and aligned
+// their structures to lines: two unrelated pages no longer share a lock, nor a
+// line.
 //
-//   locks=pool  the lock of the pool, a second line beside the page's
-//   locks=own   a word of the page
+//   locks=pool  the lock is in the pool, in another line than the page's fields
+//   locks=own   the lock is a word of the page
 //
-// `page_bytes` is from one page's structure to the next one's: 128 is two lines, with 96 every
-// other page shares a line with its neighbour. Pages of different tasks are neighbours, as a free
-// list deals them out.
+// `page_bytes` is the distance from one page's structure to the next: 128 is two lines; with 96
+// every other page shares a line with its neighbour. Pages of different tasks are neighbours, as
+// when a free list hands them out.
 //
-// Expect with `locks=own` and 128 bytes a curve that rises with the harts: no line moves. With the
-// pool the part of locks that share a line with another task's grows with tasks times `pages`,
-// until each fault waits for a line or two; with 96 bytes half of the pages have a foreign
-// neighbour from the start. Two tasks seldom want the same lock at once: what is lost are lines,
-// not turns.
+// With `locks=own` and 128 bytes throughput rises with the harts, because no line moves. With the
+// pool, the more tasks times `pages`, the more locks share a line with another task's lock, until
+// each operation waits for a line or two. With 96 bytes half of the pages share a line with another
+// task's page. Tasks seldom want the same lock at once: the time goes into moving lines, not into
+// waiting for a holder.
 //
 // Each task takes its own pages in turn, locks, counts, unlocks. An operation is a page locked.
 //
-// Check: no count of a page is lost, though another task uses its lock.
+// Check: no page loses a count, although another task may use the same lock.
 #define SPIN_BACKS_OFF
 #include "loop.h"
 #include "spinlock.h"
@@ -35,7 +35,7 @@ UC_PARAM(u64, page_bytes, 128, "bytes", "from one page's structure to the next: 
 UC_PARAM(u64, pages, 256, "pages", "of each task");
 UC_PARAM(duration, work, 100, "ns", "private work between two pages");
 
-// Begins and ends with fields that change: what is between them does not matter here.
+// The first and last fields change; `between` only keeps them on different lines.
 struct page {
   struct spinlock lock;  // locks=own
   uint64_t wired;
@@ -52,7 +52,7 @@ static struct pool_lock* pool_locks;
 static char* page_array;
 static unsigned task_count;
 
-// Page k of a task: tasks' pages alternate.
+// Returns page k of a task. The tasks' pages alternate.
 static struct page* page_of(unsigned id, uint64_t k) {
   return (struct page*)(page_array + (k * task_count + id) * page_bytes);
 }

@@ -1,18 +1,18 @@
-// read: each task reads its own file; what, then, do the tasks share?
+// read: each task reads its own file, and yet all tasks write some shared lines.
 //
-// Not the file, not its offset, not its pages. But on the way there: the lock of the file offset,
-// which FreeBSD takes from a pool of `pool` mutexes by a hash of the file's address, so that two
-// files may share one, or one line of several; and whatever the system updates once per read.
-// will-it-scale's curves show what that does without saying where it is (Macy 2018: eight times as
-// much in FreeBSD 12 as in 11, the peak at 32 tasks; Linux linear): `serial` is the choice
+// Tasks share neither files nor offsets nor pages. They share the locks of file offsets: FreeBSD
+// takes one from a pool of `pool` mutexes by a hash of the file's address, so two files may have
+// the same mutex, or mutexes in one line. They also share data that the system updates once per
+// read. will-it-scale's curves show its effect, but not what it is (Macy 2018: FreeBSD 12 reads
+// eight times as much as 11, with a peak at 32 tasks; Linux is linear). `serial` chooses it:
 //
 //   none   nothing in common
 //   line   one atomic update of a global line at the start and one at the end: a reference
 //   lock   a global lock for the length of the lookup
 //
-// The data are copied line by line, as a copy loop of wide stores moves them.
+// The data are copied line by line, like the wide stores of a copy loop.
 //
-// Check: each read returns the block that follows the one before, whole.
+// Check: each read returns the whole block that follows the previous one.
 #include "calls.h"
 #include "spinlock.h"
 #include "uncore.h"
@@ -29,16 +29,16 @@ UC_PARAM(u64, lock_work, 100, "instructions", "serial=lock: of them in addition,
 #define LINE_BYTES 64
 #define BLOCKS 2  // blocks of a file; reading wraps around
 
-// A line of data; its first word says where it is in which file, and stands for all of it.
+// A line of data. Only its first word is used: it identifies the file and the line in it.
 struct data {
   uint64_t content;
-  uint64_t rest[LINE_BYTES / 8 - 1];
+  uint64_t unused[LINE_BYTES / 8 - 1];
 };
 
 static struct file {
   UC_ALIGNED struct spinlock own_lock;
   uint64_t offset;  // lines
-  bool in_use;      // somebody reads at the offset and will move it
+  bool in_use;      // a task reads at the offset and will advance it
   struct data* pages;
   struct data* buffer;                     // private to the reading task
   UC_ALIGNED _Atomic uint64_t vnode_lock;  // shared holders
@@ -56,7 +56,7 @@ static struct task {
   UC_ALIGNED uint64_t reads;
 }* tasks;
 
-static uint64_t lines;  // of one read
+static uint64_t lines;  // number of lines of one read
 
 static uint64_t content(unsigned id, uint64_t line) { return (uint64_t)id << 32 | line; }
 
@@ -76,14 +76,14 @@ void uc_setup(unsigned n) {
   }
 }
 
-// Fibonacci hashing, as good as an address.
+// Returns a file's offset lock. Fibonacci hashing replaces the hash of an address.
 static struct spinlock* offset_lock(unsigned id) {
   if (!pool) return &files[id].own_lock;
   uint64_t hash = id * 0x9E3779B97F4A7C15ull >> 32;
   return (struct spinlock*)(pool_locks + hash % pool * pool_stride);
 }
 
-// The pool's mutex guards only the flag, so that it is not held while a file is read.
+// Marks the offset as in use. The mutex guards this flag, and is not held during the read.
 static uint64_t offset_take(unsigned id) {
   struct file* file = &files[id];
   struct spinlock* lock = offset_lock(id);

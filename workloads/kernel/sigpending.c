@@ -1,20 +1,20 @@
-// sigpending, kill and sigwait: one answer made of two sets.
+// sigpending, kill and sigwait: one call returns the union of two sets.
 //
-// A signal is pending for a process, whose threads may all take it, or for one thread. sigpending
-// returns the union of both sets, so it commutes with no signal sent to the process, though many
-// callers only want their thread's own; Clements (2014) names it beside fork and stat as a call
-// that combines too much. FreeBSD reads both with the process locked (sys_sigpending in
-// kern/kern_sig.c of 12.0: PROC_LOCK, p_sigqueue and td_sigqueue); who sends locks it, too.
+// A signal is pending for a process, and any of its threads may take it, or for one thread.
+// sigpending returns the union of both sets, so it commutes with no signal sent to the process,
+// although many callers only want their thread's set. Clements (2014) names it, with fork and stat,
+// as a call that combines too much. FreeBSD reads both with the process locked (sys_sigpending in
+// kern/kern_sig.c of 12.0: PROC_LOCK, p_sigqueue and td_sigqueue); a sender locks it, too.
 //
-// `asked=both` is POSIX's; `asked=own` reads the thread's own set, a line that only signals for it
-// write, without the lock. The first `senders` tasks send a signal to the process and take it back,
-// as sigwait does, the others ask.
+// `asked=both` is POSIX's call. `asked=own` reads the thread's own set without the lock; only
+// signals for this thread write its line. The first `senders` tasks send a signal to the process
+// and take it back, as sigwait does; the others call sigpending.
 //
-// Expect threads of one process to meet at its lock with asked=both: a turn at a mutex each, and
-// fewer calls with each further thread. With asked=own they share nothing that is written, and the
-// curve is that of getuid. Processes (`tasks=processes`) never meet.
+// With asked=both the threads of one process contend for its lock, and throughput falls with each
+// further thread. With asked=own they share no written line, and throughput is like that of getuid.
+// Processes (`tasks=processes`) never contend.
 //
-// Check: a set of signals seen is one that was there; none stays pending.
+// Check: sigpending returns only signals that are sent, and none stays pending.
 #define TASKS THREADS
 #include "calls.h"
 #include "mtx.h"
@@ -33,8 +33,8 @@ UC_PARAM(u64, work, 300, "instructions", "entry, exit and private work of a call
 
 static struct process {
   UC_ALIGNED struct mtx lock;
-  uint64_t pending;          // pending, on a line with the lock, as p_sigqueue is with p_mtx
-  uint64_t counts[SIGNALS];  // signals of each kind, sent and not taken
+  uint64_t pending;          // pending, on the line of the lock, as p_sigqueue is with p_mtx
+  uint64_t counts[SIGNALS];  // how often each signal is pending
 }* processes;
 
 static struct thread {
@@ -53,7 +53,7 @@ static uint64_t sigpending(unsigned id) {
   return both;
 }
 
-// A signal that is pending already stays pending once more, as queued signals do.
+// Sends a signal. A signal that is already pending counts once more, as queued signals do.
 static void kill_process(struct process* process, unsigned signal) {
   mtx_lock(&process->lock);
   process->counts[signal]++;

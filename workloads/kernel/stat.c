@@ -1,22 +1,22 @@
-// stat and link: a call that asks for more than its caller wants.
+// stat and link: stat returns more attributes than most callers want.
 //
 // Clements (2014): stat returns every attribute of a file, so it commutes with no call that changes
-// one of them: not with link and unlink, whose count most callers do not look at. sv6's fstatx says
-// which attributes are wanted. That matters where the count of links scales, as sv6's does, which
-// keeps it in parts (Refcache): without the count a reader of other attributes meets nobody; with
-// it, all parts have to be visited.
+// one of them, such as link and unlink, whose count most callers do not use. The caller of sv6's
+// fstatx names the attributes that it wants. That matters if the count of links scales, as in sv6,
+// which keeps it in parts (Refcache): a reader of other attributes then touches no written line,
+// while a reader of the count must read all parts.
 //
-// The first `linkers` tasks make a link to the file and remove it, again and again; the others ask.
-// `links=one` is a word beside the other attributes, under the inode's lock, as in any Unix;
-// `links=parts` a part for each hart. `asked=some` leaves the count out.
+// The first `linkers` tasks make and remove a link to the file, again and again; the others call
+// stat. `links=one` counts in a word beside the other attributes, under the inode's lock, as Unix
+// does; `links=parts` has a part for each hart. `asked=some` leaves the count out.
 //
-// Expect, with links=one, a line that all fetch at each change, whatever is asked: the attributes
-// lie beside it. With links=parts and asked=all an asker fetches the line of each linker; with
-// asked=some, none: only then the curve of askers is that of getuid. `uncore conflicts` says of
-// stat and link that they share lines in the first three cases, and none in the fourth.
+// With links=one every stat fetches the line after each change, for any `asked`: all attributes are
+// in it. With links=parts and asked=all a stat fetches each linker's line; with asked=some, none,
+// and only then its throughput is like getuid's. `uncore conflicts` reports that stat and link
+// share lines in the first three cases, and none in the fourth.
 //
-// Check: the number of links seen is never less than the file's name, nor more than one for each
-// linker; at the end it is 1; size and times are those of the file.
+// Check: the number of links is always at least 1, for the file's name, and at most one more for
+// each linker; at the end it is 1; the size and the owner never change.
 #include "calls.h"
 #include "percpu_counter.h"
 #include "uncore.h"
@@ -35,7 +35,7 @@ UC_PARAM(u64, work, 500, "instructions", "entry, exit and private work of a call
 
 static struct inode {
   UC_ALIGNED struct spinlock lock;
-  _Atomic uint64_t size, changed_ns;  // on a line with the lock, like the number of links
+  _Atomic uint64_t size, changed_ns;  // on the line of the lock and the number of links
   int64_t links;
   UC_ALIGNED uint64_t owner, mode;
 }* inode;

@@ -1,7 +1,7 @@
-// Sending UDP packets: five things that every packet of the system touched, removed one by one.
+// Sending UDP packets: the five shared data that every packet writes, removed one by one.
 //
-// Many clients send over one interface (64 netperf streams, FreeBSD 12 in the making, 2018). Each
-// has its own socket; what they share lies on the way down, in this order:
+// Many clients send over one interface (64 netperf streams, FreeBSD 12 during development, 2018).
+// Each has its own socket. On its way down the stack every packet uses shared data, in this order:
 //
 //   inpcb   the connection table's lock, taken shared, to choose and look up the connection
 //   iflist  the lock of the list of interface addresses, taken shared, to find the source address
@@ -10,10 +10,10 @@
 //           address
 //   queue   the lock of a transmit queue; without a flow number in the packet, always the same
 //
-// `fixes` says how far the work has come: each fix includes those before it. Flow numbers spread
-// packets over the queues; epochs replace the list's lock, the reference, afdata's lock and the
-// connection table's. Macy (2018) measured 0.59, 1.1, 1.8 to 2.5, 1.9, 2.4 to 2.6 and 4 million
-// packets a second: removing one bottleneck may also make the next one worse.
+// `fixes` names the last of the fixes that are applied; each includes the earlier ones. Flow
+// numbers spread packets over the queues; epochs replace the list's lock, the reference, afdata's
+// lock and the connection table's. Macy (2018) measured 0.59, 1.1, 1.8 to 2.5, 1.9, 2.4 to 2.6 and
+// 4 million packets a second: to remove one bottleneck may make the next one worse.
 //
 // Check: every packet is in a queue, and all references are dropped.
 #include "calls.h"
@@ -31,7 +31,7 @@ UC_PARAM(u64, work, 4500, "instructions", "private work of one packet");
 UC_PARAM(u64, queue_work, 300, "instructions",
          "to enter a packet into a queue, with its lock held");
 
-// Something found by a search that a lock guards: read-mostly, on lines of its own.
+// An object found by a search under a lock. It is read-mostly, on a line of its own.
 static struct guarded {
   UC_ALIGNED struct rwlock lock;
   UC_ALIGNED _Atomic uint64_t found;  // result of the search
@@ -74,7 +74,7 @@ void uc_setup(unsigned n) {
   epoch = epoch_make(n, 0);
 }
 
-// Finds something under its lock, or, once that is `fixed`, in the epoch section of the packet.
+// Finds an object under its lock or, with the fix `fixed`, in the packet's epoch section.
 static uint64_t find(struct guarded* guarded, enum fix fixed) {
   if (fixes < fixed) rw_rlock(&guarded->lock);
   uint64_t found = atomic_load_explicit(&guarded->found, memory_order_acquire);

@@ -1,18 +1,18 @@
 // A byte through a UNIX domain socket: written at one end, read at the other by the same task.
 //
-// No task shares its pair of sockets with another. But a writer must be sure that the other end
-// still exists while it appends to that end's buffer. (A reader that tells the other end of new
-// room holds the lock of its own pair.) What gives the writer that certainty is the choice here:
+// No task shares its pair of sockets with another. But while a writer appends to the buffer of the
+// other end, the other end must not be closed. (A reader that reports new room to the writer holds
+// the lock of the pair.) One of two locks ensures this (`link`):
 //
 //   global  one lock for all connections of the system, taken shared by every send and exclusively
 //           by connect and close, and inside it the pair's mutex (UNP_LINK_RLOCK and UNP_PCB_LOCK
-//           in uipc_send of FreeBSD 11's kern/uipc_usrreq.c). Taken shared it is still written
-//           twice: its line visits every task, and the curve is flat from eight tasks on
+//           in uipc_send of FreeBSD 11's kern/uipc_usrreq.c). Even taken shared it is written
+//           twice: its line moves to every task, and throughput is flat from eight tasks on
 //   pair    a lock for each pair (FreeBSD 12): 128 tasks sent nineteen times as much (Macy 2018)
 //
-// With `reconnect` a task closes and connects its pair again after so many bytes.
+// After every `reconnect` bytes a task closes and reconnects its pair.
 //
-// Check: the byte that is read is the one that was written, by this task, over this connection.
+// Check: a task reads the byte that it has written, over the same connection.
 #include "calls.h"
 #include "mtx.h"
 #include "rwlock.h"
@@ -25,11 +25,11 @@ UC_PARAM(choice, link, GLOBAL, "global|pair", "what guards the existence of the 
 UC_PARAM(u64, reconnect, 0, "bytes", "a task closes and connects anew after so many; 0: never");
 UC_PARAM(u64, work, 3500, "instructions", "entry, exit and private work of write and read");
 
-#define BUFFER 64  // bytes, one word each here
+#define BUFFER 64  // bytes; each is a word here
 
 struct socket {
   UC_ALIGNED struct spinlock lock;  // guards the receive buffer
-  uint64_t head, tail;              // words ever put in and taken out
+  uint64_t head, tail;              // number of words put in, and taken out, so far
   uint64_t words[BUFFER];
 };
 
@@ -37,9 +37,9 @@ struct socket {
 static struct pair {
   UC_ALIGNED struct mtx lock;
   struct socket* peer;  // the other end; null while not connected
-  uint64_t connection;  // how often it was connected
+  uint64_t connection;  // number of times that it was connected
   struct socket* reader;
-  UC_ALIGNED uint64_t sent;  // words its own task has sent
+  UC_ALIGNED uint64_t sent;  // number of words that the task has sent
 }* pairs_of;
 
 static struct rwlock* all_links;
@@ -66,7 +66,7 @@ static void put(struct socket* socket, uint64_t word) {
   spin_unlock(&socket->lock);
 }
 
-// Takes a word from the buffer; 0 if there is nothing to read.
+// Takes a word from the buffer. Returns 0 if the buffer is empty.
 static uint64_t take(struct socket* socket) {
   spin_lock(&socket->lock);
   bool empty = socket->tail == socket->head;
@@ -87,7 +87,7 @@ static void write_byte(struct pair* pair, uint64_t word) {
 static uint64_t read_byte(struct pair* pair) {
   uc_work((int64_t)work / 2);
   uint64_t word = take(pair->reader);
-  mtx_lock(&pair->lock);  // the writer, if it is still there, may have waited for room
+  mtx_lock(&pair->lock);  // to wake the writer, if it exists and waits for room
   uc_check(pair->peer == pair->reader, "the other end vanished");
   mtx_unlock(&pair->lock);
   return word;

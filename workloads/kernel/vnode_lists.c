@@ -1,22 +1,22 @@
-// A file that nobody has open any more: it leaves the list of active vnodes, or stays there.
+// A file that no task has open: its vnode leaves the active list at once, or later.
 //
 // DragonFly keeps vnodes on two lists under one spin lock of the system (vfs_spin and _vactivate,
-// _vinactive in kern/vfs_lock.c). A vnode went to the inactive one with its last reference and back
-// with its next one: two turns at the lock for a file that is opened and closed. Dillon (2017)
-// found vnodes going to and fro to be one of the two main conflicts left, and let a vnode become
-// inactive passively: it loses its last reference and stays on the active list, and who cleans up
-// later moves what has not been used for a while.
+// _vinactive in kern/vfs_lock.c). A vnode moved to the inactive list when it lost its last
+// reference, and back when it got a new one: the lock was taken twice for each open and close.
+// Dillon (2017) found this to be one of the two main conflicts left. Since then a vnode without
+// references stays on the active list, and a cleaner later moves vnodes that have not been used
+// for a while.
 //
-//   change=moved    at the last reference and the next one
-//   change=passive  by task 0, which after each `clean_every` of its calls looks at the vnode at
-//   the
-//                   list's head: unused since the last look, it is moved, otherwise put at the end
+//   change=moved    a vnode moves at its last reference and at its next one
+//   change=passive  task 0 is the cleaner. After each `clean_every` of its calls it takes the vnode
+//                   at the head of the active list. If the vnode was not used since the last time
+//                   it moves to the inactive list, otherwise to the end of the active list
 //
-// Expect moved to reach its best with a few harts, whatever the files are, because all meet at
-// vfs_spin and at their neighbours' links; and passive to rise with the harts, as each file's lock
-// and count are its task's own. He gives no figures.
+// With moved, throughput is best at a few harts, for any `files`, because all tasks contend for
+// vfs_spin and for their neighbours' links. With passive it rises with the harts, because only one
+// task uses a file's lock and count. Dillon gives no figures.
 //
-// Check: a vnode that is referenced is active, and both lists are whole.
+// Check: a referenced vnode is active, and both lists are complete.
 #define SPIN_BACKS_OFF
 #include "loop.h"
 #include "spinlock.h"
@@ -36,16 +36,16 @@ struct link {
 enum state { INACTIVE, ACTIVE };
 
 struct vnode {
-  UC_ALIGNED struct link link;  // first, so that the one's address is the other's
+  UC_ALIGNED struct link link;  // first, so that both have the same address
   UC_ALIGNED struct spinlock lock;
   uint64_t references;
   enum state state;
-  bool used;  // set by use, cleared when the cleaner looks
+  bool used;  // set at each use, cleared by the cleaner
 };
 
 static struct lists {
   UC_ALIGNED struct spinlock lock;  // vfs_spin
-  struct link ends[2];              // heads of the circular lists of either state
+  struct link ends[2];              // heads of the circular lists, by state
   uint64_t length[2];
 }* lists;
 
@@ -93,7 +93,7 @@ static void vnode_put(struct vnode* vnode) {
 
 // ---- The cleaner --------------------------------------------------------------------------------
 
-// Takes the vnode that has been active longest, and puts it at the end; null if there is none.
+// Moves the vnode at the head of the active list to its end. Returns it, or null if it is empty.
 static struct vnode* rove(void) {
   struct link* ends = &lists->ends[ACTIVE];
   spin_lock(&lists->lock);

@@ -1,9 +1,9 @@
-// Harts take turns with one count: what it costs to see that it is one's turn, and to act on it.
+// Harts add to one count in turn: the cost for a hart to see its turn and to add.
 //
-// McKenney's measure of an operation between two CPUs ("Is Parallel Programming Hard", chapter on
-// hardware): each adds one to the count when the count says that it is his turn. `blind` tries the
-// compare-and-swap until it succeeds, so the line arrives ready to be written; `look` reads first,
-// as most code does, so the line comes twice: to be read, and to be written.
+// McKenney measures an operation between two CPUs like this ("Is Parallel Programming Hard",
+// chapter on hardware): a hart adds one to the count when the count's value makes it this hart's
+// turn. `blind` tries the compare-and-swap until it succeeds, so the line is fetched for writing at
+// once. `look` reads first, as most code does, so the line is fetched twice: to read and to write.
 //
 // Check: the count ends at the number of turns.
 #include "uncore.h"
@@ -40,7 +40,7 @@ static void look(uint64_t mine, unsigned n) {
 static void push_in(void) {
   for (uint64_t left = rounds; left; left--) {
     uint64_t seen = atomic_load_explicit(count, memory_order_relaxed);
-    uc_delay(10);  // meanwhile others add, and their turns get lost
+    uc_delay(10);  // meanwhile other harts add, and their additions are lost
     atomic_store_explicit(count, seen + 1, memory_order_relaxed);
   }
 }

@@ -1,12 +1,12 @@
-// A barrier of one counter: the last to arrive lets the others go.
+// A barrier of one counter: the last hart to arrive releases the others.
 //
-// The centralized barrier of Mellor-Crummey and Scott (1991): whoever arrives lowers a count, and
-// all but the last wait for a word to change, which also says which round is over, so nobody can
-// overtake. Count and word share a line, as they do where nobody thought of it: each arrival takes
-// it from those who wait already. So a round costs about a handoff for each hart; the runtime's own
-// barrier (runtime/gather.c) is a tree, on lines of its own.
+// This is the centralized barrier of Mellor-Crummey and Scott (1991). Each hart that arrives
+// decrements a count, and all but the last wait for a word to change. The word is the number of the
+// round that is over, so no hart can overtake. Count and word share a line, as in naive code: each
+// arrival takes it from the waiting harts. So a round costs about one handoff for each hart. The
+// runtime's barrier (runtime/gather.c) is a tree, on separate lines.
 //
-// Check: whoever leaves sees the round over, and the count is whole again at the end.
+// Check: a hart leaves only after its round is over, and the count is n again at the end.
 #include "uncore.h"
 
 UC_WORKLOAD("Barrier: all lower one count, and wait for the word that the last one changes");
@@ -16,7 +16,7 @@ UC_PARAM(u64, barrier_node, 0, "node", "memory node of the barrier");
 
 static struct {
   UC_ALIGNED _Atomic uint64_t missing;  // harts that have not arrived
-  _Atomic uint64_t over;                // rounds that have ended
+  _Atomic uint64_t over;                // number of rounds that have ended
 }* barrier;
 
 void uc_setup(unsigned n) {

@@ -1,14 +1,14 @@
-// Dependent loads over lines that another hart holds: what reading one costs, one after the other.
+// Dependent loads of lines that another hart's cache holds: the latency of one such load.
 //
-// The procedure of Intel's Memory Latency Checker for cache-to-cache transfers: a holder reads the
-// lines (clean; MLC calls what follows a HIT) or writes them (dirty, a HITM), then the reader walks
-// over them, each address depending on the value loaded before. With state=none nobody has touched
-// them and memory answers. Where the lines are homed (--home) decides the way: with the holder,
-// with the reader, or with neither; that is what tells a directory kept in memory from one at hand.
+// Intel's Memory Latency Checker measures cache-to-cache transfers like this. A holder reads the
+// lines (clean; MLC calls the load a HIT) or writes them (dirty, a HITM), then the reader loads one
+// after the other, each address depending on the value loaded before. With state=none no hart has
+// touched them, and memory answers. The lines' home (--home) may be near the holder, near the
+// reader or near neither; this shows whether the directory is in memory or on the chip.
 //
 // Nothing else is in flight, so this is a latency, not a handoff under contention.
 //
-// Hart 0 reads, hart 1 holds; others rest. Every round walks over lines of its own.
+// Hart 0 reads, hart 1 holds, all others idle. Every round uses new lines.
 //
 // Check: every line was loaded once, and held what its holder wrote.
 #include "uncore.h"
@@ -41,7 +41,7 @@ static void hold(uint64_t first) {
       (void)atomic_load_explicit(line_at(k), memory_order_relaxed);
 }
 
-// The next index needs the value that was loaded, though nothing of it remains.
+// Loads all lines of a round. The next index depends on the loaded value, by adding its zero bit.
 static uint64_t walk(uint64_t first) {
   uint64_t k = first + UC_SABOTAGE, sum = 0;
   while (k < first + lines) {

@@ -1,23 +1,23 @@
-// Two harts hand one line back and forth with compare-and-swap: what one handoff costs.
+// Two harts hand one line back and forth with compare-and-swap: the latency of one handoff.
 //
-// The procedure behind most published core-to-core matrices: two pinned threads alternate a
-// compare-and-swap on one flag, PING to PONG and back; the latency is elapsed time / round trips
-// / 2. Both spin with the compare-and-swap itself, so the loser asks for the line again at once and
-// its request is already waiting where ownership is resolved when the winner's answer passes: the
-// policy of that place, not only the distance, decides the figure. On x86 a failing
-// compare-and-swap takes the line exclusively too; here it is LR/SC, and the core model says what
-// an LR asks for.
+// Most published core-to-core matrices are measured like this: two pinned threads alternate a
+// compare-and-swap on one flag, PING to PONG and back; the latency is elapsed time / round trips /
+// 2. Both spin with the compare-and-swap itself, so the loser requests the line again at once, and
+// its request waits at the ordering point when the winner's response passes. So the policy of the
+// ordering point decides the figure, not only the distance. On x86 a failing compare-and-swap
+// fetches the line exclusively too; here it is LR/SC, and the core model decides what an LR
+// requests.
 //
-// All pairs of a run use the same flag, that is one physical line with one home, as the measured
-// matrices did. With flags=own a pair uses the flag of its first hart, which that hart touched
-// first: so the home follows the pair, as on machines whose matrices show no home side. PING is
-// even and PONG odd: the flag counts, so every handoff expects another value and none can be lost,
-// repeated or served from a stale copy unseen.
+// All pairs of a run use the same flag, that is one physical line with one home, as in the measured
+// matrices. With flags=own a pair uses the flag of its first hart, which that hart touched first,
+// so the home is near the pair, as on machines whose matrices do not depend on a home. PING is even
+// and PONG odd: the flag counts, so every handoff expects a new value, and a lost or repeated
+// handoff or a stale copy is noticed.
 //
-// On a real machine a handoff that an interrupt of the system disturbed must be told from one that
-// is slow: there one takes many samples, whose median and spread are published too.
+// On a real machine interrupts disturb some handoffs, which must be distinguished from slow ones.
+// There one takes many samples, whose median and spread are published too.
 //
-// Check: whoever waits sees the flag at most one handoff behind, and the count is complete.
+// Check: a waiting hart sees only the flag's previous value, and the count is complete.
 #include "pairs.h"
 #include "uncore.h"
 
@@ -34,10 +34,10 @@ UC_TABLE(handoff, "ps", "one-way handoff between hart of the row and hart of the
 UC_TABLE(median, "ps", "of the samples, if there are several");
 UC_TABLE(deviation, "ps", "half of what the middle half of the samples spans");
 
-#define PAGE 4096  // unit that a first-touch policy places, in bytes
+#define PAGE 4096  // unit in which a first-touch policy places memory, in bytes
 
-static char* flag;      // the first one; the others a page apart each
-static uint64_t* seen;  // of the current pair: the samples, in ascending order
+static char* flag;      // the first flag; with flags=own the others follow, a page apart
+static uint64_t* seen;  // the current pair's samples, in ascending order
 
 static _Atomic uint32_t* flag_of(unsigned hart) {
   return (_Atomic uint32_t*)(flags == FLAGS_OWN ? flag + (size_t)hart * PAGE : flag);
@@ -60,7 +60,7 @@ void uc_setup(unsigned n) {
   pairs_setup(n);
 }
 
-// Waits for the flag to be `ours` and hands it over. False: the flag holds what it cannot hold.
+// Waits for the flag to be `ours` and hands it over. Returns false if it has an impossible value.
 static inline bool hand_over(_Atomic uint32_t* line, uint32_t ours) {
   uint32_t seen;
   do {
@@ -93,7 +93,7 @@ static void publish_spread(unsigned first, unsigned second) {
   publish(&deviation, first, second, per_handoff(span) / 2);
 }
 
-// The first hart writes the even values, and measures the time.
+// Plays the first hart's part: it waits for the even values, and measures the time.
 static void measure(unsigned first, unsigned second) {
   _Atomic uint32_t* line = flag_of(first);
   uint32_t start = 2 * (uint32_t)warmup, step = 2 * (uint32_t)rounds;
@@ -121,7 +121,7 @@ static void play(unsigned first, unsigned second) {
   uc_ops(rounds * samples);
 }
 
-// Ordered by the next pair's mailboxes.
+// Resets the flag. The next pair's mailboxes order this store before its loads.
 static void conclude(unsigned first, unsigned second) {
   (void)second;
   atomic_store_explicit(flag_of(first), 0, memory_order_relaxed);

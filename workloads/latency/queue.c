@@ -1,12 +1,12 @@
 // A queue between two harts: one writes items into a ring, the other takes them out.
 //
-// Lamport (1983) needs no lock for it: the writer alone moves `head`, the reader alone `tail`, each
-// on a line of its own. What it costs is lines that cross: the items, and the other's index
-// whenever one looks at it. With `cached` each keeps what he saw of the other's index and looks
-// again only when the ring seems full or empty (FastForward and many since; Rigtorp's SPSCQueue).
+// Lamport's queue (1983) needs no lock: only the writer moves `head`, only the reader moves `tail`,
+// on separate lines. Its cost is lines that move: the items, and the other's index whenever a hart
+// reads it. With `cached` each keeps a copy of the other's index and reads it again only when the
+// ring seems full or empty (FastForward and many since; Rigtorp's SPSCQueue).
 //
-// `stream` sends items as fast as the ring takes them. `echo` sends one at a time through a second
-// ring back: an operation is a round trip. Harts beyond the second do nothing.
+// `stream` sends items as fast as the ring takes them. `echo` sends one at a time, and it comes
+// back through a second ring: an operation is a round trip. Harts beyond the second do nothing.
 //
 // Check: items come out in order, none twice.
 #include "uncore.h"
@@ -20,10 +20,10 @@ UC_PARAM(bool, cached, 0, "", "look at the other's index only when one has to");
 UC_PARAM(u64, queue_node, 0, "node", "memory node of the rings");
 
 static struct ring {
-  UC_ALIGNED _Atomic uint64_t head;  // the writer's
-  UC_ALIGNED _Atomic uint64_t tail;  // the reader's
-  UC_ALIGNED uint64_t tail_seen;     // by the writer
-  UC_ALIGNED uint64_t head_seen;     // by the reader
+  UC_ALIGNED _Atomic uint64_t head;  // written by the writer
+  UC_ALIGNED _Atomic uint64_t tail;  // written by the reader
+  UC_ALIGNED uint64_t tail_seen;     // the writer's copy of `tail`
+  UC_ALIGNED uint64_t head_seen;     // the reader's copy of `head`
   UC_ALIGNED uint32_t* slot;
 }* rings;
 
@@ -40,7 +40,7 @@ static inline uint64_t at(_Atomic uint64_t* index) {
   return atomic_load_explicit(index, memory_order_acquire);
 }
 
-// Waits until the other's index is not `stuck`; with `cached` loads it only if the last one was.
+// Waits until *index differs from `stuck`. With `cached` loads it only if the copy does not.
 static void await(_Atomic uint64_t* index, uint64_t* seen, uint64_t stuck) {
   if (UC_SABOTAGE || (cached && *seen != stuck)) return;
   uint64_t now;

@@ -1,14 +1,14 @@
-// False sharing: two fields that have nothing to do with each other, `distance` bytes apart.
+// False sharing: two unrelated fields, `distance` bytes apart, in one line or in two.
 //
-// Coherence works on lines, not on variables. Hart 0 counts in `count`, which nobody else reads;
-// all others read `limit`, which nobody writes. If both lie in one line, each addition takes the
-// line from every reader and each reader takes it back, as if they shared something; on lines of
-// their own (64 bytes apart) every access hits. The effect has its name from Torrellas, Lam and
-// Hennessy (1990, after Eggers and Katz 1989); machines that fetch lines in pairs show some of it
-// up to 128 bytes. A written statistics field beside a read-mostly pointer is how kernels meet it.
+// Coherence works on lines, not on variables. Hart 0 increments `count`, which no other hart reads;
+// the other harts read `limit`, which no hart writes. If both are in one line, each addition takes
+// the line from every reader and each reader fetches it again, as if they shared data; on separate
+// lines (64 bytes apart) every access hits. The name is from Torrellas, Lam and Hennessy (1990,
+// after Eggers and Katz 1989). Machines that fetch lines in pairs show some of it up to 128 bytes.
+// In kernels a typical case is a written statistics field beside a read-mostly pointer.
 //
-// Check: the limit is what it was, whenever it is read, and no addition is lost. Without a distance
-// the two fields are one, and both notice.
+// Check: the limit never changes, and no addition is lost. With a distance of 0 (sabotage) the two
+// fields are one, and both checks fail.
 #include "loop.h"
 #include "uncore.h"
 
@@ -57,7 +57,7 @@ static void access(unsigned id) {
 
 void uc_main(unsigned id, unsigned n) {
   (void)n;
-  read_limit();  // the first access to the line is not to be measured
+  read_limit();  // so that the first access to the line is not measured
   struct loop loop = loop_begin();
   while (loop_more(&loop)) {
     uc_start();

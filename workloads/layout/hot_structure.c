@@ -1,10 +1,10 @@
-// A structure that everybody updates under its lock: how many lines do its busy fields lie on?
+// A structure that all harts update under its lock: its busy fields are on few or many lines.
 //
-// Each holder of the lock touches the same six fields. They come with the holder from the one
-// before, line by line: the lock's own line has arrived with the lock, every further line is one
-// more transfer while all others wait. Putting the busy fields side by side is therefore worth as
-// much as shortening the critical section. Macy (2018) measured 45 % more brk calls a second when
-// the busy fields of the kernel's memory allocation structure moved from three lines to two.
+// Each holder of the lock updates the same six fields. Their lines come from the previous holder's
+// cache one by one: the lock's line arrives with the lock, and every further line is one more
+// transfer while all other harts wait. So placing the busy fields on fewer lines helps as much as
+// shortening the critical section. Macy (2018) measured 45 % more brk calls a second when the busy
+// fields of the kernel's memory allocation structure moved from three lines to two.
 //
 // Check: the fields, changed together, stay equal, and no update is lost.
 #include "calls.h"
@@ -26,17 +26,17 @@ static struct structure {
   UC_ALIGNED struct spinlock lock;
   uint32_t unused;
   struct mcs_lock queue;
-  _Atomic uint64_t words[FIELDS * LINE_WORDS];  // the first line has room for all six
+  _Atomic uint64_t words[FIELDS * LINE_WORDS];  // the first line has room for all six fields
 }* structure;
 
-static struct mcs_node* nodes;            // a node per hart
-static _Atomic uint64_t* fields[FIELDS];  // atomic, though a lock guards them, for guard=atomic
+static struct mcs_node* nodes;            // one for each hart
+static _Atomic uint64_t* fields[FIELDS];  // atomic for guard=atomic; else a lock guards them
 
 void uc_setup(unsigned n) {
   uc_require(lines >= 1 && lines <= FIELDS, "lines must be from 1 to 6");
   structure = uc_alloc(sizeof *structure, (unsigned)structure_node);
   nodes = uc_alloc(n * sizeof *nodes, (unsigned)structure_node);
-  // Field k lies on line k * lines / FIELDS, behind those that are there already.
+  // Field k is on line k * lines / FIELDS, at word k of it.
   for (uint64_t k = 0; k < FIELDS; k++)
     fields[k] = &structure->words[k * lines / FIELDS * LINE_WORDS + k];
 }

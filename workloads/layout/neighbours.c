@@ -1,10 +1,10 @@
-// One hart writes a field and another reads the next, both as fast as they can.
+// One hart writes a field and all others read the next field, as fast as they can.
 //
-// False sharing as benchmarks of it do it (the eighth of OpenJDK's JMH samples of contention, and
-// what was made of it): layout/false_sharing.c does the same with a clock and a marker around each
-// access, which is right to see each of them, and hides how many a core does while it has the line.
+// Benchmarks measure false sharing like this (the eighth of OpenJDK's JMH samples of contention,
+// and its variants). layout/false_sharing.c reads the clock and sets a marker around each access.
+// That shows each access, but hides how many accesses a core makes while it has the line.
 //
-// Check: the field that is read is what it was, and no addition is lost.
+// Check: the field that is read never changes, and no addition is lost.
 #include "loop.h"
 #include "uncore.h"
 
@@ -16,7 +16,7 @@ UC_PARAM(u64, fields_node, 0, "node", "memory node of both fields");
 #define FARTHEST 4096
 #define LIMIT (1ull << 40)  // larger than any count
 
-// Volatile, so that each access is made; not atomic, because each has one writer at most.
+// Volatile, so that the compiler keeps each access; not atomic, because each has one writer.
 static volatile uint64_t* count;
 static const volatile uint64_t* limit;
 

@@ -1,17 +1,17 @@
-// Two threads that talk, behind one second-level cache or behind two: what is near, and what fits.
+// Two threads that exchange messages share a second-level cache, or have one each.
 //
-// Macy (2018): two communicating threads that share an L2 gain where their working sets are small,
-// and lose where they are large. A message then stays in the cache that both have; but two sets
-// share its ways, and what does not fit is fetched from the level above at each walk. Modules of
-// AMD's family 15h, Atom's clusters and Core 2 share an L2 between cores; siblings of a core share
-// theirs anyway.
+// Macy (2018): two communicating threads gain from a shared L2 if their working sets are small, and
+// lose if these are large. A message stays in the shared cache; but two working sets compete for
+// it, and lines that do not fit are fetched again from the next level at each walk. Modules of
+// AMD's family 15h, Atom's clusters and Core 2 share an L2 between cores; the hardware threads of
+// one core always share its L2.
 //
-// Expect, on fx8300 (modules of two cores, 2 MiB each): with few `lines` --place 0,1 (one module)
-// is faster than 0,2, by the difference of two handoffs; with `lines` such that two sets exceed the
-// L2 and one does not, 0,2 is.
+// On fx8300 (modules of two cores with 2 MiB each), with few `lines`, --place 0,1 (one module) is
+// faster than 0,2 by the difference of two handoffs. If two working sets exceed the L2 and one does
+// not, 0,2 is faster.
 //
-// Harts 0 and 1, 2 and 3 ... are pairs. In a round each walks over its own lines, writes a message
-// of `message` lines, and reads its partner's. An operation is a round of one of them.
+// Harts 0 and 1, 2 and 3 ... are pairs. In a round each hart writes all lines of its working set,
+// writes a message of `message` lines, and reads its partner's. An operation is one hart's round.
 //
 // Check: a message has the number of its round.
 #include "loop.h"
@@ -28,7 +28,7 @@ struct line {
 static struct thread {
   UC_ALIGNED struct line* set;
   uint64_t round;
-  UC_ALIGNED _Atomic uint64_t written, read;  // rounds
+  UC_ALIGNED _Atomic uint64_t written, read;  // number of messages written, and read, so far
   _Atomic bool over;
   struct line* message;
 }* threads;
@@ -46,7 +46,7 @@ static bool await(struct thread* partner, _Atomic uint64_t* rounds, uint64_t goa
   return true;
 }
 
-// A message is overwritten when its reader has read it.
+// Writes the next message, after the reader has read the previous one.
 static void message_write(struct thread* self, struct thread* reader) {
   if (!await(reader, &reader->read, self->round)) return;
   for (uint64_t k = 0; k < message; k++) self->message[k].word = self->round + 1;
@@ -78,7 +78,7 @@ void uc_setup(unsigned n) {
 void uc_main(unsigned id, unsigned n) {
   struct thread* self = &threads[id];
   struct thread* partner = &threads[(id ^ 1) < n ? id ^ 1 : id];
-  do_round(self, partner);  // fetches what fits into the cache before the measurement
+  do_round(self, partner);  // fills the caches before the measurement
   for (struct loop loop = loop_begin(); loop_more(&loop);) {
     uc_start();
     do_round(self, partner);

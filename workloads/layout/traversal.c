@@ -1,16 +1,16 @@
-// The same elements as a packed array and as a linked list: how many lines a traversal touches.
+// The same elements as a packed array or as a linked list: a traversal of fewer or more lines.
 //
-// Macy (2018) names it as the simplest design for locality: structures packed side by side, so that
-// the next element is in the same line or in the one a prefetcher fetches. Four elements of 16
-// bytes share a line when packed; each element of a list lies where the allocator put it, here in a
-// block of its own and in random order. A traversal of the array misses once a line, of the list
-// once an element, and each miss must end before the next address is known. No prefetcher is
-// modelled, so what the array gains here is the lines alone; a real machine gains more.
+// The simplest design for locality (Macy 2018) is a packed array: the next element is in the same
+// line, or in the one that a prefetcher fetches. Four packed elements of 16 bytes share a line. An
+// element of a list is wherever the allocator put it, here in its own block and in random order. A
+// traversal of the array misses once for each line, of the list once for each element, and each
+// miss must end before the next address is known. No prefetcher is modelled, so the array gains
+// only by its fewer lines; on a real machine it gains more.
 //
-// All harts traverse the same elements; once every `update` traversals hart 0 writes the first of
-// them, and so takes its line from everybody: packed, that line held three others.
+// All harts traverse the same elements. Once every `update` traversals hart 0 writes the first
+// element, which takes its line from all other harts; in an array, with three more elements.
 //
-// Check: every traversal meets every element, so that their values add up.
+// Check: every traversal visits every element, so that their values add up.
 #include "loop.h"
 #include "uncore.h"
 
@@ -28,8 +28,8 @@ struct element {
 
 static struct element* first;
 
-// Address of element k: packed, or one block each in an order that no neighbour can guess. The step
-// is odd and so runs through all slots of a power of two.
+// Returns the address of element k: packed, or in a block of its own, in an unpredictable order.
+// The step is odd, so it visits all slots, whose number is a power of two.
 static struct element* place(char* base, uint64_t k, uint64_t slots) {
   uint64_t slot = shape == ARRAY ? k : (k * 0x9E3779B1u + 7) % slots;
   return (struct element*)(base + slot * (shape == ARRAY ? sizeof(struct element) : UC_BLOCK));
@@ -62,7 +62,7 @@ static uint64_t traverse(void) {
   return sum;
 }
 
-// Writes back what is there: the line is taken from its readers and the sum stays.
+// Writes the same value again: this takes the line from its readers but keeps the sum.
 static void rewrite(struct element* element) {
   uint64_t value = atomic_load_explicit(&element->value, memory_order_relaxed);
   atomic_store_explicit(&element->value, value, memory_order_relaxed);

@@ -1,11 +1,11 @@
-// Array lock: as many places to wait as there are harts, handed on in a circle.
+// Array lock: a circle of as many places as harts; each waiter spins on its own place.
 //
 // Anderson, "The performance of spin lock alternatives for shared-memory multiprocessors" (1990);
-// Graunke and Thakkar's (1990) is its sibling. A hart draws a place with one fetch-and-add and
-// spins on the flag there; releasing writes the next place's flag, which one hart reads. So a
-// handoff moves one line to one waiter however many wait: the first lock whose cost does not grow
-// with the queue. It pays in memory, a line for each hart in each lock, and the flags rotate
-// through all harts, so no flag stays near the one who spins on it.
+// The lock of Graunke and Thakkar (1990) is similar. A hart draws a place with one fetch-and-add
+// and spins on the flag there; a release writes the next place's flag, which one hart reads. So a
+// handoff moves one line to one waiter however many wait: it is the first lock whose cost does not
+// grow with the queue. It needs memory, a line for each hart in each lock, and all harts use all
+// places in turn, so a flag's home is not near the hart that spins on it.
 #include "contend.h"
 
 UC_WORKLOAD("Anderson's array lock: fair, each waiter spins on its place in a circle");
@@ -15,11 +15,11 @@ static struct place {
 }* places;
 
 struct lock {
-  UC_ALIGNED _Atomic uint64_t next;  // the place that the next to arrive will draw
-  UC_ALIGNED uint64_t held;          // the owner's place; only the owner touches it
+  UC_ALIGNED _Atomic uint64_t next;  // number that the next hart to arrive draws
+  UC_ALIGNED uint64_t held;          // number that the owner drew; only the owner uses it
 };
 
-static uint64_t circle;  // places; read-only
+static uint64_t circle;  // number of places; read-only
 
 static struct lock* lock_setup(unsigned n) {
   circle = n;

@@ -1,11 +1,11 @@
 // CLH lock: a queue of waiters, each spinning on the node of its predecessor.
 //
-// Craig (1993), and Landin and Hagersten (1994), independently. A hart marks its node as busy,
-// swaps it in as the tail and waits until the node that was there before is free; to release it
-// frees its own, and takes over its predecessor's for the next time. There is no pointer to follow
-// and no race with a successor that has not yet linked itself: release is one store, where MCS
-// (lock/mcs.c) may need a compare-and-swap. The price is that one spins on a node that another hart
-// brought, so on a machine where memory has a home the line waited for may live anywhere.
+// Invented by Craig (1993), and by Landin and Hagersten (1994). A hart marks its node as busy,
+// swaps it in as the tail and waits until the previous tail is not busy. To release, it clears its
+// own node, and takes its predecessor's node for the next time. There is no pointer to follow and
+// no race with a successor that has not yet linked itself: a release is one store, where MCS
+// (lock/mcs.c) may need a compare-and-swap. The price is that a hart spins on a node that another
+// hart brought, so on a NUMA machine the home of that line may be any memory node.
 #include "contend.h"
 
 UC_WORKLOAD("CLH queue lock: fair, each waiter spins on its predecessor's line");
@@ -14,7 +14,7 @@ struct node {
   UC_ALIGNED _Atomic uint32_t busy;
 };
 
-// One hart's nodes; only the hart itself reads these pointers.
+// Each hart's nodes. Only the hart itself reads these pointers.
 static struct {
   UC_ALIGNED struct node* mine;
   struct node* before;
@@ -44,5 +44,5 @@ static void lock_acquire(struct lock* lock, unsigned id) {
 static void lock_release(struct lock* lock, unsigned id) {
   (void)lock;
   atomic_store_explicit(&harts[id].mine->busy, 0, memory_order_release);
-  harts[id].mine = harts[id].before;  // nobody looks at it any more
+  harts[id].mine = harts[id].before;  // no other hart uses that node any more
 }

@@ -1,12 +1,12 @@
 // Compact NUMA-aware lock: Linux's queued lock, handed to waiters of the same node first.
 //
-// Dice and Kogan, "Compact NUMA-aware locks" (2019), and Kogan's series for Linux's queued spin
-// lock. The head of the queue looks for the next waiter of its own node; those it passes over go to
-// a second queue, which travels with the lock: what a waiter is granted is the second queue's last
-// node, whose `next` is its first. When nobody of the node is left, or `batch` handoffs have stayed
-// inside, the second queue goes in front of the main one. So the lock needs no more memory than a
-// queued lock, however many nodes there are, and stays on a node as a cohort lock does
-// (lock/cohort.c).
+// Dice and Kogan, "Compact NUMA-aware locks" (2019), and Kogan's patches for Linux's queued spin
+// lock. The head of the queue searches for the next waiter of its own node. Waiters of other nodes
+// before it go to a second queue, which is handed on with the lock: `granted` is the second queue's
+// last node, whose `next` is the first. When no waiter of the node is left, or after `batch`
+// handoffs inside it, the second queue is put in front of the main one. So the lock needs no more
+// memory than a queued lock, however many nodes there are, and stays on a node as a cohort lock
+// does (lock/cohort.c).
 //
 // A node is the harts nearest to one memory, or `cluster` harts with neighbouring numbers.
 #include "contend.h"
@@ -22,12 +22,12 @@ struct lock {
   union queued_lock word;
 };
 
-static struct queue_node* nodes;  // one per hart
+static struct queue_node* nodes;  // one for each hart
 
-enum { GRANTED = 1 };  // granted with no second queue; else the address of its last node
+enum { GRANTED = 1 };  // granted without a second queue; else the value is its last node
 
 static struct {
-  UC_ALIGNED uint64_t handoffs;  // inside the node; only the head of the queue touches it
+  UC_ALIGNED uint64_t handoffs;  // inside the node; only the head of the queue uses it
 }* stay;
 
 static struct queue_node* last_aside(const struct queue_node* self) {
@@ -48,10 +48,10 @@ static void grant(struct queue_node* node, struct queue_node* aside) {
   atomic_store_explicit(&node->granted, granted, memory_order_release);
 }
 
-// The second queue goes in front of `rest`, and its first node is the head.
-static void bring_back(struct queue_node* aside, struct queue_node* rest) {
+// Puts the second queue in front of `main_queue`, and grants the lock to its first node.
+static void bring_back(struct queue_node* aside, struct queue_node* main_queue) {
   struct queue_node* first = following(aside);
-  link_to(aside, rest);
+  link_to(aside, main_queue);
   stay->handoffs = 0;
   grant(first, NULL);
 }

@@ -1,7 +1,7 @@
-// No lock: what the other workloads of this folder cost beside their locks.
+// No lock: the cost of the other workloads of this folder without their locks.
 //
-// Measurements of locks subtract it, or report it beside them. Nothing is guarded, for nobody would
-// be alone inside.
+// Measurements of locks subtract this cost, or report it too. No data is guarded, because several
+// harts are inside at the same time.
 #define CONTEND_GUARDED 0
 #include "contend.h"
 

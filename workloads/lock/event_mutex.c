@@ -1,19 +1,19 @@
-// MySQL's event mutex: spins for a while at random, then waits for an event.
+// MySQL's event mutex: spins for a random time, then waits for an event.
 //
-// InnoDB's mutex, as its sources describe it: a thread that cannot take it looks again up to
-// `rounds` times, each after a random number of pauses up to `delay` times `pauses`; a thread that
-// still fails waits until the event's counter moves, and tries again. So a short section is passed
-// on by spinning, a long one by the event, and random delays keep spinners from meeting at the
-// line.
+// This follows the sources of InnoDB's mutex. A thread that cannot take it reads it again up to
+// `rounds` times, each after a random number of pauses up to `delay` times `pauses`. If it still
+// fails it waits until the event's counter changes, and tries again. So a waiter for a short
+// section spins, a waiter for a long one uses the event, and random delays keep spinners from
+// reading the line at the same time.
 //
-// How a mutex is taken decides who moves the counter. With `attempt=cas` a thread that waits marks
-// the mutex, and a release that finds the mark moves the counter. With `attempt=swap` nobody can
-// mark it, for the next exchange would wipe that out; so every release moves the counter. That is
-// how lockhammer has it (ARM's synchronization-benchmarks, 2018), with a `delay` of 600; there the
-// counter lies beside the word, and so it does here.
+// With `attempt=cas` a waiting thread marks the mutex, and a release that finds the mark increments
+// the counter. With `attempt=swap` no thread can mark it, because the next exchange would erase the
+// mark, so every release increments the counter. lockhammer does the latter (ARM's
+// synchronization-benchmarks, 2018), with a `delay` of 600; there the counter is on the line of the
+// word, and so it is here.
 //
-// The event is a counter in memory here, and waiting for it is reading it: what the operating
-// system does for a sleeping thread is not part of this workload.
+// The event is a counter in memory here, and a waiter polls it. The operating system's work for a
+// sleeping thread is not part of this workload.
 #include "contend.h"
 #include "pauses.h"
 
@@ -29,7 +29,7 @@ enum { FREE, TAKEN, WAITED_FOR };
 
 struct lock {
   UC_ALIGNED _Atomic uint32_t word;
-  _Atomic uint32_t events_beside;  // for BY_SWAP
+  _Atomic uint32_t events_beside;  // the event's counter for BY_SWAP, on the line of the word
   UC_ALIGNED _Atomic uint32_t events;
 };
 
@@ -41,13 +41,13 @@ static struct lock* lock_setup(unsigned n) {
   (void)n;
   random_numbers = uc_alloc(sizeof *random_numbers, 0);
   random_numbers->counter = 65654363;
-  pauses_sample();  // now, so that nobody has to while it is measured
+  pauses_sample();  // now, so that no hart has to do it during the measurement
   return uc_alloc(sizeof(struct lock), (unsigned)lock_node);
 }
 
-// The numbers that InnoDB draws, the same in every run: one counter for all threads, moved without
-// an atomic operation, then mixed. Of 600 the first are 374, 80, 535; a run of two threads that
-// fights for nothing else lasts about as long as the first who fails stays away.
+// Returns the next of InnoDB's pseudo-random numbers, the same in every run: one counter for all
+// threads, advanced without an atomic operation, then mixed. The first ones below 600 are 374, 80,
+// 535; a short run of two threads lasts about as long as the first delay.
 static uint64_t random_below(uint64_t most) {
   static const struct {
     uint64_t times, plus, flip;
@@ -73,13 +73,13 @@ static bool take(struct lock* mutex) {
                                                  memory_order_relaxed);
 }
 
-// Marks a taken mutex; takes a free one, with the mark, for nobody knows who else waits.
+// Marks a taken mutex; takes a free one, with the mark, because other threads may wait.
 static bool take_or_mark(struct lock* mutex) {
   if (attempt == BY_SWAP) return take(mutex);
   return atomic_exchange_explicit(&mutex->word, WAITED_FOR, memory_order_acquire) == FREE;
 }
 
-// An attempt that fails is no round: the next look comes at once.
+// Spins, and returns whether it took the mutex. A failed attempt does not count as a round.
 static bool spun(struct lock* mutex) {
   for (uint64_t round = 0; round < rounds;) {
     if (atomic_load_explicit(&mutex->word, memory_order_relaxed) == FREE) {
@@ -106,8 +106,8 @@ static void lock_acquire(struct lock* mutex, unsigned id) {
   if (!take(mutex)) wait_and_take(mutex);
 }
 
-// A counter that each release moves, its sources move without an atomic: one move may wipe out
-// another, and the counter has moved all the same.
+// With BY_SWAP the counter is not incremented atomically, as in lockhammer: one increment may
+// overwrite another, but the counter has changed, and that is enough.
 static void lock_release(struct lock* mutex, unsigned id) {
   (void)id;
   uint32_t before = atomic_exchange_explicit(&mutex->word, FREE, memory_order_release);

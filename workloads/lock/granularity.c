@@ -1,15 +1,15 @@
 // Locking granularity: n structures, and one lock for every k of them.
 //
-// The history of every kernel: one lock around everything (Linux's big kernel lock, FreeBSD's
-// Giant), then one for each subsystem, each structure, each field. With k structures under a lock,
-// two harts that want different structures meet at the lock all the same with probability k/n; with
-// k = 1 they meet only if they want the same one. Finer locks stop paying where harts want the same
-// structure: a resource that is one, such as a routing entry, has one lock whatever the
+// Every kernel began with one lock around everything (Linux's big kernel lock, FreeBSD's
+// Giant), then had one for each subsystem, each structure, each field. With k structures under
+// a lock, two harts that want different structures still contend for one lock with probability
+// k/n; with k = 1 they contend only if they want the same structure. Finer locks do not help
+// harts that all want one structure, such as a routing entry: it has one lock whatever the
 // granularity.
 //
-// Each operation takes the lock of a structure and adds to the structure, which has a line of its
-// own; the lock is lock/ttas.c's without backoff. `pick` says which structure: `own` (hart i always
-// structure i mod n: what could be private), `random`, or `one` (the shared resource).
+// Each operation takes the lock of a structure and adds one in the structure, which has its own
+// line; the lock is lock/ttas.c's without backoff. `pick` selects the structure: `own` (hart i
+// always takes structure i mod n, as private data), `random`, or `one` (a shared resource).
 //
 // Check: the plain sums of all structures add up to the number of operations.
 #include "loop.h"
@@ -32,7 +32,7 @@ static struct structure {
 static struct lock {
   UC_ALIGNED struct spinlock spinlock;
 }* locks;
-static uint64_t per_lock;  // structures
+static uint64_t per_lock;  // number of structures under one lock
 
 void uc_setup(unsigned n) {
   (void)n;
@@ -42,7 +42,7 @@ void uc_setup(unsigned n) {
   locks = uc_alloc((structures / per_lock + 1) * sizeof *locks, 0);
 }
 
-// Knuth's linear congruential generator (MMIX); its upper bits are the random ones.
+// Knuth's linear congruential generator (MMIX). Only its upper bits are random enough.
 static uint64_t step(uint64_t dice) { return dice * 6364136223846793005 + 1442695040888963407; }
 
 static uint64_t wanted(unsigned id, uint64_t dice) {

@@ -1,15 +1,15 @@
-// FreeBSD's lockmgr: the file system's lock, with modes that change while it is held.
+// FreeBSD's lockmgr: the file system's lock, whose mode may change while it is held.
 //
-// From 4.4BSD (1993), for vnodes and buffers: a lookup holds a directory shared, finds that it must
-// create something, and wants the same lock exclusively without letting go. Where several readers
-// want that at once only one can have it, so an upgrade may let others in between, and says so. It
-// never spins: every wait is a sleep and every handoff a wake-up, which is what it costs beside
-// lock/sx.c.
+// It came with 4.4BSD (1993), for vnodes and buffers. A lookup holds a directory shared, finds that
+// it must create a file, and wants the same lock exclusively without releasing it. If several
+// readers want that at once only one can have it, so an upgrade may let others in between, and then
+// returns false. lockmgr never spins: every wait is a sleep and every handoff a wake-up, so it
+// costs more than lock/sx.c.
 //
-// Writers come in one of three ways in turn: exclusively, exclusively twice (it is recursive), or
-// as readers that upgrade, and downgrade before they leave.
+// A hart's writes use one of three ways in turn: they lock exclusively, exclusively twice (it is
+// recursive), or as readers that upgrade, and downgrade before they unlock.
 //
-// Check: contend_threads.h's; and after an upgrade that was atomic nothing has been written since.
+// Check: that of contend_threads.h; and nothing is written during an atomic upgrade.
 #include "lockmgr.h"
 
 #include "contend_threads.h"
@@ -20,7 +20,7 @@ static struct lockmgr* lock;
 
 enum way { ONCE, TWICE, BY_UPGRADE };
 
-// The way in of each hart's next writer, and of the one inside.
+// The way of each hart's next write, and of the writer that holds the lock.
 static struct {
   UC_ALIGNED unsigned turn;
 }* harts;

@@ -1,10 +1,10 @@
 // MCS lock: a queue of waiters, each spinning on its own line.
 //
 // Mellor-Crummey and Scott, "Algorithms for scalable synchronization on shared-memory
-// multiprocessors" (1991). A hart swaps itself in as the tail of the queue and tells its
-// predecessor; the predecessor lets it go by writing to its node. A handoff therefore moves a
-// constant number of lines however many wait: the curve stays level where the ticket lock's falls.
-// Linux's queued spinlock (2015) and the kernel mutex's optimistic spinning are its descendants.
+// multiprocessors" (1991). A hart swaps its node in as the tail of the queue and links it to its
+// predecessor's. The predecessor hands the lock over by writing to the hart's node. So a handoff
+// moves a constant number of lines however many wait: throughput stays level where the ticket
+// lock's falls. Linux's queued spinlock (2015) and its mutex's optimistic spinning derive from it.
 #include "mcs.h"
 
 #include "contend.h"
@@ -15,7 +15,7 @@ struct lock {
   struct mcs_lock queue;
 };
 
-static struct mcs_node* nodes;  // one per hart
+static struct mcs_node* nodes;  // one for each hart
 
 static struct lock* lock_setup(unsigned n) {
   nodes = uc_alloc(n * sizeof *nodes, (unsigned)lock_node);

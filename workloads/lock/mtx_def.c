@@ -1,16 +1,16 @@
 // FreeBSD's MTX_DEF mutex: adaptive. Spins while the owner runs, else sleeps and lends its
 // priority.
 //
-// Mutexes that sleep came with Solaris 2 (1992), whose adaptive ones are the model of FreeBSD's
-// (2000) and of Linux's (2009). A sleeping lock costs two thread switches and a wake-up, a spinning
-// one costs the hart; neither is known in advance, but whether the owner runs is, and it tells
-// which will be shorter. `mutex` (mtx.h) makes it sleep always, or hand the lock over in order: the
-// convoy that oversubscribed databases fell into when threads outnumber harts (`threads`,
-// `preempt`).
+// Solaris 2 (1992) introduced mutexes that sleep; its adaptive ones are the model of
+// FreeBSD's (2000) and of Linux's (2009). To sleep costs two thread switches and a wake-up;
+// to spin wastes the hart's time. The waiting time is not known in advance, but if the owner
+// runs it is likely to be short. `mutex` (mtx.h) makes waiters always sleep, or hands the
+// lock over in order, which gave convoys in databases with more threads than harts
+// (`threads`, `preempt`).
 //
-// Threads have priorities of eight kinds, so that waiting lends.
+// Threads have eight different priorities, so that waiters lend theirs.
 //
-// Check: contend_threads.h's; and an owner is never less urgent than one who sleeps for its lock.
+// Check: that of contend_threads.h; and no owner is less urgent than a sleeper for its lock.
 #define CONTEND_WRITE_EVERY 1
 #include "contend_threads.h"
 #include "mtx.h"

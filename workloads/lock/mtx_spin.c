@@ -1,15 +1,15 @@
-// FreeBSD's MTX_SPIN mutex: spins, and keeps interrupts off while it is held.
+// FreeBSD's MTX_SPIN mutex: its waiters spin, and interrupts are off while it is held.
 //
-// It exists for what interrupt handlers share with the rest of the kernel (scheduler, interrupt
-// routing): if an interrupt came while the lock is held, and its handler wanted the same lock, the
+// It guards data that interrupt handlers share with other kernel code (scheduler, interrupt
+// routing). If an interrupt came while the lock is held, and its handler wanted the same lock, the
 // hart would wait for itself forever. The price is that interrupts wait as long as the lock is
-// held; so they are let in while spinning. The word names the owner, which is a compare-and-swap,
-// and costs the waiters more than lock/ttas.c's exchange does: a failed one is no cheaper.
+// held; a hart that spins lets them in. The word names the owner, so it is set by a
+// compare-and-swap, which costs waiters more than the exchange of lock/ttas.c, even if it fails.
 //
 // Every `ipi_every`-th operation of a hart interrupts its neighbour, whose handler takes the lock
 // too.
 //
-// Check: contend.h's, over owners and handlers; and no handler runs on a hart that holds the lock.
+// Check: that of contend.h, for owners and handlers; no handler runs on a hart that holds the lock.
 #include "contend.h"
 #include "mtx.h"
 
@@ -23,7 +23,7 @@ struct lock {
 static struct hart {
   UC_ALIGNED uint64_t operations;
 }* harts;
-static unsigned count;  // of harts; read-only
+static unsigned count;  // number of harts; read-only
 
 static void on_ipi(void) {
   uc_check(!mtx_owned_spin(&lock->mutex), "an interrupt was taken while its hart held the lock");

@@ -1,10 +1,10 @@
-// Linux's queued spin lock: a word with a pending bit, and a queue in order of arrival.
+// Linux's queued spin lock: a pending bit for the first waiter, a queue for the others.
 //
-// The lock of Linux kernels since 4.2 on x86 and later on most others (queued_lock.h tells how it
-// works). One thread that waits spins on the word; from the second on, each spins on a line of its
-// own, and the time of a handoff no longer depends on how many wait. As any lock that serves in
-// order of arrival, it crosses the machine as often as its waiters stand in turn on either side of
-// it; lock/cna.c is what was proposed against that.
+// Linux has this lock since 4.2 on x86 and later on most other architectures (queued_lock.h
+// explains it). One waiter spins on the word; each further one spins on its own line, and the time
+// of a handoff does not depend on the number of waiters. Like any lock that serves in order of
+// arrival, it crosses the machine whenever the next waiter is on the other side. lock/cna.c was
+// proposed to avoid that.
 #include "contend.h"
 #include "queued_lock.h"
 
@@ -14,7 +14,7 @@ struct lock {
   union queued_lock word;
 };
 
-static struct queue_node* nodes;  // one per hart
+static struct queue_node* nodes;  // one for each hart
 
 static struct lock* lock_setup(unsigned n) {
   nodes = uc_alloc(n * sizeof *nodes, (unsigned)lock_node);

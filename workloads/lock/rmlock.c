@@ -1,15 +1,15 @@
 // FreeBSD's rmlock: readers without atomics, a writer that interrupts every hart.
 //
-// "Read mostly", by Stephan Uphoff (FreeBSD 2007), for routing tables and hooks that change
-// once a day. The rwlock (lock/rwlock.c) makes readers write one shared word; here a reader writes
-// only its own hart's list and reads a set of bits that rests in its cache, with neither an atomic
-// instruction nor a fence. The writer makes that safe: by an interrupt on every hart that may be
-// reading, an acknowledgement from each, and a sleep until those found reading have left. So
-// reading scales like doing nothing, and the cost of writing grows with the machine.
+// The "read mostly" lock of Stephan Uphoff (FreeBSD 2007) is for data that change once a day, such
+// as routing tables and hooks. Readers of the rwlock (lock/rwlock.c) write one shared word. Here a
+// reader writes only its own hart's list and reads a set of bits that stays in its cache, without
+// an atomic instruction or a fence. The writer makes this safe: it interrupts every hart that may
+// be reading, waits for an acknowledgement from each, and sleeps until the readers found have left.
+// So reads scale perfectly, and the cost of a write grows with the machine.
 //
-// `write_every` sets the balance: at 10 the rwlock wins, at 10000 nothing beats this.
+// `write_every` sets the share of writes: at 10 the rwlock is faster, at 10000 this is the fastest.
 //
-// Check: contend_threads.h's.
+// Check: that of contend_threads.h.
 #include "rmlock.h"
 
 #define CONTEND_HART_SETUP rendezvous_join
@@ -20,7 +20,7 @@ UC_WORKLOAD("FreeBSD rmlock: readers without atomics, writers interrupt every ha
 
 static struct rmlock* lock;
 
-// A thread holds one tracker at a time, in its hart's place for that thread's position.
+// A thread holds one tracker at a time, of those of the hart on which it runs.
 static struct tracker {
   UC_ALIGNED struct rm_tracker rm;
   struct uc_thread* holder;

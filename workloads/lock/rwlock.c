@@ -1,13 +1,13 @@
 // FreeBSD's rwlock: any number of readers, or one writer.
 //
 // Courtois, Heymans and Parnas (1971) posed the problem of readers and writers; FreeBSD's lock of
-// 2006 keeps both in one word. It is what one reaches for first to keep a table's entries alive
-// while looking something up. But to be counted, each reader adds itself to the word and subtracts
-// itself again: two exclusive transfers of the line for every lookup, among readers who have
-// nothing to tell each other. It scales no better than a mutex once the critical section is short;
-// readers only overlap inside.
+// 2006 keeps both in one word. It is the first choice to keep a table's entries from being freed
+// during a lookup. But each reader increments the word and decrements it again, with two exclusive
+// transfers of the line for every lookup, although readers exchange no data. With a short critical
+// section it scales no better than a mutex; the readers overlap only inside.
 //
-// Check: contend_threads.h's.
+//
+// Check: that of contend_threads.h.
 #include "rwlock.h"
 
 #include "contend_threads.h"

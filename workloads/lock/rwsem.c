@@ -1,4 +1,4 @@
-// Linux's rw_semaphore, taken for writing only: rwsem.h tells how it works.
+// Linux's rw_semaphore, taken for writing only. rwsem.h explains it.
 #include "rwsem.h"
 
 #include "contend.h"
@@ -11,7 +11,7 @@ struct lock {
 
 static struct {
   UC_ALIGNED struct mcs_node node;
-}* nodes;  // one per hart
+}* nodes;  // one for each hart
 
 static struct lock* lock_setup(unsigned n) {
   nodes = uc_alloc(n * sizeof *nodes, (unsigned)lock_node);

@@ -1,8 +1,8 @@
-// Exchange lock: exchange until the old value says that it was free, without a pause.
+// Exchange lock: exchange the word until its old value was free, without a pause.
 //
-// lock/tas.c waits a moment after each failed attempt; this one does not, and shows what that is
-// worth. Exchanges of those who cannot have the lock keep the line from the one who must give it
-// back, so its time grows with every thread that waits.
+// lock/tas.c pauses after each failed attempt; this lock does not, which shows the effect of the
+// pause. Failed exchanges of the waiters keep the line away from the owner, which needs it to
+// release the lock, so the time of a release grows with every waiter.
 #include "contend.h"
 #include "spinlock.h"
 

@@ -1,11 +1,11 @@
-// FreeBSD's sx lock: shared or exclusive, and whoever holds it may sleep.
+// FreeBSD's sx lock: shared or exclusive, and its holders may sleep.
 //
-// For what is held across memory allocation or input and output: process trees, address spaces.
-// Nobody can say how long a holder sleeps, so waiters without a running holder sleep too, on sleep
-// queues, and lend nothing. The cost of its uncontended paths is the rwlock's (lock/rwlock.c): one
-// compare-and-swap in, one out, for readers too. `preempt` is a holder that sleeps.
+// It guards data that stay locked during memory allocation or I/O: process trees, address spaces.
+// It is not known how long a holder sleeps, so waiters sleep too unless the holder runs, on sleep
+// queues, and lend no priority. Without contention it costs as much as the rwlock (lock/rwlock.c):
+// one compare-and-swap to lock, one to unlock, also for readers. `preempt` makes holders sleep.
 //
-// Check: contend_threads.h's.
+// Check: that of contend_threads.h.
 #include "sx.h"
 
 #include "contend_threads.h"

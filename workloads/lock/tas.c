@@ -1,10 +1,10 @@
-// Test-and-set lock: exchange until the old value says that it was free.
+// Test-and-set lock: exchange the word until its old value was free.
 //
-// The lock of the first multiprocessors (IBM's System/360 had the instruction in 1964), and the one
-// everybody writes first. Each attempt, also one that fails, must own the line, so the waiters pass
-// it around among themselves, and the owner who wants to give the lock back queues behind them all:
-// a handoff takes as many transfers as there are waiters, while nobody makes progress. Anderson
-// (1990) measured it; lock/ttas.c is the first remedy.
+// This is the lock of the first multiprocessors (IBM's System/360 had the instruction in 1964), and
+// the simplest one. Each attempt, even one that fails, must own the line, so it moves among the
+// waiters, and the owner's release queues behind all of them: a handoff takes as many transfers as
+// there are waiters, while no hart makes progress. Anderson (1990) measured it; lock/ttas.c is the
+// first remedy.
 #include "contend.h"
 #include "spinlock.h"
 

@@ -1,11 +1,11 @@
 // Ticket lock: take a number, wait until it is called.
 //
-// Described as "ticket lock" by Mellor-Crummey and Scott (1991), after Reed and Kanodia's
-// eventcounts and sequencers (1979) and Lamport's bakery; Linux used it from 2008 to 2015. Two
-// words: the next free ticket and the ticket being served. It is fair, and it is small; but all
-// waiters read the served word, so each release invalidates every waiter's copy and each of them
-// fetches the line again: one handoff costs traffic proportional to the waiters. With both words on
-// one line, as here and in Linux, an arriving ticket disturbs the waiters as well.
+// Mellor-Crummey and Scott (1991) gave it its name. Earlier forms are Reed and Kanodia's sequencers
+// (1979) and Lamport's bakery. Linux used it from 2008 to 2015. It has two words: the next free
+// ticket and the ticket being served. It is fair and small, but all waiters read the served word,
+// so each release invalidates every waiter's copy and each fetches the line again: a handoff's
+// traffic is proportional to the number of waiters. With both words on one line, as here and in
+// Linux, a hart that draws a ticket also takes the line from the waiters.
 #include "ticket.h"
 
 #include "contend.h"

@@ -1,9 +1,9 @@
-// Ticket lock in one word: the ticket served in the lower half, the next one in the upper.
+// Ticket lock in one word: the ticket being served in the lower half, the next in the upper.
 //
-// Linux's on x86 from 2008 to 2015 (Piggin). One fetch-and-add draws a ticket and reads which is
-// served, so a free lock is taken by one access of the line, where lock/ticket.c needs two; who has
-// to wait reads the lower half. Only the owner writes that, so a release is a plain load and store
-// of 16 bits: drawing a ticket meanwhile does not spoil it.
+// Linux had it on x86 from 2008 to 2015 (Piggin). One fetch-and-add draws a ticket and reads the
+// one being served, so a free lock is taken by one access of the line, where lock/ticket.c needs
+// two. A waiter reads the lower half. Only the owner writes it, so a release is a plain load and
+// store of 16 bits, which a ticket drawn meanwhile does not disturb.
 #include "contend.h"
 
 UC_WORKLOAD("Ticket lock in one word: drawn and looked at by one fetch-and-add");

@@ -1,13 +1,13 @@
 // Test-and-test-and-set lock, with exponential backoff.
 //
-// Rudolph and Segall (1984): wait by reading, which costs nothing while the line rests in one's own
-// cache, and exchange only when the lock looks free. But a release is seen by all waiters at once,
-// and all of them try: one wins, the others have taken the line away for nothing. Anderson (1990)
-// adds what Ethernet does: whoever has lost stays away for a random time from an interval that
-// doubles with each loss. That trades the traffic for idle time and for fairness, because the
-// hart that has just released tries again soonest.
+// Rudolph and Segall (1984): a hart waits by reading, which causes no traffic while the line is in
+// its own cache, and exchanges only when the lock seems free. But all waiters see a release at
+// once, and all of them try: one wins, and the others have taken the line away in vain. Anderson
+// (1990) adds Ethernet's backoff: a hart that has lost waits for a random time from an interval
+// that doubles with each loss. This lowers the traffic, but adds idle time and is unfair, because
+// the hart that has just released is the first to try again.
 //
-// `backoff=0` is the lock without it.
+// `backoff=0` is the lock without backoff.
 #include "contend.h"
 #include "spinlock.h"
 
@@ -29,7 +29,7 @@ static struct lock* lock_setup(unsigned n) {
   return uc_alloc(sizeof(struct lock), (unsigned)lock_node);
 }
 
-// Marsaglia's xorshift (2003): each hart its own sequence, the same in every run.
+// Marsaglia's xorshift (2003). Each hart has its own sequence, the same in every run.
 static uint64_t random_below(unsigned id, uint64_t limit) {
   uint64_t x = dice[id].state;
   x ^= x << 13, x ^= x >> 7, x ^= x << 17;

@@ -1,9 +1,9 @@
-// A count raised by addition and lowered by compare-and-swap: the readers of glibc's rwlock.
+// A count incremented by addition and decremented by compare-and-swap: glibc's rwlock readers.
 //
 // Since glibc 2.25 a reader adds itself to the lock's word, which always succeeds, and leaves by a
-// compare-and-swap, because it must see whether a writer waits for the last reader. Among readers
-// alone nobody has anything to tell anybody, and yet each takes the word twice, and the second time
-// loses it to every reader that comes.
+// compare-and-swap, because it must see whether a writer waits for the last reader. Even without
+// writers each reader writes the word twice, and every reader that arrives makes the
+// compare-and-swap of the others fail.
 #include "get_put.h"
 
 UC_WORKLOAD("Reference count raised by adding, lowered by compare-and-swap: glibc's readers");

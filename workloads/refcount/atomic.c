@@ -1,12 +1,12 @@
 // A reference count in one atomic word: the last put releases the object.
 //
-// Reference counting is Collins's (1960). On a multiprocessor the count is one atomic word in the
-// object, so taking a reference, an act that changes nothing for anybody else, moves the object's
-// line to the taker: readers of a busy object scale no better than writers. Every get and every put
-// is one ownership transfer; Linux's struct file, dentry and page counts all met this wall. In
-// return, zero is known at once: the release follows the last put immediately.
+// Collins (1960) invented reference counting. On a multiprocessor the count is one atomic word in
+// the object, so taking a reference moves the object's line, although it changes nothing for the
+// other harts: readers of a busy object scale no better than writers. Every get and every put is an
+// ownership transfer; Linux's counts in struct file, dentry and page all had this limit. In return,
+// zero is known at once: the release follows the last put immediately.
 //
-// Check: as in references.h.
+// Check: that of references.h.
 #include "references.h"
 
 UC_WORKLOAD("Reference count in one atomic word: get, use, put by every hart");

@@ -1,9 +1,9 @@
-// A count raised and lowered by atomic additions, with nothing behind it.
+// A count incremented and decremented by atomic additions; no object is released.
 //
-// The least that two threads can do to each other: each get and each put is one fetch-and-add on
-// one line. Where the owner of a line completes what it has begun before it answers, an addition
-// under contention costs less than half of a handoff, and the same at any number of threads; so
-// this is what a compare-and-swap loop (refcount/lockref.c) or a lock has to be held against.
+// This is the cheapest possible contention: each get and each put is one fetch-and-add on one line.
+// If a line's owner completes its pending additions before it gives the line up, a contended
+// addition costs less than half of a handoff, at any number of threads. So a compare-and-swap loop
+// (refcount/lockref.c) or a lock should be compared with this.
 #include "get_put.h"
 
 UC_WORKLOAD("Reference count by atomic additions: the count's line is all that is shared");

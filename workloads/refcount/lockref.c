@@ -2,10 +2,10 @@
 //
 // Torvalds and Long (2013) put a lock and a count into one word, so that a reference is taken
 // without the lock: read the word, and if the lock is free swap in the word with the count changed.
-// An addition always succeeds; a compare-and-swap succeeds only if nobody came between it and the
-// read, and each failed one has moved the line for nothing. How often that happens depends on how
-// long a core keeps a line it has won, and on who is near: a socket that has the line may keep it
-// from the other for long.
+// An addition always succeeds; a compare-and-swap succeeds only if no other hart wrote the word
+// since the read, and each failed one has moved the line in vain. The rate of failures depends on
+// how long a core keeps a line, and on distances: a socket that has the line may keep it from the
+// other socket for long.
 //
 // The lock is never taken here. A failed attempt reads the word again.
 #include "get_put.h"

@@ -1,11 +1,11 @@
 // Linux's lockref as x86 compiles it: a failed compare-and-swap returns the word that it found.
 //
-// So the next attempt needs no load of its own (refcount/lockref.c reads the word again). Until
+// So the next attempt needs no further load (refcount/lockref.c reads the word again). Until
 // Linux 6.3 a failed attempt was followed by a pause, as in a loop that waits. But there is nothing
-// to wait for: the failed compare-and-swap has brought the line, and while its owner rests others
+// to wait for: the failed compare-and-swap has fetched the line, and during a pause other cores
 // take it. Guzik (2023) removed the pause and found up to four times as many operations.
 //
-// Linux gives up after a hundred attempts and takes the lock; nobody does here.
+// Linux gives up after a hundred attempts and takes the lock; this model never does.
 #include "get_put.h"
 
 UC_WORKLOAD("Linux's lockref on x86: a failed attempt tells what to expect, paused or not");

@@ -1,17 +1,17 @@
-// Linux's percpu-ref: a part per hart while the object lives, an atomic count once it is dying.
+// Linux's percpu-ref: a part for each hart while the object lives, an atomic count when it dies.
 //
 // Overstreet (2013; described by Corbet, "Per-CPU reference counts"). As long as the initial
-// reference is held the count cannot reach zero, so nobody needs to know it: gets and puts change
-// the hart's own part, without atomics. When the initial holder kills the count, it switches the
-// mode to atomic, waits until every hart has seen that (RCU), and adds up the parts: from there on
-// it is one atomic word, which may reach zero. A large bias keeps it from zero while parts are
-// outstanding. It is as cheap as a count can be, if the object dies soon after it is killed; if it
-// lives on, it has degraded to refcount/atomic.c.
+// reference is held the count cannot reach zero, so its value is not needed: gets and puts change
+// the hart's own part, without atomics. To kill the count, the initial holder switches the mode to
+// atomic, waits until every hart has seen that (RCU), and adds up the parts. From then on it is one
+// atomic word, which may reach zero. A large bias keeps it from zero before the parts are added. It
+// is as cheap as a count can be if the object dies soon after the kill; if it lives on, the count
+// is as slow as refcount/atomic.c.
 //
-// Hart 0 kills after `kill_after` operations, in the middle of everybody's gets and puts. A hart
-// passes a quiescent state between two operations, as the kernel does at a context switch.
+// Hart 0 kills the count after `kill_after` operations, while all harts get and put. A hart passes
+// a quiescent state between two operations, as the kernel does at a context switch.
 //
-// Check: as in references.h; and no part changes after the kill was confirmed.
+// Check: that of references.h; and no part changes after the kill is confirmed.
 #include "references.h"
 
 UC_WORKLOAD("Linux percpu-ref: a part per hart, until the kill turns it into an atomic");
@@ -21,19 +21,19 @@ UC_PARAM(u64, kill_after, 50, "operations", "of hart 0, after which it kills the
 
 static struct ref {
   UC_ALIGNED _Atomic uint64_t atomic;  // modulo 2^64: BIAS, until the parts have been added
-  UC_ALIGNED _Atomic uint64_t dying;   // the mode: read by all, written once
-  bool confirmed;                      // hart 0's
-  uint64_t added;                      // the sum of the parts then
+  UC_ALIGNED _Atomic uint64_t dying;   // the mode: read by all harts, written once
+  bool confirmed;                      // the parts have been added; only hart 0 uses it
+  uint64_t added;                      // the sum of the parts when they were added
 }* ref;
 
 static struct hart {
   UC_ALIGNED _Atomic uint64_t part;
-  _Atomic uint64_t seen;  // dying, as of this hart's last quiescent state
+  _Atomic uint64_t seen;  // value of `dying` at this hart's last quiescent state
   uint64_t operations;
 }* harts;
-static unsigned count;  // of harts; read-only
+static unsigned count;  // number of harts; read-only
 
-// The harts' references are in their parts; the initial one, which the kill puts, is hart 0's own.
+// Each hart's part has a reference. The initial one, which the kill drops, is in `atomic`.
 static void count_setup(unsigned n) {
   ref = uc_alloc(sizeof *ref, (unsigned)object_node);
   harts = uc_alloc(n * sizeof *harts, 0);
@@ -42,7 +42,7 @@ static void count_setup(unsigned n) {
   count = n;
 }
 
-// Not atomic: only the hart itself changes its part.
+// Changes a part without an atomic, because only the hart itself changes it.
 static void add_to_part(unsigned id, uint64_t amount) {
   uint64_t part = atomic_load_explicit(&harts[id].part, memory_order_relaxed);
   atomic_store_explicit(&harts[id].part, part + amount, memory_order_relaxed);
@@ -89,7 +89,7 @@ static void confirm(void) {
   ref->confirmed = true;
   ref->added = sum_of_parts();
   atomic_fetch_add_explicit(&ref->atomic, ref->added - BIAS, memory_order_acq_rel);
-  put_atomic();  // the initial reference
+  put_atomic();  // drops the initial reference
 }
 
 static void quiescent_state(unsigned id) {

@@ -1,22 +1,22 @@
-// Refcache: each hart caches the changes it makes to a count, and zero is believed after two
-// epochs.
+// Refcache: each hart caches its changes of a count.
+// A count of zero is final only after two epochs.
 //
-// Clements, Kaashoek and Zeldovich, "RadixVM" (2013). A hart adds and subtracts in a small cache of
-// its own, a slot for each object by hash, and flushes the sums to the global counts once an epoch
-// (`epoch`; 10 ms in RadixVM), or when another object wants the slot. A get and a put on one hart
-// within an epoch cancel out and nobody hears of them. So the global count is late, and its zero
-// may be false: an increment may rest in some cache while the decrement was flushed. But after
-// every hart has flushed, twice, a count that has stayed zero throughout was truly zero. The hart
-// that brings a count to zero puts the object on its review queue, where it stays for two more
-// epochs if its count changed meanwhile (`dirty`).
+// Clements, Kaashoek and Zeldovich, "RadixVM" (2013). A hart adds and subtracts in its own small
+// cache, in a slot for each object by hash, and flushes the sums to the global counts once an epoch
+// (`epoch`; 10 ms in RadixVM), or when another object needs the slot. A get and a put on one hart
+// within an epoch cancel out without any traffic. So the global count is late, and its zero may be
+// false: an increment may still be in some cache while the decrement was flushed. But if a count
+// stayed zero while every hart has flushed, twice, it is truly zero. The hart that brings a count
+// to zero puts the object on its review queue, where it stays for two more epochs if its count
+// changed meanwhile (`dirty`).
 //
-// It needs no initial holder and serves any object; in return, space is freed two epochs late,
-// which is much for what comes and goes quickly.
+// It needs no initial holder and serves any object. In return, memory is freed two epochs late,
+// which is expensive for objects with short lives.
 //
-// Besides the object each hart uses `others`, objects of its own whose references compete for
-// slots.
+// Besides the shared object each hart uses `others` private objects.
+// Their references compete with it for slots.
 //
-// Check: as in references.h.
+// Check: that of references.h.
 #include "refcache.h"
 
 #include "references.h"
@@ -27,13 +27,13 @@ UC_PARAM(u64, others, 0, "objects", "further objects that each hart gets and put
 static struct counted* shared_object;
 
 static struct hart {
-  UC_ALIGNED struct counted* others;  // further objects of this hart
-  uint64_t turn;                      // which of them is next
-  uint64_t drain_until;               // the epoch in which everything must have been reviewed
+  UC_ALIGNED struct counted* others;  // the hart's private objects
+  uint64_t turn;                      // number of operations; selects the next private object
+  uint64_t drain_until;               // epoch by which all objects must have been reviewed
 }* harts;
 
 static struct drain {
-  UC_ALIGNED _Atomic bool over;  // harts need not flush any more
+  UC_ALIGNED _Atomic bool over;  // set when harts need not flush any more
 }* drain;
 
 static void count_setup(unsigned n) {
@@ -44,7 +44,7 @@ static void count_setup(unsigned n) {
   harts = uc_alloc(n * sizeof *harts, 0);
   for (unsigned id = 0; id < n; id++) {
     harts[id].others = uc_alloc(others * sizeof(struct counted), 0);
-    for (uint64_t i = 0; i < others; i++) harts[id].others[i].references = 1;  // its home's
+    for (uint64_t i = 0; i < others; i++) harts[id].others[i].references = 1;  // keeps it
   }
 }
 
@@ -67,8 +67,8 @@ static void count_put(unsigned id) {
 
 static void count_tend(unsigned id) { refcache_tend(id); }
 
-// Some epochs are enough for any true zero; if the release does not come then, it never will. All
-// stop together: an epoch ends only when everybody has flushed.
+// Waits for the object's release for a few epochs, which are enough for any true zero. All harts
+// stop together, because an epoch ends only when all have flushed.
 static bool count_drain(unsigned id) {
   struct hart* hart = &harts[id];
   if (!hart->drain_until) hart->drain_until = refcache_epoch_now() + 4 * REVIEW_AFTER;

@@ -1,13 +1,13 @@
-// Sloppy counter: each hart keeps spare references, and mostly trades with itself.
+// Sloppy counter: each hart keeps spare references, and mostly uses these.
 //
 // Boyd-Wickizer et al., "An analysis of Linux scalability to many cores" (2010). The central count
-// holds the references in use plus all spares. A put keeps the reference as a spare, on a line of
-// the hart's own; a get takes a spare if there is one, else asks the central count. A hart with
-// more than `spares` gives half of them back. So a get and put on one hart touch nothing shared.
-// But only the sum can tell whether the object is in use: to release it, every hart must hand in
-// its spares, which suits objects that seldom go, such as a mount point or a network device.
+// is the references in use plus all spares. A put keeps the reference as a spare, on the hart's own
+// line; a get takes a spare if there is one, else increments the central count. A hart with more
+// than `spares` gives half of them back. So a get and put on one hart access no shared line. But
+// only the sum shows whether the object is in use: to release it, every hart must give its spares
+// back, so it suits objects that are seldom released, such as mount points or network devices.
 //
-// Check: as in references.h.
+// Check: that of references.h.
 #include "references.h"
 
 UC_WORKLOAD("Sloppy reference count: spare references kept by each hart");

@@ -1,16 +1,16 @@
-// SNZI, a scalable nonzero indicator: a tree that only tells whether anybody is there.
+// SNZI, a scalable nonzero indicator: a tree that only shows whether the count is nonzero.
 //
-// Ellen, Lev, Luchangco and Moir (2007). A count is more than one needs to know whether an object
-// is in use. Harts arrive at and depart from leaves; a node tells its parent only when its own
-// count leaves zero or comes back to it, so a leaf where somebody stays absorbs its neighbours'
-// traffic, and most of it never reaches the root. A node that is leaving zero goes through one
-// half: it counts as nonzero only after it has arrived at the parent, and whoever meets it helps
-// with that; superfluous helpers depart again. The root keeps an indicator beside its count.
+// Ellen, Lev, Luchangco and Moir (2007). To know whether an object is in use no exact count is
+// needed. Harts arrive at and depart from leaves. A node changes its parent only when its own
+// count leaves zero or returns to it, so a nonzero leaf absorbs the traffic of its harts, and most
+// of it never reaches the root. A node that leaves zero goes through one half: it is nonzero only
+// after it has arrived at the parent. Any hart that finds a half helps with that arrival, and
+// superfluous helpers depart again. The root has an indicator in addition to its count.
 //
-// Words hold a count (doubled, so that a half is whole) and a version, by which late helpers and
-// late clearers notice that they are late.
+// A word holds a count (doubled, so that a half is a whole number) and a version, with which
+// helpers and clearers that are late notice this.
 //
-// Check: as in references.h.
+// Check: that of references.h.
 #include "references.h"
 
 UC_WORKLOAD("SNZI: a tree of counts that tells only whether anybody holds a reference");
@@ -21,13 +21,13 @@ enum { HALF = 1, ONE = 2 };
 
 static struct node {
   UC_ALIGNED _Atomic uint64_t word;  // count in the lower half, version in the upper
-}* nodes;                            // a heap: the children of k are fan_in * k + 1 and following
+}* nodes;                            // a heap: the children of node k begin at fan_in * k + 1
 
 static struct {
-  UC_ALIGNED _Atomic uint64_t word;  // 1 = nonzero, in the lower half; version in the upper
+  UC_ALIGNED _Atomic uint64_t word;  // lower half: 1 = nonzero; upper half: version
 }* indicator;
 
-static uint64_t inner;  // nodes that are not leaves; read-only
+static uint64_t inner;  // number of nodes that are not leaves; read-only
 
 static uint64_t pack(uint64_t count, uint64_t version) { return version << 32 | count; }
 static uint64_t count_of(uint64_t word) { return (uint32_t)word; }
@@ -42,7 +42,7 @@ static bool change(_Atomic uint64_t* word, uint64_t from, uint64_t to) {
 
 // ---- The root -----------------------------------------------------------------------------------
 
-// Sets the indicator for its version, before the arrival that made the root nonzero returns.
+// Sets the indicator for a version of the root. An arrival at the root returns only after that.
 static void indicate_nonzero(uint64_t version) {
   uint64_t seen;
   do {
@@ -51,7 +51,7 @@ static void indicate_nonzero(uint64_t version) {
   } while (!change(&indicator->word, seen, pack(1, version)));
 }
 
-// Clears the indicator, unless a later arrival has set it anew for another version of the root.
+// Clears the indicator, unless a later arrival has set it again for another version of the root.
 static void indicate_zero(uint64_t version) {
   uint64_t seen = read_word(&indicator->word);
   if (seen != pack(1, version) || version_of(read_word(&nodes[0].word)) != version) return;
@@ -67,7 +67,7 @@ static void arrive_at_root(void) {
   indicate_nonzero(version);
 }
 
-// Returns the node's word as it was.
+// Subtracts one from the node's count. Returns the word's previous value.
 static uint64_t leave(uint64_t node) {
   uint64_t seen;
   do seen = read_word(&nodes[node].word);

@@ -1,6 +1,6 @@
-// The command line `program n=N name=value ...`, for machines that cannot patch the boot block and
-// the parameters before the start. Values are whole numbers, durations in ns, a choice its
-// position.
+// Reads the command line `program n=N name=value ...`, for machines that cannot patch the boot
+// block and the parameters before the start. A value is a whole number: a duration is in ns, a
+// choice is its position in the unit.
 #include "runtime.h"
 
 static bool same(const char* a, const char* b) {
@@ -50,7 +50,7 @@ static void assign(char* word, uint64_t* harts) {
   if (!target || !parse(equals + 1, target)) refuse(word);
 }
 
-// Sets the parameters named on the command line and returns the number of harts, 1 if not said.
+// Sets the parameters named on the command line. Returns the number of harts, by default 1.
 unsigned uc_arguments(void) {
   static char line[1024];
   uint64_t harts = 1;

@@ -1,12 +1,12 @@
-// The barrier: a static tree over the harts, four children each, after Mellor-Crummey and Scott
-// (1991). A hart waits for its children, tells its parent, waits to be let go and lets its children
-// go. Every word has one writer and one reader, who spins on it in its own cache; rounds are
-// numbered, so nothing is ever reset.
+// The barrier is a static tree over the harts, four children each, after Mellor-Crummey and Scott
+// (1991). A hart waits for its children, signals its parent, waits until it is released and
+// releases its children. Every word has one writer and one reader, which spins on it in its own
+// cache. Rounds are numbered, so no word is ever reset.
 #include "runtime.h"
 
 #define FAN_IN 4
 
-// First child of a hart; the last one is bounded by the number of harts.
+// Returns a hart's first child. Its children are all harts from there up to before end_child().
 static unsigned first_child(unsigned id) { return id * FAN_IN + 1; }
 
 static unsigned end_child(unsigned id) {
@@ -18,7 +18,7 @@ static void wait_until(_Atomic uint64_t* word, uint64_t round) {
   while (atomic_load_explicit(word, memory_order_acquire) != round) uc_pause();
 }
 
-// The way up: returns when the whole subtree of this hart has arrived; for hart 0, when all have.
+// Arrives. Returns when the whole subtree of this hart has arrived: on hart 0, when all harts have.
 void uc_gather(unsigned id) {
   struct uc_hart* self = &uc_harts[id];
   uint64_t round = ++self->round;

@@ -1,5 +1,5 @@
-// Report of a program at its end: failed checks always; records and tables only for engines that
-// cannot read guest memory (boot block, `report`). One `uc: key=value ...` line each.
+// Prints a program's report at its end: always failed checks; records and tables only for engines
+// that cannot read guest memory (boot block, `report`). Each is a line `uc: key=value ...`.
 #include "runtime.h"
 
 #define MOST_FAILURES_TOLD 8

@@ -1,7 +1,7 @@
 // The life of a program, from the first C instruction of each hart to the exit.
 //
-// Hart 0 prepares alone (number of harts, clock, memory, the workload's uc_setup) and then opens
-// the gate; each hart runs uc_main; hart 0 gathers all of them, reports and exits.
+// Hart 0 alone prepares the number of harts, clock and memory, calls the workload's uc_setup and
+// then opens the gate. Each hart runs uc_main. Hart 0 waits for all of them, reports and exits.
 #include "runtime.h"
 
 struct uc_boot uc_boot UC_SECTION("boot") = {
@@ -45,7 +45,7 @@ _Noreturn void uc_run(unsigned id) {
   uc_accept_ipis(true);
   uc_interrupts_restore(true);
   uc_main(id, harts);
-  uc_accept_ipis(false);  // the timer may still end a vain wait
+  uc_accept_ipis(false);  // the timer may still end a wait that never ends
 
   uc_gather(id);
   uc_interrupts_off();
@@ -90,7 +90,7 @@ uint64_t uc_total_ops(unsigned n) {
   return sum;
 }
 
-// The compiler may call these two for structures, whatever the flags say.
+// The compiler may call these two functions for structures, whatever its flags are.
 void* memset(void* to, int byte, size_t size) {
   for (size_t i = 0; i < size; i++) ((volatile char*)to)[i] = (char)byte;
   return to;

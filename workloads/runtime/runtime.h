@@ -1,25 +1,25 @@
-// Declarations shared by the runtime's parts: those for both sides (in this folder) and those for a
-// guest or a host. Workloads do not include this.
+// Declarations shared by the runtime's parts: those in this folder, for both guest and host, and
+// those in guest/ and host/. Workloads do not include this file.
 #ifndef UNCORE_RUNTIME_H_
 #define UNCORE_RUNTIME_H_
 
 #include "uncore.h"
 
-// State of the runtime for one hart. The two blocks are apart because the first is written by
-// other harts and the second by this one only.
+// The runtime's state of one hart. Other harts read the first block, while only this hart uses the
+// second, so they are on different lines.
 struct uc_hart {
-  UC_ALIGNED _Atomic uint64_t arrived;  // barrier rounds this hart's subtree has reached
-  _Atomic uint64_t released;            // rounds its parent has let go
+  UC_ALIGNED _Atomic uint64_t arrived;  // number of rounds in which this hart's subtree arrived
+  _Atomic uint64_t released;            // number of rounds in which its parent released it
   UC_ALIGNED uint64_t round;
   void (*on_ipi)(void);
   volatile uint64_t ipis_taken;
-  uint64_t ipis_waited;  // number that uc_wait has returned for
+  uint64_t ipis_waited;  // `ipis_taken` when uc_wait last returned
   volatile bool no_semihosting;
-  uint64_t patience_ends;  // uc_now() at which the program must have ended
+  uint64_t patience_ends;  // value of uc_now() by which the program must have ended
 };
 
-// Number of harts once hart 0 has prepared everything, 0 before. These two structures are not
-// static, or the compiler would reduce them to bare variables that share their lines with others.
+// The number of harts, 0 until hart 0 has prepared everything. These two structures are not static
+// because the compiler would turn static ones into plain variables, which share lines.
 extern struct uc_gate {
   UC_ALIGNED _Atomic unsigned harts;
 } uc_gate;
@@ -39,7 +39,7 @@ extern struct uc_boot uc_boot;
 #define uc_params_end __stop_uncore_params
 #define uc_tables_begin __start_uncore_tables
 #define uc_tables_end __stop_uncore_tables
-#define UC_OPTIONAL __attribute__((weak))  // the linker defines them where there are any
+#define UC_OPTIONAL __attribute__((weak))  // the linker defines these symbols only if used
 #define UC_THREAD_STACK (256 << 10)        // signal frames and the C library are larger than ours
 #else
 #define UC_OPTIONAL

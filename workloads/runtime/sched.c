@@ -1,13 +1,13 @@
-// Run queues: one per hart, and which thread each hart runs.
+// The scheduler: a run queue for each hart, and the thread that the hart runs.
 //
-// After FreeBSD's 4BSD and ULE schedulers in their simplest form. A thread becomes ready on one
-// hart's queue, under that queue's lock, and only that hart takes it from there. Three invariants:
+// It is a simple form of FreeBSD's 4BSD and ULE schedulers. A thread becomes ready in one hart's
+// queue, under that queue's lock, and only that hart takes it from there. Three invariants:
 //
-// * Nobody runs a thread whose registers are still being saved: the lock that made it visible to
-//   others (the queue's, or the sleep queue's) is dropped by whoever runs next on its hart.
-// * No wake-up is lost: a hart declares itself idle under its queue's lock after it found the queue
-//   empty, and keeps interrupts off until wfi, which an IPI pending ends.
-// * One IPI a sleep: whoever finds the declaration withdraws it.
+// * No hart runs a thread whose registers are still being saved: the lock that guards the queue the
+//   thread is in (a run or sleep queue) is released only by the next thread that its hart runs.
+// * No wake-up is lost: a hart sets `idle` under its queue's lock after it found the queue empty,
+//   and keeps interrupts off until wfi, which returns when an IPI is pending.
+// * Each sleep takes one IPI at most: the hart that finds `idle` set clears it and sends the IPI.
 #include "queues.h"
 
 #define WAKE_REACH 16  // harts
@@ -15,15 +15,15 @@
 struct runq {
   UC_ALIGNED struct uc_spin lock;
   bool idle;              // the hart sleeps, or is about to, and needs an IPI
-  _Atomic unsigned load;  // threads on this hart, ready and running: read by others who place one
+  _Atomic unsigned load;  // threads of this hart, ready or running; read by harts that place one
   struct uc_threads ready;
   UC_ALIGNED struct uc_thread* current;
-  struct uc_spin* held;  // lock to be released by whoever runs next
+  struct uc_spin* held;  // lock to be released by the next thread that runs
   struct uc_thread* idler;
-  const struct uc_cpuset* home;  // this hart alone
+  const struct uc_cpuset* home;  // the set of this hart only
 };
 
-static struct runq* runqs;  // one per hart
+static struct runq* runqs;  // one for each hart
 
 // Set once, then only read.
 static struct settings {
@@ -52,7 +52,7 @@ struct uc_thread* uc_threads_take(struct uc_threads* queue, const void* channel)
 
 // ---- Switching ----------------------------------------------------------------------------------
 
-// Called by a thread when it begins, or goes on, to run on a hart.
+// Called by a thread when it starts or continues to run on a hart.
 static void arrive(void) {
   struct uc_spin* held = runqs[uc_id()].held;
   if (held) spin_unlock(&held->lock);
@@ -69,7 +69,7 @@ static void switch_to(struct runq* queue, struct uc_thread* next, struct uc_spin
   arrive();
 }
 
-// Takes the current thread off this queue, and returns the thread to run instead.
+// Subtracts the current thread from its hart's load. Dequeues and returns the next thread.
 static struct uc_thread* leave(struct runq* queue) {
   uc_spin_lock(&queue->lock);
   struct uc_thread* next = uc_threads_take(&queue->ready, NULL);
@@ -99,7 +99,7 @@ void uc_yield(void) {
 
 // ---- Idling -------------------------------------------------------------------------------------
 
-// Thread of an idle hart, with interrupts off but for one moment in each iteration.
+// The thread that an idle hart runs, with interrupts on only for a moment in each iteration.
 static void idle_loop(void* argument) {
   struct runq* queue = argument;
   for (;;) {
@@ -113,7 +113,7 @@ static void idle_loop(void* argument) {
     }
     uc_spin_unlock(&queue->lock);
     if (!settings->poll && !atomic_load_explicit(&queue->load, memory_order_acquire))
-      uc_sleep_until_interrupt();  // asked again, as FreeBSD's cpu_idle(): who can stays awake
+      uc_sleep_until_interrupt();  // `load` is checked again before, as in FreeBSD's cpu_idle()
     uc_interrupts_restore(true);
     while (settings->poll && !atomic_load_explicit(&queue->load, memory_order_acquire)) uc_pause();
   }
@@ -121,11 +121,11 @@ static void idle_loop(void* argument) {
 
 // ---- Placing ------------------------------------------------------------------------------------
 
-// Chooses the hart for a thread: the one it ran on last if that is free, else the nearest free one,
-// else the least loaded. Hart numbers follow the machine's tree, so counting in exclusive-or from a
-// hart visits its siblings first, then its cluster, its die and its socket. A thread that wakes
-// looks no further than `reach` if it may run there at all, for each look is a cache miss (Linux's
-// select_idle_sibling stays within one last-level cache for that reason).
+// Chooses the hart for a thread: the one on which it ran last if that is free, else the nearest
+// free one, else the least loaded. Hart numbers follow the machine's tree, so the exclusive-or of a
+// hart's number with 1, 2, ... visits its siblings first, then its cluster, its die and its socket.
+// The search stops at distance `reach` if the thread may run on a hart found so far, because each
+// read of a load is a cache miss (Linux's select_idle_sibling stays within one last-level cache).
 static unsigned place(const struct uc_thread* thread, unsigned reach) {
   unsigned best = thread->hart, lightest = UINT32_MAX, harts = settings->harts;
   unsigned left = thread->cpuset ? (unsigned)thread->cpuset->size : harts;
@@ -141,7 +141,7 @@ static unsigned place(const struct uc_thread* thread, unsigned reach) {
   return best;
 }
 
-// Puts a thread into the queue of a hart it may run on; leaves the queue locked.
+// Puts a thread into the queue of a hart that it may run on. Returns the queue, locked.
 static struct runq* enqueue(struct uc_thread* thread, unsigned reach) {
   struct runq* queue = &runqs[thread->hart = place(thread, reach)];
   uc_spin_lock(&queue->lock);
@@ -150,7 +150,7 @@ static struct runq* enqueue(struct uc_thread* thread, unsigned reach) {
   return queue;
 }
 
-// Withdraws a hart's declaration that it is idle; whoever gets true sends the IPI.
+// Clears another hart's `idle`. Returns true if it was set; then the caller sends the IPI.
 static bool must_wake(struct runq* queue, unsigned hart) {
   bool wake = queue->idle && hart != uc_id();
   if (wake) queue->idle = false;
@@ -159,7 +159,7 @@ static bool must_wake(struct runq* queue, unsigned hart) {
 
 static void make_ready(struct uc_thread* thread, unsigned reach) {
   struct runq* queue = enqueue(thread, reach);
-  unsigned hart = thread->hart;  // once unlocked, the thread may be anywhere
+  unsigned hart = thread->hart;  // read now: after the unlock the thread may move or end
   bool wake = must_wake(queue, hart);
   uc_spin_unlock(&queue->lock);
   if (wake) uc_ipi(hart);
@@ -198,8 +198,8 @@ static struct uc_thread* make_with_stack(void (*body)(void*), void* argument,
   return thread;
 }
 
-// Each hart waits for the end of all threads on a channel of its own, its run queue, for all of
-// them begin to wait at the same time.
+// Wakes all harts when all threads have ended. Each hart waits on its own channel, its run queue,
+// because all of them begin to wait at the same time.
 static void wake_all(void) {
   for (unsigned hart = 0; hart < settings->harts; hart++) uc_wakeup(&runqs[hart]);
 }

@@ -1,8 +1,8 @@
-// Sleep queues: who waits for what, found by the channel's address.
+// Sleep queues: the threads that wait for a channel, found by the channel's address.
 //
-// After sleepqueue(9) and Unix's tsleep and wakeup: any address may be waited for, and costs
-// nothing while nobody does. Channels are hashed to chains; a chain's lock guards the sleepers of
-// all its channels and, for its users, the decision to sleep. A chain has a block of its own.
+// They follow sleepqueue(9) and Unix's tsleep and wakeup: a thread may wait for any address, which
+// needs no memory while no thread waits. Channels are hashed to chains; a chain's lock guards the
+// sleepers of all its channels and, for its users, the decision to sleep.
 #include "queues.h"
 
 #define CHAINS_SHIFT 8  // as FreeBSD's SC_TABLESIZE, 256
@@ -18,7 +18,7 @@ void uc_sleepq_start(void) {
     chains[i].sleepers.end = &chains[i].sleepers.first;
 }
 
-// Fibonacci hashing of the block's number (Knuth, TAOCP 6.4).
+// Fibonacci hashing of the address in units of 8 bytes (Knuth, TAOCP 6.4).
 static struct chain* chain_of(const void* channel) {
   return &chains[((uint64_t)channel >> 3) * 0x9E3779B97F4A7C15 >> (64 - CHAINS_SHIFT)];
 }

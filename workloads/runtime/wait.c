@@ -1,4 +1,4 @@
-// Waiting for time and for interrupts, on a guest and on the host alike.
+// Waits for time and for interrupts, on both guest and host.
 #include "runtime.h"
 
 void uc_delay(uint64_t ns) {
@@ -12,8 +12,8 @@ void uc_delay(uint64_t ns) {
 
 void uc_on_ipi(void (*handler)(void)) { uc_hart()->on_ipi = handler; }
 
-// With interrupts off, so that none is taken between the test and the sleep; a pending one ends the
-// sleep all the same, and is taken when interrupts are on again.
+// Interrupts are off so that none is taken between the test and the sleep. A pending one still ends
+// the sleep, and is taken when interrupts are on again.
 void uc_wait(void) {
   struct uc_hart* self = uc_hart();
   while (self->ipis_taken == self->ipis_waited) {

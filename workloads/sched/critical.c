@@ -1,19 +1,19 @@
-// A critical section of DragonFly, and a record of its trace: no lock, no atomic, no CLI.
+// DragonFly's critical section, and a trace record: without lock, atomic or CLI instruction.
 //
-// Dillon (2005) measured both on an Athlon: entering and leaving takes 9.5 ns, a record without
-// arguments 40 ns once its lines are in the cache. A section raises the priority of the thread by a
-// constant and lowers it again (crit_enter and crit_exit in sys/thread2.h); an interrupt that finds
-// it raised leaves a note, and who leaves the section does what was noted. A record is an entry of
-// its processor's ring: time, what, file and line, written within a section (ktr_begin_write_entry
-// in kern/kern_ktr.c).
+// Dillon (2005) measured both on an Athlon: to enter and leave takes 9.5 ns, a record without
+// arguments 40 ns if its lines are in the cache. A section raises the priority of the thread by a
+// constant and lowers it again (crit_enter and crit_exit in sys/thread2.h). An interrupt that finds
+// it raised only counts itself (`noted`), and its work is done when the thread leaves the section.
+// A record is an entry of its processor's ring: time, text, file and line, written within a section
+// (ktr_begin_write_entry in kern/kern_ktr.c).
 //
-// Expect a flat line over harts, because nothing is shared: what it costs is the thread's own word,
-// which is loaded, changed and stored twice. The first records of a ring miss; later ones find
-// their entry where the ring fits into a cache (`entries`).
+// The cost does not depend on the number of harts, because they share no data. A section loads,
+// changes and stores the thread's own word twice. The first records of a ring miss; later ones hit
+// if the ring fits into a cache (`entries`).
 //
 // Each hart interrupts the next one after each batch. An operation is a section, or a record.
 //
-// Check: what an interrupt noted is never done within a section, and is done; records are complete.
+// Check: a noted interrupt's work is done, but never within a section; records are complete.
 #include "loop.h"
 #include "uncore.h"
 
@@ -28,10 +28,10 @@ UC_TABLE(cost, "ps", "a section or a record, mean; one column per hart");
 
 struct thread {
   UC_ALIGNED volatile int priority;
-  volatile unsigned noted;  // interrupts that found the priority raised
+  volatile unsigned noted;  // number of interrupts that found the priority raised
 };
 
-// DragonFly's ktr_entry has room for arguments, too.
+// A record. DragonFly's ktr_entry has room for arguments, too.
 struct trace_entry {
   UC_ALIGNED uint64_t time_ns;
   const char *what, *file;
@@ -141,7 +141,7 @@ void uc_main(unsigned id, unsigned n) {
     if (n > 1) uc_ipi((id + 1) % n);
   }
   loop_end();
-  uc_barrier();  // a hart that is done is still interrupted
+  uc_barrier();  // a hart that is done must still take interrupts
   if (batches) *uc_cell(&cost, 0, id) = spent_ns * 1000 / (batches * batch);
 }
 

@@ -1,19 +1,19 @@
-// A thread is moved to another hart, and finds its working set where it left it: in another cache.
+// A thread is moved to another hart, while its working set is still in the old hart's cache.
 //
-// Macy (2018): the larger the distance between two CPUs, the dearer it is to refill the caches when
-// a thread is migrated. Schedulers know: ULE and Linux prefer the hart where a thread ran last,
-// then its neighbours. A move itself is two run queues and an interrupt (sched_bind(9)); here it is
-// followed by two walks over `lines` of the thread's own, of which the second finds them all.
+// Macy (2018): the larger the distance between two CPUs, the more it costs to refill the caches
+// when a thread migrates. So the schedulers ULE and Linux prefer the hart on which a thread ran
+// last, then its neighbours. A move itself costs two run queues and an interrupt (sched_bind(9)).
+// Here two walks over the thread's `lines` lines follow, of which the second hits.
 //
-// Expect the first walk to rise with each level of the machine's tree that is left: nothing to a
-// sibling, which has the same caches; then what a handoff within the shared cache, the die, the
-// socket and between sockets costs, less what the core overlaps of independent misses
-// (`walk=chained`: nothing). Lines that were only read (`written=0`) stay in all caches, and come
-// from the nearest.
+// The time of the first walk grows with the distance: to a sibling, which has the same
+// caches, it is that of hits; then that of a handoff within the shared cache, the die, the
+// socket and between sockets, less the overlap of independent misses (`walk=chained` has
+// none). Lines that are only read (`written=0`) stay in all caches, and come from the nearest
+// one.
 //
-// The thread goes from hart 0 to each other hart and back. An operation is a move there.
+// The thread moves from hart 0 to each other hart and back. An operation is a move to such a hart.
 //
-// Check: it runs where it was moved to, and finds what it left.
+// Check: the thread runs on the hart that it was moved to, and finds its data unchanged.
 #include "loop.h"
 #include "scheduler.h"
 #include "uncore.h"
@@ -28,7 +28,7 @@ UC_PARAM(u64, set_node, 0, "node", "memory node of the working set");
 UC_TABLE(refill, "ps", "a line of the first walk on the hart of the column; of the second");
 
 static struct line {
-  _Alignas(64) volatile uint64_t next;  // its number
+  _Alignas(64) volatile uint64_t next;  // number of the next line
   volatile uint64_t walks;
 }* set;
 

@@ -1,16 +1,16 @@
 // A network interrupt: one frame at a time, or several behind one interrupt.
 //
-// Dillon (2005): an interrupt that finds one frame costs 2.5 microseconds, one that finds six 1.26
-// for each, without the protocol; interrupt moderation and polling work for the same reason. `look`
-// is what either pays however many there are: a poll that found none took 300 ns. With
-// `protocol=other` the frames go on to a protocol thread's processor through its FIFO (ipiq.h), and
-// the two work at the same time: his pipelined TCP.
+// Dillon (2005): an interrupt that finds one frame costs 2.5 microseconds; one that finds six costs
+// 1.26 for each, without the protocol. Interrupt moderation and polling help for the same reason.
+// `look` is the constant cost of an interrupt or a poll: a poll without frames took 300 ns. With
+// `protocol=other` the frames go to a protocol thread's processor through its FIFO (ipiq.h), and
+// the two work in parallel: Dillon's pipelined TCP.
 //
-// The last hart stands for the network card: it writes `frames` at a time, as a card writes memory,
-// and interrupts hart 0, which takes them from the ring; `gap` after the last was taken the next
-// ones come. There are `ops` interrupts; an operation is a frame taken.
+// The last hart stands for the network card: it writes `frames` frames, as a card writes memory,
+// and interrupts hart 0, which takes them from the ring. The next ones come `gap` after the last
+// one was taken. There are `ops` interrupts; an operation is a frame taken.
 //
-// Check: frames are processed once each, in order, with the content the card gave them.
+// Check: each frame is processed once, in order, with the content that the card wrote.
 #include "ipiq.h"
 #include "loop.h"
 #include "uncore.h"
@@ -36,12 +36,12 @@ struct frame {
 };
 
 static struct ring {
-  UC_ALIGNED _Atomic uint64_t filled;  // frames filled by the card
+  UC_ALIGNED _Atomic uint64_t filled;  // number of frames filled by the card
   uint64_t signalled_at, signals;
   _Atomic bool over;
-  UC_ALIGNED _Atomic uint64_t taken;      // frames taken by the driver
-  uint64_t entered, handled;              // sums of times
-  UC_ALIGNED _Atomic uint64_t processed;  // frames processed by the protocol
+  UC_ALIGNED _Atomic uint64_t taken;      // number of frames taken by the driver
+  uint64_t entered, handled;              // sums of ns until the handler, and in the handler
+  UC_ALIGNED _Atomic uint64_t processed;  // number of frames processed by the protocol
 }* ring;
 
 static char* frame_memory;
@@ -118,8 +118,8 @@ static void signal_frames(uint64_t first) {
   uc_ipi(0);
 }
 
-// The card writes a slot again when the driver has taken its frame and the protocol has processed
-// it.
+// Plays the card, which reuses a slot only after the driver has taken its frame and the protocol
+// has processed it.
 static void be_card(struct loop loop) {
   uint64_t first = 0;
   for (; loop_more(&loop); first += frames) {

@@ -2,24 +2,24 @@
 //
 // Macy (2018): FreeBSD hands each segment sent to localhost to its netisr thread, which runs the
 // protocol and wakes the receiver; window updates come back the same way. On one socket the third
-// thread helps, 50 to 60 Gbit/s; on two, with the netisr thread on the other socket, the queue, the
-// header and the wake-up of every segment cross between sockets twice, and 18 to 32 Gbit/s are
-// left. Linux does the protocol inline (`protocol=inline`), without the thread. The payload goes
-// from sender to receiver in any case.
+// thread helps: 50 to 60 Gbit/s. With the netisr thread on the other socket, the queue, the header
+// and the wake-up of every segment cross between the sockets twice, and throughput falls to 18 to
+// 32 Gbit/s. Linux runs the protocol inline (`protocol=inline`), without a thread. The payload
+// always moves from sender to receiver directly.
 //
-// A segment is a header, which the protocol reads and writes, and a payload of which `lines` count:
-// most of it a processor prefetches. The window is FreeBSD's default, a socket buffer of 64 KiB
-// over segments of 16 KiB, the MTU of lo0. Each thread sleeps when it has nothing to do: the sender
-// on a full window, the others on an empty queue. An operation is a segment received. Harts are
-// numbered modulo the threads of the run.
+// A segment is a header, which the protocol reads and writes, and `lines` lines of payload: a
+// processor prefetches the other lines. The window is FreeBSD's default, a socket buffer of 64 KiB
+// over segments of 16 KiB, the MTU of lo0. The sender sleeps while the window is full, the other
+// threads while their queue is empty. An operation is a segment received. The numbers of harts in
+// parameters are taken modulo the run's harts.
 //
-// Several `connections` have senders and receivers of their own, two harts further each. FreeBSD of
-// 2018 has one netisr thread for all of them unless it is told otherwise (net.isr.maxthreads);
-// `netisrs=each` gives each connection one, a hart further each. Expect the one thread to be the
-// bottleneck from the connection on with which its work exceeds that of a sender: what all send
-// together then stays level, while it rises with the connections where each has its own.
+// Each of several `connections` has its own sender and receiver, two harts after the previous ones.
+// FreeBSD of 2018 has one netisr thread for all of them by default (net.isr.maxthreads);
+// `netisrs=each` gives each connection one, on the next hart. With more connections the one thread
+// becomes the bottleneck, and the total throughput stays level, while it rises with the number of
+// connections if each has its own thread.
 //
-// Check: segments arrive in order with the payload they were sent with.
+// Check: segments arrive in order, with the payload that was sent.
 #include "loop.h"
 #include "scheduler.h"
 #include "spinlock.h"
@@ -49,7 +49,7 @@ struct segment {
   struct connection* connection;
   enum kind kind;
   bool last;
-  uint64_t number;  // the segment's; in a window update, how many it acknowledges
+  uint64_t number;  // number of the segment; in a window update, of segments acknowledged
   UC_ALIGNED struct line {
     _Alignas(64) uint64_t word;
   } payload[];
@@ -63,8 +63,8 @@ struct queue {
 
 // The sender's socket.
 struct send_buffer {
-  UC_ALIGNED _Atomic uint64_t acknowledged;  // segments
-  UC_ALIGNED uint64_t sent;                  // the sender's own
+  UC_ALIGNED _Atomic uint64_t acknowledged;  // number of segments acknowledged
+  UC_ALIGNED uint64_t sent;                  // number sent; only the sender uses it
 };
 
 static struct connection {
@@ -128,7 +128,7 @@ static void output(struct segment* segment) {
     input(segment);
 }
 
-// Serves a queue until its connections are over.
+// Serves a queue until all its connections have ended.
 static void netisr_thread(void* argument) {
   struct queue* queue = argument;
   for (uint64_t left = netisrs == NETISRS_ONE ? connections : 1; left;) {

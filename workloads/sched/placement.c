@@ -1,19 +1,19 @@
-// More threads than harts, and where they may run: what cpuset(1) decides for a user who knows.
+// More threads than harts: a user's cpuset(1) decides on which harts each pair may run.
 //
-// Macy (2018): where communicating threads run makes or breaks throughput between sockets, and a
-// scheduler cannot know who communicates with whom; the cpuset command lets the user say it. Here
-// threads come in pairs that pass a token to and fro, each sleeping while the other has it. There
-// are `pairs` for each hart, so harts are shared by several threads and idle rarely. `policy` is
-// where the two of a pair may run:
+// Macy (2018): the placement of communicating threads decides throughput between sockets, but a
+// scheduler does not know which threads communicate; with the cpuset command a user can place them.
+// Here the threads are pairs that pass a token back and forth; each sleeps while the other has it.
+// There are `pairs` pairs for each hart, so several threads share a hart, which is seldom idle.
+// `policy` decides where the two threads of a pair may run:
 //
 //     any       anywhere: the scheduler takes a free hart near the last one, or the least loaded
 //     group     both within the same `group` neighbouring harts
 //     together  both on one hart: each token costs a thread switch, and no line moves
-//     apart     on harts half the run away from each other: each token crosses
+//     apart     on two harts whose numbers differ by half of all harts: each token's lines move
 //
 // An operation is a token passed on.
 //
-// Check: a token arrives with the number it must have, on a hart where its thread may run.
+// Check: a token arrives with the expected number, on a hart on which the thread may run.
 #include "loop.h"
 #include "scheduler.h"
 #include "uncore.h"
@@ -27,7 +27,7 @@ UC_PARAM(duration, work, 200, "ns", "that a thread computes while it has the tok
 UC_PARAM(u64, lines, 2, "lines", "that go with the token: read and written by both");
 
 static struct pair {
-  UC_ALIGNED _Atomic uint64_t token;  // tokens passed; even: the first thread's turn
+  UC_ALIGNED _Atomic uint64_t token;  // how often it was passed; even: the first thread's turn
   _Atomic bool over;
   const struct uc_cpuset* where[2];
   UC_ALIGNED struct line {
@@ -49,7 +49,7 @@ static bool may_go(struct pair* pair, uint64_t side) {
   return has_turn(pair, side) || atomic_load_explicit(&pair->over, memory_order_acquire);
 }
 
-// Waits for a turn. Returns false if it never comes again.
+// Waits for a thread's turn. Returns false if there is none, because the other thread has ended.
 static bool await_turn(struct pair* pair, uint64_t side) {
   while (!may_go(pair, side)) {
     uc_sleepq_lock(pair);

@@ -1,20 +1,20 @@
-// A protocol thread that preempts the driver for each frame, or runs once for all of them.
+// A protocol thread that preempts the driver for each frame, or runs once for a burst of frames.
 //
-// Dillon (2005): preemption makes code paths longer and destroys aggregation; a frame's protocol
-// takes a microsecond, as a thread switch does, so several frames behind one switch are worth more
-// than a frame that is processed at once. Driver and protocol are threads of one hart, as in
-// DragonFly: the driver hands each frame of a burst to the protocol's port and wakes it. With
-// `policy=preempt` the more urgent thread runs there and then, with `policy=aggregate` when the
-// driver sleeps (its port is not looked at before).
+// Dillon (2005): preemption makes code paths longer and prevents aggregation. A frame's protocol
+// takes a microsecond, as a thread switch does, so it is better to process several frames after one
+// switch than each frame at once. Driver and protocol are threads of one hart, as in DragonFly: the
+// driver puts each frame of a burst into the protocol's port and wakes it. With `policy=preempt`
+// the protocol thread, which is more urgent, runs at once, with `policy=aggregate` only when the
+// driver yields after the burst.
 //
-// Expect, for each frame, two switches against two for `burst` of them, and beside them what either
-// thread finds displaced: the driver its ring and the protocol its connections, where both together
-// exceed the first level (`footprint`). There is no instruction cache in the model, so what code
-// costs there is left out. With one frame a burst the policies do the same.
+// With preempt each frame costs two switches, with aggregate each burst does. In addition each
+// thread misses on data that the other has displaced from the first-level cache, if both do not fit
+// there (`footprint`): the driver's ring, the protocol's connections. The model has no instruction
+// cache, so such misses of code are left out. With one frame in a burst both policies do the same.
 //
 // Each hart has a driver and a protocol thread. An operation is a frame processed.
 //
-// Check: frames are processed once each, in order.
+// Check: each frame is processed once, in order.
 #include "loop.h"
 #include "scheduler.h"
 #include "uncore.h"
@@ -33,7 +33,7 @@ static struct line {
 }* data;
 
 static struct port {
-  UC_ALIGNED uint64_t put, taken;  // frames; of one hart's threads, which never run together
+  UC_ALIGNED uint64_t put, taken;  // number of frames; not atomic, because one hart uses them
   bool over;
   uint64_t frames[SLOTS];
 }* ports;
@@ -81,8 +81,8 @@ static void hand_over(struct port* port) {
   if (policy == POLICY_PREEMPT) uc_yield();
 }
 
-// Lets the protocol have the hart until its port is empty: the driver has nothing to do.
-static void rest(struct port* port) {
+// Lets the protocol thread run until its port is empty, because the driver has nothing to do.
+static void yield_until_empty(struct port* port) {
   while (!port_empty(port)) uc_yield();
 }
 
@@ -90,7 +90,7 @@ static void driver_thread(void* argument) {
   struct port* port = argument;
   for (struct loop loop = loop_plan(); loop_more(&loop);) {
     for (uint64_t i = 0; i < burst; i++) hand_over(port);
-    rest(port);
+    yield_until_empty(port);
   }
   port->over = true;
   uc_wakeup(port);

@@ -1,22 +1,22 @@
-// The slab allocator's free(): of one's own object, and of another processor's.
+// The slab allocator's free(), of an object of the same processor or of another one.
 //
-// Slabs are Bonwick's (1994). In DragonFly's a zone belongs to one processor, which allocates from
-// it and frees to it without a lock or an atomic; whoever frees another's object sends it home in a
-// message (ipiq.h). Dillon (2005) measured 282 ns for free() on the same processor, and on two
-// processors 262 on the freeing side and 359 on the owner's, who must first fetch the object's line
-// from the processor that used it. Nobody waits for the memory, so the message can be passive: no
-// interrupt, run in batches at the owner's tick.
+// Bonwick (1994) invented slabs. In DragonFly a zone belongs to one processor, which allocates from
+// it and frees to it without a lock or an atomic; a processor that frees another's object sends it
+// to its owner in a message (ipiq.h). Dillon (2005) measured 282 ns for free() on the same
+// processor, and with two processors 262 on the freeing side and 359 on the owner's, which must
+// first fetch the object's line from the processor that used it. The memory is not needed soon, so
+// the message can be passive: no interrupt, run in batches at the owner's tick.
 //
-// What free() does beside linking the object is done here, too, as DragonFly's sources have it with
-// their checks on (INVARIANTS): a critical section, the zone's mark, the object's bit, whose number
-// a division finds, words that show a use after it was freed, and the counts of its type. The
-// owner's part of a remote free() is a free() from its beginning.
+// The other work of free() is modelled too, as in DragonFly's sources with INVARIANTS: a critical
+// section, a check of the zone's mark, the object's bit, found by a division, words that show a
+// use after free, and the counts of its type. The owner's part of a remote free() is a whole
+// free().
 //
-// Each hart allocates batches, uses them and passes them to the next hart, which uses and frees
-// them; with `ways=one` only every other hart does, so that nobody both frees and is freed to. An
-// operation is an object freed.
+// Each hart allocates batches of objects, uses them and passes them to the next hart, which uses
+// and frees them. With `ways=one` only every other hart allocates, so no hart both frees objects of
+// another and owns freed ones. An operation is an object freed.
 //
-// Check: an object freed is one that is allocated, and in the end every zone has all of its own.
+// Check: each freed object is allocated, and at the end every zone has all its objects.
 #include "ipiq.h"
 #include "loop.h"
 #include "uncore.h"
@@ -37,7 +37,7 @@ enum { FREED, ALLOCATED };
 
 #define ZONE_MARK 0x736c6162
 #define FREED_WORD 0xdeadc0dedeadc0de
-#define DATA_WORDS 5  // words that fill the line
+#define DATA_WORDS 5  // fills up an object's line
 #define MOST_OBJECTS 1024
 
 struct object {
@@ -47,11 +47,11 @@ struct object {
   volatile uint64_t data[DATA_WORDS];
 };
 
-// Data that free() reads besides the object: the head of its zone, and its processor's own counts.
+// Data that free() uses besides the object: the head of its zone, and its processor's counts.
 struct head {
   UC_ALIGNED volatile uint64_t mark, size;
   char* first;
-  volatile uint64_t allocated[MOST_OBJECTS / 64];  // a bit an object
+  volatile uint64_t allocated[MOST_OBJECTS / 64];  // a bit for each object
   UC_ALIGNED volatile uint64_t critical, in_use, memory_in_use;
 };
 
@@ -60,12 +60,12 @@ struct side {
 };
 
 static struct hart {
-  UC_ALIGNED struct object* free;  // the zone
+  UC_ALIGNED struct object* free;  // the zone's free objects
   uint64_t free_objects, next_tick, produced;
   struct head* head;
   struct side freeing, owning;
-  UC_ALIGNED _Atomic(struct object*) batch;  // passed to this hart
-  _Atomic bool last;                         // none will follow
+  UC_ALIGNED _Atomic(struct object*) batch;  // the batch passed to this hart
+  _Atomic bool last;                         // no further batch will follow
 }* harts;
 
 void uc_setup(unsigned n) {
@@ -91,8 +91,8 @@ void uc_setup(unsigned n) {
 
 // ---- The allocator ------------------------------------------------------------------------------
 
-// An owner's handler frees to the same zone, so interrupts are off; a critical section of DragonFly
-// leaves them on, and counts.
+// Begins a critical section. Interrupts are off, because the owner's handler frees to the same
+// zone. DragonFly leaves them on, and only counts.
 static bool critical_enter(struct head* head) {
   head->critical++;
   return uc_interrupts_off();
@@ -143,7 +143,7 @@ static void zone_put(struct hart* owner, struct object* object) {
   critical_exit(head, interrupts);
 }
 
-// The message: the owner's part of a remote free.
+// The message's function: the owner's part of a remote free.
 static void free_at_home(void* argument, uint64_t unused) {
   (void)unused;
   struct hart* self = &harts[uc_id()];
@@ -154,7 +154,7 @@ static void free_at_home(void* argument, uint64_t unused) {
 }
 
 static void slab_free(struct hart* self, struct object* object) {
-  if (object->owner == uc_id() || UC_SABOTAGE)  // sabotage: another's object is kept
+  if (object->owner == uc_id() || UC_SABOTAGE)  // sabotage: keeps another hart's object
     zone_put(self, object);
   else
     ipiq_post(object->owner, free_at_home, object, 0, free == FREE_PASSIVE);
@@ -208,12 +208,12 @@ static void tick_when_due(struct hart* self) {
   ipiq_poll();
 }
 
-// True for a hart that allocates; one that frees its own objects always does.
+// Returns whether a hart allocates. With free=local every hart does.
 static bool produces(unsigned id) { return ways == WAYS_ALL || free == FREE_LOCAL || id % 2 == 0; }
 
 static bool home(struct hart* self) { return *(volatile uint64_t*)&self->free_objects == zone; }
 
-// Produces batches as long as `loop` says, consumes what comes, until both are over.
+// Produces batches while `loop` has more, and consumes received ones, until both have ended.
 static void work(struct hart* self, struct hart* consumer, struct loop loop) {
   bool more = produces(uc_id()) && loop_more(&loop), done = false;
   if (!more) atomic_store_explicit(&consumer->last, true, memory_order_release);

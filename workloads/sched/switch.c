@@ -1,9 +1,9 @@
-// Thread switch: the threads of each hart run in turn, and each finds its data where it left them.
+// Thread switch: the threads of each hart run in turn, each with its own data.
 //
-// A switch is a dozen registers and a visit to the run queue; what it really costs is in the
-// caches, where one thread's data displace another's (Mogul and Borg 1991). The threads of a hart
-// yield to each other; between two yields each uses `footprint` lines of its own. Nothing here is
-// shared between harts, so throughput per hart stays level however many there are.
+// A switch saves a dozen registers and uses the run queue; its main cost is in the caches, where
+// one thread's data displace another's (Mogul and Borg 1991). The threads of a hart yield to each
+// other; between two yields each uses `footprint` lines of its own. Harts share no data, so
+// throughput per hart does not depend on their number.
 //
 // Check: the threads of a hart take turns in the order of their creation, all equally often.
 #include "loop.h"
@@ -15,8 +15,8 @@ UC_PARAM(u64, threads, 2, "threads", "on each hart");
 UC_PARAM(u64, footprint, 4, "lines", "that a thread uses between two yields");
 
 static struct hart {
-  UC_ALIGNED uint64_t turn;  // runs so far
-  bool over;                 // set by the first thread, so that all do the same number
+  UC_ALIGNED uint64_t turn;  // number of runs so far, of all threads
+  bool over;                 // set by the first thread, so that all run equally often
 }* harts;
 
 static struct line {

@@ -1,16 +1,16 @@
-// tsleep and wakeup: what it takes to make a sleeping thread run, on this processor or another.
+// tsleep and wakeup: the time to make a sleeping thread run, on this processor or another.
 //
-// Sleep and wakeup on an address are Unix's oldest primitive. Dillon (2005) measured them between
-// the two cores of an Athlon: on one processor, 0.3 microseconds for wakeup and 1 for the switch;
-// to another, the waker is done after 75 ns, for a message does the rest (`by=message`, ipiq.h),
-// and the target pays 1.7 for the interrupt and the switch. Other kernels enter the sleep queue and
-// the other processor's run queue themselves, and fetch their lines (`by=lock`).
+// Sleep and wakeup on an address are Unix's oldest primitive. Dillon (2005) measured them on the
+// two cores of an Athlon. On one processor wakeup takes 0.3 microseconds and the switch 1. To the
+// other one the waker only sends a message (`by=message`, ipiq.h), in 75 ns, and the target needs
+// 1.7 for the interrupt and the switch. In other kernels the waker itself changes the sleep queue
+// and the other processor's run queue, and fetches their lines (`by=lock`).
 //
-// A waker on each hart h and its sleeper on hart h xor `distance`: 0 is the same hart, 1 the
-// neighbour; a hart without a partner has its sleeper itself. The waker waits until the sleeper is
+// A waker on hart h has its sleeper on hart h xor `distance`: 0 is the same hart, 1 the neighbour;
+// if there is no such hart, the sleeper is on hart h too. The waker waits until the sleeper is
 // asleep and its hart idle (`think`), wakes it and waits until it has run.
 //
-// Check: each wakeup finds one sleeper, who runs once for it.
+// Check: each wakeup finds one sleeper, which runs once for it.
 #include "ipiq.h"
 #include "loop.h"
 #include "scheduler.h"
@@ -27,12 +27,12 @@ UC_TABLE(wakeup, "ps", "time wakeup took, mean; one column per waking hart");
 UC_TABLE(woken, "ps", "from the start of wakeup to the return from sleep, mean; likewise");
 
 static struct pair {
-  UC_ALIGNED _Atomic uint64_t asleep;  // sleeps begun
-  _Atomic uint64_t ran;                // sleeps ended
-  uint64_t sum_woken;                  // sum of the times at which they ended
-  UC_ALIGNED _Atomic uint64_t due;     // wake-ups
+  UC_ALIGNED _Atomic uint64_t asleep;  // number of sleeps begun
+  _Atomic uint64_t ran;                // number of sleeps ended
+  uint64_t sum_woken;                  // sum of the times at which sleeps ended
+  UC_ALIGNED _Atomic uint64_t due;     // number of wake-ups begun
   _Atomic bool over;
-  uint64_t sum_begun, sum_called;  // sums of the times wake-ups began at, and of what they took
+  uint64_t sum_begun, sum_called;  // sums of the start times and durations of wake-ups
 }* pairs;
 
 static unsigned harts;
@@ -66,7 +66,7 @@ static void sleep_thread(void* argument) {
 
 // ---- The waker ----------------------------------------------------------------------------------
 
-// Waits for the sleeper, which on the same hart can only run meanwhile.
+// Waits for the sleeper. If it is on this hart (`here`), it runs only when this thread yields.
 static void await(_Atomic uint64_t* word, uint64_t round, bool here) {
   while (here && atomic_load_explicit(word, memory_order_acquire) < round) uc_yield();
   while (atomic_load_explicit(word, memory_order_acquire) < round) uc_pause();
@@ -108,7 +108,7 @@ static void wake_thread(void* argument) {
   *uc_cell(&woken, 0, id) = (pair->sum_woken - pair->sum_begun) * 1000 / round;
 }
 
-// A hart is a waker if it has no partner, or is the lower of the two.
+// Makes the threads. A hart has a waker if it is the lower of the two, or has no partner.
 void uc_setup(unsigned n) {
   harts = n;
   uc_sched_setup(n);

@@ -53,8 +53,8 @@ std::optional<Done> AccessUnit::store() {
   return Done{};
 }
 
-// Accesses a register of another hart. A write occupies this hart for `send`; a read waits for the
-// answer (rules I1 and I4).
+// Accesses a register of another hart by a message. A write occupies this hart for `send`; a read
+// waits for the answer (rules I1 and I4).
 std::optional<Done> AccessUnit::far_register() {
   using Message = HartMessage::Kind;
   const Register target = *registers_.at(access_.address);

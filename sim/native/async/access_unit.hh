@@ -1,9 +1,10 @@
-// The accesses of a hart to memory, one at a time, and its stores behind them.
+// The memory accesses of a hart, one at a time, and its store buffer.
 //
-// Interface: note() the access that the hart wants, perform() it when its time has come, and hand
-// on what memory answered(). The last two return Done when the hart can go on.
+// Interface: note() an access that the hart issues, perform() it when simulated time has reached
+// the hart's clock, and pass memory's answers to answered(). The latter two return Done when the
+// hart can continue.
 //
-// Invariant: a pending access waits for its turn, for the store buffer (`blocked_`), for an answer
+// Invariant: a pending access waits for perform(), for the store buffer (`blocked_`), for an answer
 // of memory, or for a register of another hart.
 #pragma once
 
@@ -18,8 +19,8 @@ namespace uncore {
 
 class AccessUnit {
  public:
-  // A completed access: the value that it read (of an SC: 1 if it failed), and the time that it
-  // takes beyond memory's, in ps.
+  // A completed access: the value that it read (for an SC, 1 if it failed), and the time in ps that
+  // it takes in addition to memory's.
   struct Done {
     uint64_t value = 0;
     Time cost = 0;

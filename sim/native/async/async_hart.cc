@@ -19,7 +19,7 @@ AsyncHart::AsyncHart(const AsyncSpec& spec, const Image& image, AsyncMemory& mem
       hart_(port_.hart) {}
 
 std::string AsyncHart::report() {
-  port_.console.end();  // a line without an end must not run into ours
+  port_.console.end();  // completes the guest's last line, so that the report begins a new one
   if (!port_.console.text.empty()) {
     port_.console.text += '\n';
     print();
@@ -39,7 +39,7 @@ void AsyncHart::run_at(Time when) {
 }
 
 void AsyncHart::woken() {
-  if (wake_at_ != simulator_.now()) return;  // an interrupt woke the hart earlier
+  if (wake_at_ != simulator_.now()) return;  // outdated: an interrupt has woken the hart before
   wake_at_.reset();
   if (!hart_.suspended() || perform()) run();
 }
@@ -55,7 +55,7 @@ void AsyncHart::run() {
   }
 }
 
-// Handles a stop. Returns false if the hart can go on at once.
+// Handles the reason why the hart has stopped. Returns false if the hart can continue at once.
 bool AsyncHart::stopped(Stop why) {
   switch (why) {
     case Stop::horizon:
@@ -84,7 +84,7 @@ bool AsyncHart::stopped(Stop why) {
   return false;
 }
 
-// Performs the pending access. Returns whether it is done.
+// Performs the pending access. Returns whether it has completed.
 bool AsyncHart::perform() {
   const std::optional<Done> done = accesses_.perform();
   if (done) resume(*done);
@@ -147,8 +147,8 @@ void AsyncHart::accept(const HartMessage& message) {
   pending(change.bit, change.level);
 }
 
-// Changes a bit of mip. A sleeper wakes; a delay ends early, and the guest's loop then delays for
-// the rest.
+// Changes a bit of mip. An interrupt wakes a hart from wfi, and ends a delay early; after the
+// handler, the guest's loop delays again for the remaining time.
 void AsyncHart::pending(unsigned bit, bool level) {
   const Time now = simulator_.now();
   const bool waited = hart_.waiting();
@@ -167,8 +167,8 @@ void AsyncHart::pending(unsigned bit, bool level) {
 
 // ---- semihosting
 
-// Begins a semihosting call. The call's arguments are read from memory as the guest would read
-// them: its fence before the call has brought its stores there.
+// Begins a semihosting call. The call's arguments are read from memory, past the store buffer. The
+// guest's fence before the call has brought its own stores there.
 void AsyncHart::begin_call() {
   call_.emplace(hart_.x[10], hart_.x[11]);
   if (call_->reads()) return read_for_call();

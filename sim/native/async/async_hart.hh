@@ -1,16 +1,17 @@
-// A hart with a store buffer, a reservation and interrupt lines, before a memory that answers
-// later, as a part of a simulator that calls it.
+// A hart as a component of another simulator, whose memory answers later. It has a store buffer, a
+// reservation and interrupt lines.
 //
-// The hart computes ahead of the simulator's time, but never past the next time at which an
-// interrupt could become pending, and it touches memory only when that time has come.
+// The hart executes instructions ahead of the simulator's time, but never past the next time at
+// which an interrupt could become pending. It accesses memory only when the simulator's time has
+// reached its own.
 //
-// Interface: start(); then the simulator calls alarm(), received() and answered(); halt() ends it,
-// report() is what it counted. What the guest prints, and the line that ends the run, go to
+// Interface: start(); then the simulator calls alarm(), received() and answered(); halt() ends the
+// hart, report() returns its counters. The guest's output and the line that ends the run go to
 // Simulator::print(); engine/sst/read.py reads both.
 //
 // Invariant: between two calls the hart waits for exactly one of: its alarm, an answer of memory,
-// a register of another hart, an interrupt (wfi), or nothing any more (halted). It has no state
-// outside, so that a simulator may run harts in threads and processes.
+// a register of another hart, an interrupt (wfi), or nothing any more (halted). It shares no state
+// with other harts, so that a simulator may run harts in different threads and processes.
 #pragma once
 
 #include <optional>
@@ -28,7 +29,7 @@ namespace uncore {
 
 class AsyncHart {
  public:
-  // The image, the memory and the simulator outlive it.
+  // The image, the memory and the simulator must outlive the hart.
   AsyncHart(const AsyncSpec& spec, const Image& image, AsyncMemory& memory, Simulator& simulator);
 
   void start() { run_at(0); }
@@ -36,8 +37,8 @@ class AsyncHart {
   void received(const HartMessage& message);
   void answered(const MemoryAnswer& answer);
   void halt() { halted_ = true; }
-  // Returns what the hart counted, and prints what the guest has left on its line. Called when the
-  // run is over.
+  // Prints the guest's unfinished line, if any, and returns the hart's counters as a line of text.
+  // Called when the run is over.
   std::string report();
 
  private:
@@ -69,7 +70,7 @@ class AsyncHart {
   AccessUnit accesses_;
   AsyncPort port_;
   Hart<AsyncPort>& hart_;
-  std::optional<Time> wake_at_;      // the one of its alarms to run that counts
+  std::optional<Time> wake_at_;      // time of the valid Alarm::run; others are outdated
   std::optional<Semihosting> call_;  // a call that reads memory
   RequestId call_request_ = 0;       // number of the call's read of a doubleword
   bool halted_ = false;

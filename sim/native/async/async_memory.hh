@@ -1,12 +1,13 @@
-// A memory that answers later: the requests of a hart of this folder, and the answers.
+// A memory that answers later: the requests that a hart of this folder makes, and the answers.
 //
-// It orders accesses to one address, and tells a hart whether anybody wrote a line that the hart
-// has linked. It has no atomic operation beside that pair.
+// It orders accesses to one address. Its only atomic operations are load-link and
+// store-conditional: it reports to a hart whether another one wrote a line since the hart linked
+// it.
 //
 // Interface: each request returns its number; the answer carries it to AsyncHart::answered().
 //
-// Invariant: an answer never comes before its request has returned. Requests are of one to eight
-// bytes within a line.
+// Invariant: an answer never comes before the call that made its request has returned. A request is
+// for one to eight bytes within a line.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@ using RequestId = uint64_t;
 
 struct MemoryAnswer {
   RequestId request = 0;
-  uint64_t value = 0;   // read, load_link: zero-extended
-  bool failed = false;  // store_conditional: it has written nothing
+  uint64_t value = 0;   // read, load_link: the value read, zero-extended
+  bool failed = false;  // store_conditional: nothing has been written
 };
 
 class AsyncMemory {

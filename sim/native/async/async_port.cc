@@ -14,13 +14,13 @@ AsyncPort::AsyncPort(const AsyncSpec& spec, const Image& image, AccessUnit& acce
       code_(image.code().address, image.code().bytes.size()) {
   hart.pc = image.entry;
   hart.cost = spec.cost;
-  hart.spin_enabled = false;  // every load goes to memory: there is nothing to skip
+  hart.spin_enabled = false;  // iterations of a spin loop cannot be skipped: each loads from memory
 }
 
 AsyncPort::~AsyncPort() = default;
 
 // Answers amocas.q by an access fault, because sixteen bytes do not fit a request. Shipped guests
-// are built without Zacas, and do not have the instruction.
+// are built without Zacas, so they do not contain the instruction.
 Answer AsyncPort::cas_pair(uint64_t, Pair, Pair, Pair&, unsigned) { return Answer::fault; }
 
 Answer AsyncPort::fence(unsigned predecessor, unsigned successor) {
@@ -43,7 +43,8 @@ void AsyncPort::marker(unsigned code, uint64_t value) {
   const Time delay = operations.mark(code, value, hart.clock);
   if (delay == 0) return;
   hart.clock += delay;
-  delayed_until = hart.clock + hart.cost.instruction;  // the marker has yet to retire
+  delayed_until =
+      hart.clock + hart.cost.instruction;  // the marker's own time is added when it retires
 }
 
 void AsyncPort::trapped(uint64_t, bool interrupt) {

@@ -1,8 +1,8 @@
-// The port of a hart (hart/port.hh) before a memory that answers later.
+// The port of a hart (hart/port.hh) whose memory answers later.
 //
-// Every access to memory, and to a register of another hart, is noted and answered `later`:
-// AsyncHart performs it when the simulator's time has reached the hart's. Code is read from the
-// hart's own copy of the program.
+// Every access to memory, or to a register of another hart, is noted and answered `later`.
+// AsyncHart performs it when the simulator's time has reached the hart's clock. Code is fetched
+// from the hart's own copy of the program.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ class AsyncPort : public IssuingPort<AsyncPort> {
             InterruptRegisters& registers);
   ~AsyncPort();  // defined in the .cc file, where the type Translation is complete
 
-  // The functions of a port that IssuingPort does not have.
+  // The functions of a port that IssuingPort does not provide.
   Answer issue(const Access& access, Outcome&) {
     accesses_.note(access);
     return Answer::later;
@@ -41,11 +41,11 @@ class AsyncPort : public IssuingPort<AsyncPort> {
   uint64_t time() const { return hart.clock / 1000; }  // CSR time counts nanoseconds
   uint64_t cycle() const { return hart.clock / hart.cost.instruction; }
   void marker(unsigned code, uint64_t value);
-  void gave_up() {}  // a load-link cannot be given up
+  void gave_up() {}  // nothing to do: the memory has no request that releases a load-link
   void trapped(uint64_t cause, bool interrupt);
   void returned();
 
-  // Devices' registers of this hart (guest/registers.hh).
+  // The environment of access_device() (guest/registers.hh).
   std::optional<Register> register_of(uint64_t address) const { return registers_.at(address); }
   void say(char letter) { console.say(spec_.id, {&letter, 1}); }
   bool at_hand(Register r) const { return registers_.owns(r); }
@@ -63,7 +63,7 @@ class AsyncPort : public IssuingPort<AsyncPort> {
   AccessUnit& accesses_;
   InterruptRegisters& registers_;
   Code code_;
-  bool interrupted_ = false;  // the trap that it handles is an interrupt
+  bool interrupted_ = false;  // the trap that the hart is handling is an interrupt
 };
 
 }  // namespace uncore

@@ -1,6 +1,6 @@
-// A store buffer before a memory that answers later: stores leave in order, one at a time (TSO).
+// A store buffer for a memory that answers later: stores leave in order, one at a time (TSO).
 //
-// Invariant: unless it is empty, its oldest store is under way.
+// Invariant: unless the buffer is empty, a request of its oldest store is under way.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class DrainingStores {
     drain();
   }
 
-  // Takes the answer to its oldest store. False: the answer is to another request.
+  // Takes the answer to the oldest store. Returns false if the answer is to another request.
   bool answered(RequestId request) {
     if (under_way_ != request) return false;
     under_way_.reset();

@@ -19,7 +19,7 @@ std::vector<uint8_t> contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// Returns the structure at an offset of the file; throws if it reaches beyond the end.
+// Returns the structure at an offset of the file. Throws if it extends past the end of the file.
 template <class T>
 T at(const std::vector<uint8_t>& file, uint64_t offset, const std::string& path) {
   if (offset > file.size() || file.size() - offset < sizeof(T))

@@ -1,11 +1,11 @@
-// The program that a hart runs: the loaded parts of its ELF, and its code.
+// The program that a hart runs: the loadable segments of its ELF file.
 //
 // Interface: Image(path) reads a 64-bit little-endian RISC-V ELF; segments, entry; code() is the
-// segment that holds the entry; pieces() are the segments cut at pages. Throws std::runtime_error
-// with the path and what was expected.
+// segment that holds the entry; pieces() are the segments cut at page boundaries. The constructor
+// throws std::runtime_error with the path and what was expected.
 //
-// Invariant: segments lie in RAM and do not overlap; bytes that the file does not hold are zero in
-// memory already, and not kept here.
+// Invariant: segments lie in RAM and do not overlap. Bytes that the file does not contain (.bss)
+// are left out, because memory is zero at first.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,14 @@ inline bool holds(const Segment& segment, uint64_t at) {
 class Image {
  public:
   explicit Image(const std::string& path);
-  Image(const Image&) = delete;  // code() is a part of it
+  Image(const Image&) = delete;  // because code_ points into `segments`
 
   uint64_t entry = 0;
   std::vector<Segment> segments;
 
   const Segment& code() const { return *code_; }
-  // Cuts the segments at pages, so that each piece has one home, however pages are dealt out.
+  // Cuts the segments at page boundaries, so that each piece has one home node, however pages are
+  // distributed.
   std::vector<Segment> pieces() const;
 
  private:

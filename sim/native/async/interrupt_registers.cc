@@ -4,8 +4,7 @@
 
 namespace uncore {
 
-// Returns when the timer comes due, in ps; kNever if it is off. CSR time and mtime count
-// nanoseconds.
+// Returns when the timer expires, in ps; kNever if it is off. (mtimecmp is in nanoseconds.)
 Time InterruptRegisters::alarm() const {
   return clint_.mtimecmp() < kNever / 1000 ? clint_.mtimecmp() * 1000 : kNever;
 }
@@ -40,8 +39,8 @@ void InterruptRegisters::answer(const HartMessage& question) {
   simulator_.send(question.from, message, 0);
 }
 
-// Returns a time before which no interrupt becomes pending: one that leaves its sender now takes at
-// least `accept`.
+// Returns a time before which no interrupt becomes pending: even one that is sent now takes
+// `accept`.
 Time InterruptRegisters::quiet_until() const {
   const Time now = simulator_.now();
   Time until = now + std::max(spec_.accept, spec_.cost.instruction);

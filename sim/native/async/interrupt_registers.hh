@@ -1,9 +1,11 @@
-// A hart's registers of the CLINT, and the messages that reach those of other harts (rules I1, I4).
+// A hart's CLINT registers, and the messages by which it accesses those of other harts (rules I1,
+// I4).
 //
-// A message that arrives takes effect `accept` later, also one that the hart sends to itself.
+// A message takes effect `accept` after its arrival, even if the hart sends it to itself.
 //
-// Interface: at(), read(), write() of its own registers; send() to any hart, arrived() here,
-// accepted() in the order of arrival; quiet_until(): no interrupt becomes pending before.
+// Interface: at(), read() and write() access the hart's own registers. send() sends a message to
+// any hart; arrived() takes one that arrives here; accepted() returns the one that takes effect
+// now, in the order of arrival. No interrupt becomes pending before quiet_until().
 #pragma once
 
 #include <map>
@@ -26,7 +28,7 @@ class InterruptRegisters {
   bool owns(Register r) const { return r.index == spec_.id; }
   uint64_t read(Register::Kind kind) const { return clint_.read(kind); }
   Clint::Change write(Register::Kind kind, uint64_t value, Time clock);
-  // Is the timer's alarm, which comes now, for the present mtimecmp?
+  // Returns whether the timer's alarm that comes now is for the present value of mtimecmp.
   bool due() const { return alarm() == simulator_.now(); }
 
   void send(HartMessage::Kind kind, Register target, uint64_t value, Time after);

@@ -1,8 +1,8 @@
-// Atomics of a memory that has none but a pair: load-link, and store-conditional, which fails if
-// somebody wrote the line since.
+// Atomics on a memory that has only load-link and store-conditional, which fails if another hart
+// wrote the line in between.
 //
-// An AMO is a loop of both; an LR and an SC are one each. An SC without a reservation of its line
-// fails without asking memory.
+// An AMO is a loop of the two; an LR is a load-link, and an SC a store-conditional. An SC without a
+// reservation of its line fails without a request to memory.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class LinkedAtomics {
 
   void load_link(const Access& access) { memory_.load_link(access.address, access.size); }
 
-  // Sends a store-conditional. Returns false if the SC fails for lack of a reservation: nothing was
-  // sent then.
+  // Sends a store-conditional. Returns false, and sends nothing, if the hart has no reservation of
+  // the line, so that the SC fails.
   bool store_conditional(const Access& sc) {
     const bool reserved = reservation_ == sc.address >> kUnitShift;
     reservation_.reset();
@@ -32,8 +32,8 @@ class LinkedAtomics {
   void reserve(const Access& lr) { reservation_ = lr.address >> kUnitShift; }
   void forget_reservation() { reservation_.reset(); }
 
-  // Takes memory's answer to an access of an AMO. Returns the value that the AMO has read once it
-  // has written; nothing before.
+  // Takes memory's answer to a request of an AMO. Returns the value that the AMO has read when it
+  // has also written; nothing before that.
   std::optional<uint64_t> answered(const Access& amo, const MemoryAnswer& answer) {
     if (!linked_) {
       linked_ = answer.value;
@@ -48,11 +48,11 @@ class LinkedAtomics {
     return std::nullopt;
   }
 
-  uint64_t retries() const { return retries_; }  // AMOs whose store-conditional failed
+  uint64_t retries() const { return retries_; }  // how often an AMO's store-conditional failed
 
  private:
   AsyncMemory& memory_;
-  std::optional<uint64_t> linked_;       // AMO: what its load-link read, while it writes
+  std::optional<uint64_t> linked_;       // the value an AMO has read, during its store-conditional
   std::optional<uint64_t> reservation_;  // the line of the last LR
   uint64_t retries_ = 0;
 };

@@ -1,7 +1,7 @@
-// The operations that a hart's markers name: how many are done, and how long they took.
+// The operations that a hart's markers delimit: how many have been done, and how long they took.
 //
-// Interface: mark() a marker, and the delay that it asks for; overdue(); latencies() for the
-// report.
+// Interface: mark() takes a marker and returns the delay that it asks for; overdue() serves the
+// watchdog; latencies() is for the report.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace uncore {
 
 class MeasuredOperations {
  public:
-  // Counts a marker. Returns the delay that it asks for, in ps; 0: none.
+  // Takes a marker. Returns the delay that it asks for, in ps, or 0.
   Time mark(unsigned code, uint64_t value, Time clock) {
     const Marked marked = operations_.mark(code, value, clock);
     done_ += marked.operations;
@@ -24,13 +24,13 @@ class MeasuredOperations {
     return marked.delay.value_or(0) * 1000;
   }
 
-  // Has the operation under way taken longer than the watchdog allows?
+  // Returns whether the present operation has taken longer than the watchdog allows.
   bool overdue(Time now, Time watchdog) const {
     return operations_.measuring() && now - std::min(operations_.began(), now) > watchdog;
   }
 
   uint64_t done() const { return done_; }
-  // Returns LOWER_BOUND:COUNT, of each bucket of latencies that is in use.
+  // Returns "LOWER_BOUND:COUNT," for each bucket of latencies that is in use.
   std::string latencies() const {
     std::string text;
     latencies_.each([&text](Time latency, uint64_t count) {

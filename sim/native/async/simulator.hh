@@ -1,10 +1,12 @@
-// The simulator that a hart here is a part of: its time, its alarms, and its links between harts.
+// The simulator of which a hart of this folder is a component: its time, its alarms, and its links
+// between harts.
 //
-// Interface: alarm_at() has AsyncHart::alarm() called then; send() has AsyncHart::received() of
-// another hart called when the message has travelled. end() says that this hart has ended the run.
+// Interface: alarm_at() makes the simulator call AsyncHart::alarm() at a later time. send() makes
+// it call AsyncHart::received() of another hart when the message arrives there. end() tells it that
+// this hart has ended the run.
 //
-// Invariant: `now` never goes back. An alarm cannot be withdrawn: each comes, also if there are
-// several for one purpose.
+// Invariant: now() never goes back. An alarm cannot be cancelled: every alarm comes, even an
+// outdated one.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +17,7 @@
 
 namespace uncore {
 
-// A write to a register of another hart, a question about one, or its answer (rules I1 and I4).
+// A write to a register of another hart, a read of one, or the value read (rules I1 and I4).
 struct HartMessage {
   enum class Kind : uint8_t { write, read, value };
   Kind kind = Kind::write;
@@ -25,7 +27,7 @@ struct HartMessage {
 };
 
 enum class Alarm : uint8_t {
-  run,     // the hart goes on
+  run,     // the hart continues to execute
   accept,  // the earliest message that has arrived takes effect
   timer,   // mtime has reached mtimecmp, unless that was written since
 };

@@ -1,4 +1,4 @@
-// The protocol for Python: the names its tables are made of, the walker and the random tester.
+// The protocol for Python: the names used in its tables, the exhaustive walk and the random test.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -38,8 +38,8 @@ nb::dict protocol_names() {
 
 using Cells = std::vector<uint32_t>;
 
-// Calls Python's `tick(done) -> bool`, if there is one, which decides if the work goes on; Ctrl-C
-// ends it in any case. The work itself runs without the interpreter's lock.
+// Calls Python's `tick(done) -> bool`, if one is given, which decides whether the work continues.
+// Ctrl-C ends the work in any case. The work itself runs without Python's global interpreter lock.
 class Tick {
  public:
   explicit Tick(nb::object tick) : tick_(std::move(tick)) {}

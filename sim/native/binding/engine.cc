@@ -48,7 +48,7 @@ const char* word(Task::State state) {
   return names[static_cast<std::size_t>(state)];
 }
 
-// Returns the addresses to which the calls of a thread return, the innermost first.
+// Returns the return addresses of a thread's call stack, the innermost first.
 std::vector<uint64_t> callers(Engine& engine, Unwinding& unwinding, const Registers& registers) {
   constexpr std::size_t kMaxCallers = 64;
   const auto read = [&](uint64_t address, uint64_t& word) {
@@ -64,7 +64,7 @@ std::vector<uint64_t> callers(Engine& engine, Unwinding& unwinding, const Regist
   return found;
 }
 
-// Returns the program's threads, if it runs on Linux; else an empty list.
+// Returns the threads of a Linux program. Returns an empty list for any other program.
 nb::list tasks(Engine& engine) {
   nb::list all;
   if (!engine.os) return all;
@@ -91,8 +91,8 @@ nb::list tasks(Engine& engine) {
   return all;
 }
 
-// Interrupts of each hart, by kind. Messages of other harts count when they arrive, for a kernel
-// may serve several by one interrupt.
+// Returns the number of interrupts of each hart, by kind. Messages from other harts are counted
+// when they arrive, because a kernel may handle several of them in one interrupt.
 nb::list interrupts(const Engine& engine) {
   nb::list all;
   for (const Thread* thread : engine.threads) {
@@ -112,7 +112,7 @@ nb::dict counters(const Engine& engine, std::size_t lines) {
   return d;
 }
 
-// The pace of operations: the fields of uncore.result.Pace.
+// Returns the pace of operations as the fields of uncore.result.Pace.
 nb::dict pace(const Engine& engine) {
   const Pace& pace = engine.services.pace();
   nb::list spans;
@@ -127,8 +127,8 @@ nb::dict pace(const Engine& engine) {
   return d;
 }
 
-// Returns the host's work for the run, besides events. Part of it depends on how far cores run
-// ahead.
+// Returns counts of the host's work for the run, in addition to events. Some of them depend on how
+// far cores have run ahead, so they may differ between runs with the same outcome.
 nb::dict work(const Engine& engine) {
   nb::dict d;
   d["runs"] = engine.counters.runs;
@@ -157,8 +157,8 @@ Time latency(Engine& engine, const std::string& kind, int32_t source, int32_t ta
   return engine.fabric.latency(source, target, size);
 }
 
-// Runs at most so many events, so many ps and about `host_s` seconds of the host. It checks the
-// host's clock now and then, because a program may make an event expensive.
+// Runs at most `events` events, at most `span` ps, and for about `host_s` seconds of the host. It
+// reads the host's clock after every few events, because a program can make an event expensive.
 bool step(Engine& engine, uint64_t events, Time span, double host_s) {
   using Clock = std::chrono::steady_clock;
   constexpr uint64_t kEventsBetweenLooks = 32;
@@ -177,7 +177,7 @@ void use_host(Engine& engine, unsigned shares, unsigned threads, bool eager) {
   engine.use_host({shares, threads, eager});
 }
 
-// The console's text; bytes that are not UTF-8 are replaced.
+// Returns the console's text. Bytes that are not UTF-8 become replacement characters.
 nb::object console(const Engine& engine) {
   const std::string& text = engine.services.console.text;
   const auto size = static_cast<Py_ssize_t>(text.size());
@@ -194,7 +194,7 @@ void observe(Engine& engine) {
   engine.observe();
 }
 
-// True if a kernel has read all letters typed, and would take more.
+// Returns whether a kernel has read all letters typed and waits for more.
 bool listens(const Engine& engine) {
   const Console& console = engine.services.console;
   return console.listens && !console.is_typed();
@@ -222,10 +222,10 @@ nb::list files(Engine& engine, uint64_t most) {
   return all;
 }
 
-// Bytes of this computer that a run holds for its program.
+// Returns how much of the host's memory the run uses for its program, in bytes.
 uint64_t touched(const Engine& engine) {
-  const uint64_t kept = engine.os ? engine.os->kept() : 0;
-  return engine.memories.touched() + engine.services.console.text.size() + kept;
+  const uint64_t os_bytes = engine.os ? engine.os->kept() : 0;
+  return engine.memories.touched() + engine.services.console.text.size() + os_bytes;
 }
 
 nb::bytes read(Engine& engine, uint64_t address, std::size_t size) {

@@ -1,4 +1,4 @@
-// The log, the trace and the attribution of a run for Python: columns of NumPy arrays.
+// The log, the trace and the attribution of a run for Python, with each column as a NumPy array.
 #include "binding/observe.hh"
 
 #include <nanobind/ndarray.h>
@@ -13,7 +13,7 @@ namespace nb = nanobind;
 namespace uncore {
 namespace {
 
-// One column: `field` of every row.
+// Returns an array with `field` of every row.
 template <class Row, class Field>
 nb::object column(const std::vector<Row>& rows, Field field) {
   using Value = std::conditional_t<std::is_same_v<std::invoke_result_t<Field, const Row&>, Wide>,

@@ -1,9 +1,10 @@
 // A hart for Python, whose port (hart/port.hh) is a Python object: classes Code and Hart.
 //
-// `hart.run(port)` executes until one of Stop, whose name it returns, and calls
+// `hart.run(port)` executes until a Stop, whose name it returns. It calls these functions of the
+// port:
 //
 //   port.load(address, size)              port.store(address, size, value)
-//   port.amo(op, address, size, operand, expected, order, posted)  nobody waits for a posted one
+//   port.amo(op, address, size, operand, expected, order, posted)  a posted AMO's value is not used
 //   port.cas_pair(address, operand, expected, order)  each a pair (low, high)
 //   port.lr(address, size, order)
 //   port.sc(address, size, value, order)  0: stored, 1: failed
@@ -11,10 +12,10 @@
 //   port.has_device(address)              port.fetch(address, size)         bytes
 //   port.time()   port.cycle()   port.marker(code, value)   port.trapped(interrupt)
 //   port.returned()                       port.gave_up()
-//   port.foresee(address, size, count)    value of a load to come; None: unknown, False: end
+//   port.foresee(address, size, count)    value of a pre-executed load; None: unknown, False: end
 //
-// A memory operation returns the value *now*, or None: *later*, by hart.resume(value).
-// Invariant: the hart keeps no reference to the port, so that the port may own the hart.
+// A memory operation returns its value now; or None, and then hart.resume(value) completes it
+// later. Invariant: the hart keeps no reference to the port, so that the port may own the hart.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 
@@ -49,7 +50,7 @@ class PythonPort {
  public:
   explicit PythonPort(uint64_t ram_size) : ram_size_(ram_size) {}
 
-  nb::handle to;  // while the hart runs
+  nb::handle to;  // the Python object; valid while the hart runs
 
   Answer load(uint64_t address, unsigned size, uint64_t& value) {
     return answer(to.attr("load")(address, size), value);
@@ -123,7 +124,7 @@ class PythonPort {
   uint64_t ram_size_;
 };
 
-// A hart with the port it calls.
+// A hart and the port that it calls.
 struct PythonHart {
   PythonHart(Code& code, uint64_t id, uint64_t entry, uint64_t ram_size)
       : port(ram_size), hart(port, code, id) {
@@ -181,7 +182,7 @@ void bind_calls(nb::class_<PythonHart>& hart) {
           "number"_a, "value"_a);
 }
 
-// Binds state that Python sets and reads while the hart does not run.
+// Binds the state that Python may set and read while the hart does not run.
 void bind_state(nb::class_<PythonHart>& hart) {
   using namespace nb::literals;
   hart.def(

@@ -1,7 +1,7 @@
 // Converts Python's dataclasses to the structs generated from them (spec/spec.hh), field by field.
 //
-// Interface: from_python<MachineSpec>(handle). Throws on a number that its member cannot hold, and
-// on a word that its enumeration does not have.
+// Interface: from_python<MachineSpec>(handle). It throws if a number does not fit its member, or if
+// a string is not the name of an enumerator.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// Runs that can be saved and taken up again, for Python: class Arena.
+// Runs that can be saved and resumed, for Python: class Arena.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -17,7 +17,8 @@ namespace nb = nanobind;
 namespace uncore {
 namespace {
 
-// Copies the specs into the arena; their Python objects must not be in it.
+// Starts a run in an arena. The specs are converted outside and then copied into the arena, because
+// nothing in it may refer to Python objects.
 Engine* start(Arena& arena, nb::handle machine, nb::handle job) {
   const auto m = from_python<MachineSpec>(machine);
   const auto j = from_python<JobSpec>(job);
@@ -32,8 +33,8 @@ bool put(Arena& arena, nb::bytes packed) {
   return arena.put({begin, packed.size() / sizeof(uint64_t)});
 }
 
-// Runs at most `events` events towards time `then` or, if `begin`, towards a hart's measured part.
-// False: it is there, or the run has ended.
+// Runs at most `events` events, until time `then`, or, if `begin`, until a hart begins its measured
+// part. Returns false if that point is reached or the run has ended.
 bool step_towards(Engine& engine, Time then, bool begin, uint64_t events) {
   const Arena::In in(&engine);
   for (; events > 0; --events) {

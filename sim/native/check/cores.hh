@@ -1,4 +1,4 @@
-// The cores of a system: each is a hart that performs one access at a time. Part of system.hh.
+// The cores of a system. Each is one hart, which performs one access at a time. Part of system.hh.
 #pragma once
 
 namespace uncore::check {
@@ -70,7 +70,7 @@ void System<Size>::receive_grant(CoreEnv& at, const Msg& m) {
             word_[static_cast<std::size_t>(at.agent)]);
 }
 
-// Serves deferred probes in order, as far as the copy's state allows now.
+// Answers deferred probes in order, until one still has to wait in the copy's present state.
 template <class Size>
 void System<Size>::reconsider(Agent c) {
   Core& own = core(c);

@@ -1,4 +1,4 @@
-// Descriptions of a system and its steps, for people who read a counterexample. Part of system.hh.
+// Describes a system and its steps as text, for counterexamples. Part of system.hh.
 #pragma once
 
 namespace uncore::check {
@@ -49,7 +49,7 @@ std::string System<Size>::describe(const Step& s) const {
   return "";
 }
 
-// The messages under way.
+// Returns a description of each message under way.
 template <class System>
 std::vector<std::string> under_way(const System& system) {
   std::vector<std::string> out;
@@ -57,7 +57,7 @@ std::vector<std::string> under_way(const System& system) {
   return out;
 }
 
-// The rights held: core0=M core1=I join0=M ...
+// Returns the right that each agent holds: core0=M core1=I join0=M ...
 template <class System>
 std::string rights(const System& system) {
   std::string out;

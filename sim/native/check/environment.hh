@@ -1,5 +1,5 @@
-// The environments of the protocol's logic in a machine without time or distance: that of a
-// resolver (coherence/resolver.hh), and that of a core (coherence/client.hh).
+// The environments in which the protocol runs in a machine without time or distance: one for a
+// resolver (coherence/resolver.hh), one for a core (coherence/client.hh).
 #pragma once
 
 #include "check/inline.hh"
@@ -11,8 +11,8 @@ namespace uncore::check {
 template <class Size>
 class System;
 
-// `Size`: the numbers of cores, nodes and messages that a System has room for, and of words in a
-// line.
+// `Size` has the limits of a System: its number of cores, resolvers (nodes) and messages under way,
+// and the number of words in a line.
 template <class Size>
 using DataOf = std::array<uint32_t, Size::words>;
 
@@ -20,7 +20,8 @@ using DataOf = std::array<uint32_t, Size::words>;
 
 namespace uncore {
 
-// An atomic writes a word of the line, and nobody uses its old value.
+// A far atomic in the checker: it increments a word of the line. The value it reads is not needed,
+// so Reads is empty.
 template <std::size_t words>
 struct FarAtomic<std::array<uint32_t, words>> {
   struct Asks {
@@ -38,7 +39,7 @@ struct AtResolver {
   using Data = DataOf<Size>;
   using Msg = Message<Data>;
   using Set = Bits;
-  using Queue = Few<Msg, 2 * Size::cores>;  // a core may have an atomic beside a request
+  using Queue = Few<Msg, 2 * Size::cores>;  // a core may have a far atomic and a request under way
 
   System<Size>* system = nullptr;
   Agent agent = kNobody;
@@ -61,10 +62,10 @@ struct AtResolver {
   void opened(Entry<AtResolver>&) {}
   void closed(Entry<AtResolver>&) {}
   void entered(const Entry<AtResolver>&, ClientEvent, State) {}
-  // Never true, for there is no time here: a probe for which children have priority comes later in
-  // some other order of messages.
+  // Returns false, because there is no time here. The case in which children go before a probe is
+  // covered by other orders of messages, in which the probe arrives later.
   bool young(const Msg&) const { return false; }
-  // Never true: a core here has one hart.
+  // Returns false: contention matters to cores with several harts, and a core here has one.
   bool contended(const Entry<AtResolver>&) const { return false; }
 
  private:

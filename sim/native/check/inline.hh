@@ -1,4 +1,4 @@
-// Small containers without allocation, so that a whole system is one block of memory to copy.
+// Small containers that do not allocate, so that a whole system is copied as one block of memory.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace uncore::check {
 
-// A queue of at most N.
+// A queue of at most N items.
 template <class T, int N>
 class Few {
  public:
@@ -24,7 +24,7 @@ class Few {
     to = front();
     pop();
   }
-  // Keeps the order of the others.
+  // Removes an item and keeps the order of the others.
   void remove(int index) {
     for (int i = index + 1; i < size_; ++i) (*this)[i - 1] = (*this)[i];
     --size_;

@@ -1,16 +1,16 @@
-// Packs a system of one-word lines into a few 64-bit words: all that distinguishes states, and
-// nothing else.
+// Packs a system of one-word lines into a few 64-bit words. The words hold everything that
+// distinguishes states, and nothing else, so that equivalent states are visited once.
 //
 //   Packer<System> packer(tree, watched);
-//   packer.pack(system, words);        the canonical words: equal for states that behave alike
+//   packer.pack(system, words);        canonical words, which are equal for equivalent states
 //   packer.unpack(words, system);
-//   normalise, write and renamings: the parts of pack(), for machines of several lines
+//   normalise, write and renamings     the parts of pack(), for machines with two lines
 //
-// Three things are abstracted. Values: the logic copies data and never looks at them, so a value is
-// the newest or it is old. Request ids are only ever compared with the one a client waits for: an
-// id is that one or it is old. Cores: renaming the cores of a level, or the levels, changes nothing
-// (every automorphism of the tree); of all renamings the one with the smallest words is taken.
-// Fields that are written before they are next read are left out (`normalise`).
+// Three abstractions make more states equal. Data: the protocol copies data and never examines
+// them, so a value is either the newest or old. Request ids: an id is only compared with the one a
+// client waits for, so it is either that one or old. Names: renaming cores and resolvers by an
+// automorphism of the tree changes nothing, so the renaming with the smallest words is chosen.
+// Fields that are written before they are next read are cleared (`normalise`).
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,8 @@ class Packer {
   Packer(const Tree& t, const Watched& w)
       : tree_(t), states_(w), blank_(t, w), renamings_(check::renamings(t)) {}
 
-  // Packs the system in its smallest renaming. Normalises it, too; it behaves as before.
+  // Packs the system under the renaming that gives the smallest words. Normalises the system, too,
+  // which does not change its behaviour.
   void pack(System& normal, Words& out) {
     normalise(normal);
     out.clear();
@@ -67,7 +68,7 @@ class Packer {
     std::sort(out.end() - s.messages.size(), out.end());  // the network keeps no order
   }
 
-  // Clears fields that have no influence; the system behaves as before.
+  // Clears the fields that have no influence on how the system behaves.
   void normalise(System& s) {
     for (Agent a = 0; a < tree_.cores; ++a)
       for (Msg& m : s.core(a).deferred) normalise(s, m);
@@ -79,7 +80,7 @@ class Packer {
       normalise(s, core.data);
     }
     normalise(s, s.memory);
-    for (Agent a = 0; a < tree_.agents(); ++a) {  // last: the others compare with it
+    for (Agent a = 0; a < tree_.agents(); ++a) {  // last, because current() compares with it
       Copy& copy = tree_.is_core(a) ? s.core(a).copy : s.entry(a).above;
       copy.request = states_.waits_for_grant(copy.state);
     }
@@ -88,7 +89,8 @@ class Packer {
   }
 
  private:
-  // The order of all fields but lists of messages, in one function for packing and unpacking.
+  // Packs or unpacks all fields but the lists of messages. One function for both keeps their order
+  // the same.
   template <class Archive, class Sys>
   void fields(Archive& ar, Sys& s, const Renaming& r) {
     for (Agent to = 0; to < tree_.cores; ++to) {
@@ -144,7 +146,7 @@ class Packer {
     ar.bits(m.grant, 1);
   }
 
-  // A list's length, then a word for each message.
+  // Writes the length of a list, then one word for each message.
   template <class Few>
   void list(Writer& ar, const Few& few) {
     ar.bits(few.size(), 5);
@@ -207,8 +209,8 @@ class Packer {
 
   // --- choice of a renaming ---------------------------------------------------------------------
 
-  // Properties of each core that do not refer to others. Only renamings that give the smallest list
-  // of them are tried, and these are few.
+  // A key for each core, from properties that do not name other cores. Only the renamings that give
+  // the smallest list of keys are tried, and these are few.
   using Keys = std::array<uint32_t, 8>;
   Keys keys(const System& s, const Renaming& r) const {
     Keys out{};

@@ -1,4 +1,5 @@
-// Draws steps without listing all that are possible: a machine of 16 cores has many.
+// Draws steps at random without listing all possible steps, of which a machine of 16 cores has
+// many.
 #include "check/random.hh"
 
 #include <random>
@@ -21,7 +22,7 @@ class Tester {
         lines_(static_cast<std::size_t>(lines), Large(tree, watched_)),
         draw_(seed) {}
 
-  // Logs the steps on line `line` from number `from` on.
+  // Logs the steps on one line, from the step with number `from` on.
   void listen(std::size_t line, uint64_t from) {
     logged_ = line;
     log_from_ = from;
@@ -48,8 +49,8 @@ class Tester {
   std::size_t at() const { return at_; }  // the line of the last step
 
  private:
-  static constexpr int kBurst = 20'000;  // steps between rests
-  static constexpr int kDrain = 100'000;
+  static constexpr int kBurst = 20'000;   // steps between two calls of drain()
+  static constexpr int kDrain = 100'000;  // if draining a line takes more steps, it is a livelock
 
   enum class Mood { any, newest, oldest, starve };
 
@@ -76,7 +77,8 @@ class Tester {
     line.take(s);
   }
 
-  // Advances work under way; false if there is none, or none that may go on.
+  // Advances the line's work under way by one step. Returns false if there is none that may
+  // advance.
   bool go_on(Large& line) {
     const int messages = line.messages.size();
     if (line.reading && below(static_cast<uint64_t>(messages) + 1) == 0)
@@ -95,7 +97,7 @@ class Tester {
     return false;
   }
 
-  // Begins an access, or now and then an eviction.
+  // Begins an access by a random core, or, less often, an eviction by a resolver.
   void begin(Large& line) {
     if (below(16) == 0) return evict(line);
     const auto c = static_cast<Agent>(below(static_cast<uint64_t>(tree_.cores)));
@@ -114,7 +116,7 @@ class Tester {
     if (line.may_begin(s)) take(line, s);
   }
 
-  // Lets all work under way end, which it must do by itself.
+  // Completes all work under way. Throws if that does not come to an end without new accesses.
   void drain() {
     mood_ = Mood::any;
     for (at_ = 0; at_ < lines_.size(); ++at_) {
@@ -137,7 +139,7 @@ class Tester {
   Trial trial_;
   Mood mood_ = Mood::any;
   Agent starved_ = 0;
-  uint64_t busy_ = 4;  // steps, out of 8, that advance work under way
+  uint64_t busy_ = 4;  // share of steps, in eighths, that advance work under way
   std::size_t at_ = 0;
   std::size_t logged_ = ~std::size_t{0};
   uint64_t log_from_ = 0;
@@ -147,7 +149,7 @@ class Tester {
 
 Trial trial(const Protocol& protocol, const Tree& tree, int lines, uint64_t operations,
             uint64_t seed, const std::function<bool(uint64_t)>& tick) {
-  constexpr uint64_t kLogged = 2'000;  // number of the last steps to log, over all lines
+  constexpr uint64_t kLogged = 2'000;  // how many of the last steps, on all lines, are considered
   Tester tester(protocol, tree, lines, seed);
   Trial result = tester.run(operations, tick);
   if (result.violation.empty()) return result;

@@ -1,12 +1,12 @@
-// The random test: many cores, several levels, a few lines, all orders of messages.
+// The random test: many cores, several levels and a few lines, with messages in random order.
 //
 //   Trial t = trial(protocol, tree, lines, operations, seed, tick);
 //
-// Cores load and store words of the same few lines (false sharing) and evict them, resolvers evict
-// and recall, and the network's order of delivery changes at random: any message, the newest first,
-// the oldest first, or one agent starved. The test checks the invariants of system.hh, against the
-// golden copy of every line, and that all work comes to rest when it is left to. The same seed
-// gives the same trial, so a second one reports the last steps before a violation.
+// Cores load, store and evict words of the same few lines (false sharing), and resolvers evict and
+// recall. The order of delivery changes at random: any message, the newest first, the oldest first,
+// or none to one agent. The test checks the invariants of system.hh, compares data with the golden
+// copy of every line, and checks that all work under way completes if no more is begun. The same
+// seed gives the same trial, so a violation is reported by a second trial that logs its last steps.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,11 @@ struct Trial {
   uint64_t steps = 0;
   std::string violation;
   std::vector<std::string> trace;
-  std::vector<uint32_t> reached;  // cells
+  std::vector<uint32_t> reached;  // positions of the cells used, in the packed tables
 };
 
-// `tick` is called now and then with the operations performed; false ends the trial.
+// Runs a trial. `tick` is called now and then with the number of operations performed; if it
+// returns false, the trial ends.
 Trial trial(const Protocol& protocol, const Tree& tree, int lines, uint64_t operations,
             uint64_t seed, const std::function<bool(uint64_t)>& tick);
 

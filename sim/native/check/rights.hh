@@ -6,7 +6,7 @@ namespace uncore::check {
 template <class Size>
 void System<Size>::check_rights() const {
   int readers = 0, owners = 0, writers = 0;
-  Agent forwards = kNobody;  // resolver above the last copy in F; each resolver may have one
+  Agent forwards = kNobody;  // the resolver of the last F seen; each may have one core in F
   for (Agent a = 0; a < tree->cores; ++a) {
     const State s = core(a).copy.state;
     if (!watched->may_load(s)) continue;

@@ -1,4 +1,4 @@
-// Steps of a machine that is walked, and violations of its invariants.
+// The steps of a machine under check, and violations of its invariants.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ struct Violation {
 struct Step {
   enum class What : uint8_t { deliver, memory, load, store, amo, evict, evict_data, recall };
   What what;
-  int at = 0;    // the message, core or resolver
+  int at = 0;    // index of the message, or number of the core or resolver
   int word = 0;  // for a store: the word of the line
-  int line = 0;  // for two_lines.hh
+  int line = 0;  // in a machine with two lines (two_lines.hh): the line
 
-  // True if the step advances work under way; other steps begin some.
+  // Returns whether the step advances work under way. Any other step begins new work.
   bool progress() const { return what <= What::memory; }
-  // True if a core begins the step; wish() is its event in the client table.
+  // Returns whether a core begins the step; wish() is then its event in the client table.
   bool of_core() const { return what >= What::load && what <= What::evict; }
   ClientEvent wish() const {
     return what == What::load    ? ClientEvent::Load

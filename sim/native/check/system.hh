@@ -1,16 +1,17 @@
 // One line in a whole machine: its cores, its resolvers, its memory and the messages under way.
 //
-// Cores and resolvers use the engine's own templates (coherence/client.hh and resolver.hh); a core
-// performs an access at once, or when the right it asked for has come. The network keeps no order:
-// every message may be the next to arrive.
+// Cores and resolvers use the engine's own templates (coherence/client.hh and resolver.hh). A core
+// performs an access at once, or when the right it has requested arrives. The network keeps no
+// order: any message may be the next to arrive.
 //
 //   for (const Step& s : system.steps()) { System next = system; next.take(s); }
 //
-// Each store writes a new version into one word of the line and `golden` holds the newest ones.
-// Invariants, checked on every step, else Violation: a core in E or M is alone, one at most is in
-// O, one at most of the cores below a resolver is in F, and every readable copy equals `golden`: a
-// load returns the last store. A line in memory or in a resolver's store is checked when an agent
-// gets it. An access that begins either hits or sends a request.
+// Each store writes a new version number into one word of the line, and `golden` holds the newest
+// numbers. These invariants are checked after every step, which throws Violation if one fails: if a
+// core is in E or M, no other can read; at most one core is in O; at most one core below a resolver
+// is in F; every readable copy equals `golden`, so that a load returns the last store. Data in
+// memory or in a resolver's store are checked when a core gets them. An access that begins either
+// hits or sends a request.
 #pragma once
 
 #include <algorithm>
@@ -33,8 +34,8 @@ class System {
   struct Core {
     Copy copy;
     Data data{};
-    Few<Msg, 2> deferred;  // probes that wait for the state to change
-    bool far = false;      // an atomic is under way
+    Few<Msg, 2> deferred;  // probes that wait for the copy's state to change
+    bool far = false;      // a far atomic is under way
   };
 
   System(const Tree& t, const Watched& w) : tree(&t), watched(&w) {
@@ -49,10 +50,10 @@ class System {
   const Watched* watched;
   std::array<Core, Size::cores> cores{};
   Few<Msg, Size::messages> messages;
-  std::array<uint32_t, Size::cores + Size::nodes> ids{};  // the newest request of every agent
+  std::array<uint32_t, Size::cores + Size::nodes> ids{};  // number of every agent's newest request
   Data memory{}, golden{};
-  bool reading = false;    // the root waits for the memory
-  uint64_t performed = 0;  // loads and stores
+  bool reading = false;    // the root waits for data from memory
+  uint64_t performed = 0;  // number of accesses performed
 
   Entry& entry(Agent a) { return entries_[static_cast<std::size_t>(a - tree->cores)].entry; }
   const Entry& entry(Agent a) const {
@@ -64,13 +65,14 @@ class System {
 
   uint32_t next_request(Agent a) { return ++ids[static_cast<std::size_t>(a)]; }
 
-  // True if an agent has too many completions under way (Tree::ahead).
+  // Returns whether an agent has so many Unblocks under way that it may not begin anything new
+  // (Tree::ahead).
   bool ahead(Agent a) const {
     const auto late = [a](const Msg& m) { return m.kind == Kind::Unblock && m.from == a; };
     return std::count_if(messages.begin(), messages.end(), late) >= tree->ahead;
   }
 
-  // True if nothing is under way.
+  // Returns whether nothing is under way.
   bool quiet() const {
     if (!messages.empty() || reading) return false;
     for (Agent a = 0; a < tree->cores; ++a)
@@ -83,7 +85,7 @@ class System {
 
   bool may_arrive(const Msg& m) const { return !is_request(m.kind) || !ahead(m.to); }
 
-  // True if a step that is not progress is possible and changes anything.
+  // Returns whether a step that begins new work is possible and changes anything.
   bool may_begin(const Step& s) const;
   void steps(std::vector<Step>& out) const;
   void take(const Step& s) {
@@ -125,7 +127,7 @@ class System {
     Entry entry{Env{}, 0};
   };
   std::array<Slot, Size::nodes> entries_{};
-  std::array<uint8_t, Size::cores> word_{};  // the word that the store under way writes
+  std::array<uint8_t, Size::cores> word_{};  // for each core: the word that its access is for
 
   void forget(Agent a) {
     Env env{this, a};
@@ -137,7 +139,7 @@ class System {
   void with(Agent a, Act&& act) {
     Env env{this, a};
     act(env, entry(a));
-    if (entry(a).blank(tree->node(a).policy.root)) forget(a);  // like an engine
+    if (entry(a).blank(tree->node(a).policy.root)) forget(a);  // as the engine does
   }
 
   Msg from_memory() const {
@@ -170,7 +172,7 @@ class System {
 
 }  // namespace uncore::check
 
-// The rest of it.
+// The definitions of System's member functions.
 #include "check/cores.hh"
 #include "check/describe.hh"
 #include "check/rights.hh"

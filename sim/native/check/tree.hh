@@ -1,4 +1,5 @@
-// The machine the proofs run on: a tree of cores, joins and a root, without time or distance.
+// The machine that the checker examines: a tree of cores, joins and a root, without time or
+// distance.
 //
 //   Tree({{2, 1}, {2}}, {join, root}, {false, true}, 2)     joins of 2 and 1 cores under a root
 //
@@ -16,29 +17,30 @@ namespace uncore::check {
 
 struct Node {
   Policy policy;
-  bool recalls = false;  // the node has few entries, so it may recall a line at any time
+  bool recalls =
+      false;  // the node's number of entries is limited: it may recall a line at any time
   int level = 0;
   Agent parent = kNobody;
-  Agent first = 0;  // child
+  Agent first = 0;  // the number of its first child
   int children = 0;
 
-  // True if the order of its children matters to it (R11.2, R11.3).
+  // Returns whether the node's behaviour depends on the order of its children (R11.2, R11.3).
   bool ordered() const { return policy.evicts || policy.region < children; }
 };
 
 struct Tree {
   int cores = 0;
   std::vector<Node> nodes;
-  std::vector<Agent> parents;  // of every agent
-  // Completions that an agent may have under way when it begins something new. Without a limit, and
-  // with messages that may be late for ever, it could read, drop silently and read again without
-  // end.
+  std::vector<Agent> parents;  // the parent of every agent
+  // An agent with this many Unblocks under way begins nothing new. The limit keeps the number of
+  // states finite: messages may be delayed for ever, so without it an agent could read, drop its
+  // copy silently and read again without end.
   int ahead;
-  bool far;        // cores may ask for atomic operations where the data are
-  bool far_owned;  // even on a line that they hold alone (C8.1)
+  bool far;        // cores may send far atomics
+  bool far_owned;  // cores send them even for a line that they hold exclusively (C8.9)
 
-  // `levels`: from the cores up, the number of children of each resolver; `policies`, `recalls`:
-  // for each level the policy, and if its resolvers recall lines (because they have few entries).
+  // `levels` has, from the cores up, the number of children of each resolver of a level. `policies`
+  // and `recalls` have for each level the policy, and whether its resolvers may recall lines.
   Tree(const std::vector<std::vector<int>>& levels, const std::vector<Policy>& policies,
        const std::vector<bool>& recalls, int ahead, bool far, bool far_owned)
       : ahead(ahead), far(far), far_owned(far_owned) {

@@ -1,12 +1,12 @@
-// Two lines in one machine whose cores have room for one: a miss waits until the other line is
-// gone.
+// Two lines in one machine, whose cores have room for one line only. So a miss has to wait until
+// the other line has been evicted.
 //
 //   TwoLines machine(tree, watched);     steps, take, quiet: like a System
-//   TwoLinesPacker                       like a Packer; the two lines may change places, too
+//   TwoLinesPacker                       like a Packer; exchanging the lines gives equal words, too
 //
-// Resolvers treat each line by itself; lines interact at the core. It waits for one access at a
-// time, and before it asks for a line it evicts the other, whose writeback may still be under way
-// then. So evictions meet probes and grants of both lines in every order.
+// Resolvers handle each line independently; lines interact only at a core. A core has one access at
+// a time, and before it requests a line it evicts the other, whose writeback may then still be
+// under way. So evictions of one line overlap with probes and grants of the other in every order.
 #pragma once
 
 #include <array>
@@ -44,7 +44,7 @@ class TwoLines {
   }
 
  private:
-  // True if a core may take this step: an access that misses needs the core's only place.
+  // Returns whether a core may take this step. An access that misses needs the core's only way.
   bool has_room(int line, const Step& s) const {
     if (s.what != Step::What::load && s.what != Step::What::store) return true;
     const StateProperties& states = *lines[line].watched;
@@ -71,7 +71,7 @@ std::vector<std::string> under_way(const TwoLines<System>& machine) {
   return out;
 }
 
-// Packs a state as the number of the first line's words, and then the words of both lines.
+// Packs a state as the number of words of the first line, followed by the words of both lines.
 template <class System>
 class TwoLinesPacker {
  public:

@@ -1,5 +1,5 @@
-// The set of states visited: packed words in one block. States are numbered in the order in which
-// they were found.
+// The set of visited states, which stores their packed words in one block. States are numbered in
+// the order in which they were found.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class VisitedStates {
   std::size_t size() const { return starts_.size() - 1; }
   const uint64_t* words(Number n) const { return words_.data() + starts_[n]; }
 
-  // Returns the state's number, and true if the state is new.
+  // Returns the state's number, and whether the state is new.
   std::pair<Number, bool> insert(const std::vector<uint64_t>& state) {
     if (size() * 2 > slots_.size()) grow();
     const uint64_t hash = hash_of(state);
@@ -37,7 +37,7 @@ class VisitedStates {
   static constexpr Number kFree = ~Number{0};
   struct Slot {
     Number number = kFree;
-    uint32_t tag = 0;  // more bits of the hash: mostly avoids comparing other states
+    uint32_t tag = 0;  // further bits of the hash, which avoid most comparisons of unequal states
   };
   static uint32_t tag(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
 

@@ -1,4 +1,4 @@
-// Walks breadth first, so that a counterexample is a shortest one.
+// Walks breadth-first, so that a counterexample is as short as possible.
 #include "check/walk.hh"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct SmallSize {
 using Small = System<SmallSize>;
 using Number = VisitedStates::Number;
 
-// `Machine` has steps, take and quiet; `Pack` turns it into words and back.
+// Walks the states of a `Machine` (a System or TwoLines); `Pack` converts it to words and back.
 template <class Machine, class Pack>
 class Walker {
  public:
@@ -78,8 +78,9 @@ class Walker {
     }
   }
 
-  // Finds states from which work under way cannot come to rest by itself. States that were not
-  // expanded, because they are beyond a limit, count as good.
+  // Reports a state from which the work under way cannot complete by itself. Finds it by a backward
+  // search from the quiet states. States that were not expanded, because a limit was reached, count
+  // as good.
   void find_stuck() {
     std::vector<bool> good(states_.size(), false);
     std::vector<Number> queue;
@@ -103,7 +104,7 @@ class Walker {
       violated(static_cast<Number>(stuck), "the work under way can never come to rest");
   }
 
-  // Reports how state n is reached, and the step that fails there.
+  // Reports the steps that lead to state n, and the step that fails there.
   void violated(Number n, std::string what) {
     result_.violation = std::move(what);
     std::vector<Number> path;
@@ -115,7 +116,7 @@ class Walker {
       Machine next = system;
       std::string wrong = attempt(next, s);
       if (wrong.empty()) continue;
-      result_.violation = std::move(wrong);  // in the core names of the counterexample
+      result_.violation = std::move(wrong);  // names cores as the steps of the counterexample do
       return tell(system, s, next);
     }
     for (const std::string& text : under_way(system)) result_.trace.push_back("under way: " + text);

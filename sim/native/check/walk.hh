@@ -1,12 +1,12 @@
-// The exhaustive walk: visits every state that one line, or two, can reach in a small machine, and
-// checks it.
+// The exhaustive walk: visits and checks every state that one line, or two lines, can reach in a
+// small machine.
 //
 //   Walk w = walk(protocol, tree, limits, tick);
 //
-// In every state it checks the invariants of system.hh, and that work under way can always come to
-// rest without new work (no deadlock, no livelock without a way out). It reports a violation with
-// the shortest sequence of steps that shows it, and the cells reached by their positions in the
-// packed tables.
+// In every state it checks the invariants of system.hh, and that the work under way can complete
+// without new work (so there is no deadlock, and no livelock from which no step leads out). It
+// reports a violation with the shortest sequence of steps that shows it, and the cells used, by
+// their positions in the packed tables.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +22,20 @@ namespace uncore::check {
 struct Limits {
   uint64_t states = 50'000'000;
   int depth = 1'000'000;
-  int lines = 1;  // 1, or 2 lines in cores with room for one (two_lines.hh)
+  int lines = 1;  // 1; or 2, with cores that have room for one line (two_lines.hh)
 };
 
 struct Walk {
   uint64_t states = 0, transitions = 0;
-  int depth = 0;         // the deepest state's, in steps from rest
-  bool complete = true;  // false: a limit ended it
+  int depth = 0;         // steps from the start to the deepest state
+  bool complete = true;  // false: a limit, or `tick`, ended the walk
   std::string violation;
   std::vector<std::string> trace;
-  std::vector<uint32_t> reached;  // cells
+  std::vector<uint32_t> reached;  // positions of the cells used, in the packed tables
 };
 
-// `tick` is called now and then with the states found; false ends the walk.
+// Walks until all states are visited or a limit is reached. `tick` is called now and then with the
+// number of states found; if it returns false, the walk ends.
 Walk walk(const Protocol& protocol, const Tree& tree, const Limits& limits,
           const std::function<bool(uint64_t)>& tick);
 

@@ -1,5 +1,5 @@
-// The protocol's tables, with a record of the cells that were looked up: the coverage of the
-// proofs.
+// The protocol's tables with a record of the cells that have been looked up, which is the coverage
+// of a check.
 #pragma once
 
 #include <bitset>
@@ -35,7 +35,7 @@ class Watched : public StateProperties {
     return protocol_.transaction(p, e);
   }
 
-  // The cells looked up, by position in the packed tables.
+  // Returns the positions in the packed tables of the cells that have been looked up.
   std::vector<uint32_t> cells() const {
     std::vector<uint32_t> out;
     for (std::size_t cell = 0; cell < Protocol::kCells; ++cell)

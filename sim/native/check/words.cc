@@ -1,10 +1,11 @@
-// The automorphisms of a tree.
+// Finds the automorphisms of a tree.
 #include "check/words.hh"
 
 namespace uncore::check {
 
-// Tries every order of the cores. One gives a renaming of the resolvers, too, if siblings stay
-// siblings, and keep their order if it matters to the resolver above (R11.2, R11.3).
+// Tries every permutation of the cores. A permutation is an automorphism if children of one
+// resolver stay together, and keep their order if the resolver depends on it (R11.2, R11.3). It
+// then also renames the resolvers.
 std::vector<Renaming> renamings(const Tree& tree) {
   std::vector<Agent> order(static_cast<std::size_t>(tree.cores));
   std::iota(order.begin(), order.end(), 0);

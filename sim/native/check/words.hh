@@ -1,9 +1,10 @@
-// Fields in 64-bit words, with agents renamed, in which pack.hh writes a system.
+// Packs fields into 64-bit words, with agents renamed, and unpacks them. pack.hh packs a system
+// with it.
 //
 //   Writer out(words, renaming);  out.bits(value, width); out.agent(a); ...  out.flush();
 //   Reader in(words.data());      in.bits(value, width);  in.agent(a); ...
 //
-// A Reader takes out the fields that a Writer has put in, in the same order.
+// A Reader must read the fields in the order in which a Writer has written them.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace uncore::check {
 
 using Words = std::vector<uint64_t>;
 
-// A renaming of agents that leaves the tree as it is.
+// A renaming of agents that maps the tree onto itself (an automorphism).
 class Renaming {
  public:
   Renaming(const Tree& tree, std::vector<Agent> to) : tree_(tree), to_(std::move(to)) {}
@@ -38,7 +39,7 @@ class Renaming {
 // Returns all renamings of a tree; the first is the identity.
 std::vector<Renaming> renamings(const Tree& tree);
 
-// Puts fields into words, renamed.
+// Packs fields into words, with agents renamed.
 class Writer {
  public:
   Writer(Words& out, const Renaming& r) : out_(out), renaming_(r) {}
@@ -67,7 +68,7 @@ class Writer {
   uint64_t word_ = 0, used_ = 0;
 };
 
-// Takes fields out of words again.
+// Unpacks fields from words.
 class Reader {
  public:
   explicit Reader(const uint64_t* from) : next_(from) {}

@@ -1,7 +1,8 @@
-// The right that a join holds at the level above, whose client it is (coherence/client.hh, J1).
-// Part of resolver.hh.
+// A join is a client of the level above it (J1). This file keeps the right that the join holds
+// there. Part of resolver.hh; the client's logic is in coherence/client.hh.
 //
-// Interface: suffices() asks, obtain() and accept() get a right, answer() and evict() give it up.
+// Interface: suffices() compares the right with a request, obtain() and accept() get a right,
+// answer() and evict() give it up.
 // Invariant: the right changes by the client table alone. A root holds M from the beginning, and
 // suffices() is true.
 #pragma once
@@ -33,7 +34,8 @@ class UpperHalf {
   }
   bool shares() const { return entry_.copy.stored || entry_.holders.any(); }
   bool stays_below() const { return protocol().has_stays && entry_.holders.any(); }
-  // An upgrade without data serves only if the requester or this level surely has the data (J4).
+  // Returns whether this level must ask for the line's data with the right. A bare right serves
+  // only if the requester or this level surely has the data (J4).
   bool needs_data() const {
     return !entry_.copy.stored && !protocol().is_dirty(entry_.above.state) &&
            !entry_.upgrades(env_);
@@ -54,8 +56,8 @@ class Above {
 
   Above(Env& env, E& entry) : env_(env), entry_(entry), client_(env, entry) {}
 
-  // Does the right held let a child be granted what its request asks for? (note_modified() makes an
-  // E an M when the child is granted M.)
+  // Returns whether this level's right suffices to grant a child's request. E suffices for a write:
+  // note_modified() turns it into M when the child is granted M.
   static bool suffices(const Env& env, const E& entry, const Msg& request) {
     return env.protocol().client(entry.above.state, wish(request)).has(Act::hit);
   }
@@ -77,7 +79,7 @@ class Above {
     if (env_.protocol().may_store(held) && !env_.protocol().is_written(held))
       access(ClientEvent::Store);
   }
-  // Takes note of what the children that were asked have said of their data.
+  // Updates the right held above from the children's answers to a poll.
   void learn(const Poll& poll) {
     if (poll.says(Flag::passed))
       note_modified();
@@ -90,16 +92,16 @@ class Above {
     if (!env_.protocol().is_dirty(held) || env_.protocol().is_written(held)) note_modified();
   }
 
-  // Have the data that this level is to give come from above, passed on by their owner (J5.2)? Then
-  // nobody here answers for them yet.
+  // Returns whether the data to be granted came from above together with the responsibility for
+  // them, because their owner there passed the line on (J5.2). No child answers for them yet.
   bool was_passed() const {
     const auto& protocol = env_.protocol();
     return protocol.passed_right != State::I && !env_.policy().root && !entry_.copy.dirty &&
            protocol.is_dirty(entry_.above.state);
   }
 
-  // Drops this level's right: the children have dropped clean data silently, so nobody here has
-  // them (R6).
+  // Drops this level's right. Called when neither this level nor a child has the data any more,
+  // because the children have silently dropped their clean copies (R6).
   void drop() {
     if (evict() != Evicted::dropped || env_.protocol().holds_copy(entry_.above.state))
       throw lost_data();
@@ -107,7 +109,7 @@ class Above {
 
   Evicted evict() { return Logic::evict(client_, entry_.above); }
 
-  // Does a probe revoke the grant that is waited for (C3.1)?
+  // Returns whether the probe revokes a grant that this level still waits for (C3.1).
   bool is_early(const Msg& probe) const { return Logic::is_early(client_, entry_.above, probe); }
   void answer(const Msg& probe) { Logic::answer(client_, entry_.above, probe); }
 

@@ -1,7 +1,9 @@
-// The client: what a core's private caches, or a join towards the level above, do with one line.
+// The client side of the protocol for one line. A core's private caches are a client, and so is a
+// join towards the level above.
 //
-// Pure protocol, without time or places, as resolver.hh: client.table (sim/uncore/protocol) says
-// what happens, this file how it is done. `Env` is the line during one call:
+// Like resolver.hh, this is pure protocol, without time or places: client.table
+// (sim/uncore/protocol) says what happens, and this file says how. `Env` stands for the line and
+// its surroundings during one call:
 //
 //   Data                          type: a line's bytes
 //   protocol(), self()            the tables, the client's agent number
@@ -10,14 +12,15 @@
 //   send(message)                 puts a message on its way
 //   data()                        the bytes that are here; null: none
 //   shares()                      whether a copy is here, or at a child of this level
-//   needs_data()                  whether a right without data would be of no use (J4)
+//   needs_data()                  whether a right without data would be useless (J4)
 //   stays_below()                 whether copies stay at children of this level (J5.1)
 //   fill(data)                    takes the data that have come
 //   entered(event, state)          called before the copy enters the state
 //
-// All of it is inlined where the client is asked, so that `Env` stays in registers. Invariant: a
-// copy's state changes in step() only, to what a cell of the client table says. Where
-// is_written(state) holds, an access need not ask the client: its cell changes nothing (states.hh).
+// Every function is inlined into its caller, so that `Env` stays in registers. Invariant: a copy's
+// state changes only in step(), to the next state in a cell of the client table. If
+// is_written(state) holds, a caller may store without calling the client, because the cell for a
+// store changes nothing (states.hh).
 #pragma once
 
 #include "coherence/message.hh"
@@ -29,8 +32,8 @@ struct Copy {
   State state = State::I;
   uint32_t request = 0;  // id of the newest request
 
-  // Returns the event that a message is to this copy. A probe that revokes the awaited grant is
-  // Early.
+  // Returns the event (a column of client.table) that a message means for this copy. A probe that
+  // revokes the awaited grant is Early.
   ClientEvent event(const StateProperties& states, const Header& m) const {
     const bool early = states.waits_for_grant(state) && m.grant == request && m.grant != 0;
     switch (m.kind) {
@@ -52,12 +55,12 @@ struct Copy {
 
 inline ProtocolError lost_data() { return {"a level responsible for dirty data lost them"}; }
 
-// Result of an access. performed: now; asked: its line has been asked for; waits: the line's state
-// must pass first. After the last two the access has to be tried again.
+// Result of an access. performed: done now; asked: a request for the line has been sent; waits: the
+// line is in a transient state that must end first. After the last two, try the access again.
 enum class Begun : uint8_t { performed, asked, waits };
 
-// Result of an eviction. dropped: the line is forgotten silently; put: it is written back, and the
-// client answers for it until the PutAck (C5); stays: it cannot go now.
+// Result of an eviction. dropped: the line was dropped silently; put: it is being written back, and
+// the client answers probes for it until the PutAck (C5); stays: it cannot be evicted now.
 enum class Evicted : uint8_t { dropped, put, stays };
 
 template <class Env>
@@ -66,7 +69,7 @@ class Client {
   using Data = typename Env::Data;
   using Msg = Message<Data>;
 
-  // Begins an access. `wish`: Load, Store, or an Amo that does not go far.
+  // Begins an access. `wish` is Load, Store, or Amo for an atomic performed in the core (near).
   [[gnu::always_inline]] static Begun access(Env& env, Copy& copy, ClientEvent wish) {
     const Cell cell = cell_of(env, copy, wish);
     if (cell.has(Act::stall)) return Begun::waits;
@@ -76,13 +79,13 @@ class Client {
     return Begun::asked;
   }
 
-  // Is an atomic operation to be done where the line's data are (C8.1)? `owned`: also if this
-  // client holds the line alone (C8.9).
+  // Returns whether an atomic operation is sent to the resolver that has the line's data (C8.1).
+  // With `owned`, it is sent even if this client holds the line exclusively (C8.9).
   static bool goes_far(const Env& env, const Copy& copy, bool owned) {
     const Cell cell = cell_of(env, copy, ClientEvent::Amo);
     return owned ? !cell.has(Act::stall) : cell.has(Act::Amo);
   }
-  // Sends the operation there. Returns the number of the request.
+  // Sends a far atomic operation to the level above. Returns the number of the request.
   static uint32_t ask_far(Env& env, const typename Msg::Asks& operation) {
     Msg m = request(env, Kind::Amo);
     m.operation = operation;
@@ -101,12 +104,13 @@ class Client {
     return Evicted::put;
   }
 
-  // Does a probe revoke the grant that the copy waits for? Then the probe waits for it, too (C3.1).
+  // Returns whether a probe revokes the grant that the copy waits for. Such a probe has to wait
+  // until the grant has arrived (C3.1).
   [[gnu::always_inline]] static bool is_early(const Env& env, const Copy& copy, const Msg& probe) {
     const bool early = copy.event(env.protocol(), probe) == ClientEvent::Early;
     return early && cell_of(env, copy, ClientEvent::Early).has(Act::stall);
   }
-  // Answers any other probe (C3.2).
+  // Answers a probe that is not early (C3.2).
   [[gnu::always_inline]] static void answer(Env& env, Copy& copy, const Msg& probe) {
     ClientEvent event = copy.event(env.protocol(), probe);
     if (event == ClientEvent::ProbeS && env.stays_below()) event = ClientEvent::Stays;
@@ -115,8 +119,8 @@ class Client {
     step(env, copy, event, cell);
   }
 
-  // Takes data or a bare grant. Returns false if the copy that the grant was for is gone; it has
-  // been asked for anew.
+  // Takes Data or a bare Grant. Returns false if the Grant was for a copy that has been lost
+  // meanwhile; a new request for the line has been sent then.
   [[gnu::always_inline]] static bool granted(Env& env, Copy& copy, const Msg& m) {
     const ClientEvent event = copy.event(env.protocol(), m);
     const Cell cell = cell_of(env, copy, event);
@@ -177,9 +181,9 @@ class Client {
 
   // ---- answers
 
-  // Answers a probe. The data go to the requester that the probe names, if it names one, and an
-  // Answer to the resolver. The resolver gets the data, too, if the probe names no requester or the
-  // data are dirty and it takes them over.
+  // Answers a probe: sends an Answer to the resolver, and the data to the requester if the probe
+  // names one. The Answer carries the data, too, if the probe names no requester, or if the data
+  // are dirty and a ProbeS makes the resolver take responsibility for them.
   [[gnu::always_inline]] static void reply(Env& env, Cell cell, const Msg& probe) {
     if (!cell.has(Act::ack | Act::give | Act::shared | Act::own)) return;
     const Data* data = env.data();
@@ -227,7 +231,7 @@ class Client {
     env.send(m);
   }
 
-  // Tells the resolver that the grant has come, where the resolver waits for that (R5).
+  // Tells the resolver that the grant has arrived, if the resolver waits for that (R5).
   [[gnu::always_inline]] static void unblock(Env& env, const Msg& grant) {
     if (grant.wants_unblock) env.send(to_resolver(env, Kind::Unblock, grant));
   }

@@ -1,8 +1,8 @@
-// One line at a resolver, its entry: the children that hold it, the right held above, this level's
-// data, and the transaction under way.
+// An entry is what a resolver knows about one line: the children that hold it, the right held
+// above, this level's data, and the transaction under way.
 //
-// Plain state. `Env` brings the types: Data (a line's bytes), Set (children by ordinal) and Queue
-// (waiting messages). Invariant: only the parts of coherence/resolver.hh change an entry.
+// It is plain state. `Env` supplies the types Data (a line's bytes), Set (children by ordinal) and
+// Queue (waiting messages). Invariant: only the parts of coherence/resolver.hh change an entry.
 #pragma once
 
 #include "coherence/client.hh"
@@ -10,37 +10,37 @@
 
 namespace uncore {
 
-// The kind of a resolver, as far as the protocol is concerned; from the machine (R3 to R11).
+// The properties of a resolver that the protocol depends on (R3 to R11), from the machine file.
 struct Policy {
   bool root = true;
-  bool snoop = false;       // knows nothing: asks every child
-  bool direct = true;       // the owner answers the requester, not the resolver
+  bool snoop = false;       // keeps no record of holders, so it probes every child
+  bool direct = true;       // the owner sends the data straight to the requester
   bool completion = true;   // an exclusive grant closes with the requester's Unblock (R5.1)
   bool keeps_data = false;  // has a data store (R7)
   bool inclusive = false;   // recalls the copies below when its data are evicted (R7.2)
   bool forwarder = true;    // makes a reader the forwarder, where the protocol has one
-  int grants = 0;           // requests served before a waiting probe (J3.1)
-  int pointers = 0;         // children that it can name (R11); 0: all
-  int region = 1 << 30;     // children that one bit stands for if more share (R11.2); or all
-  bool evicts = false;      // takes a copy away rather than let more share (R11.3)
+  int grants = 0;           // children's requests that may be served before a waiting probe (J3.1)
+  int pointers = 0;         // sharers that an entry can name (R11); 0: no limit
+  int region = 1 << 30;     // children that one bit stands for once pointers overflow (R11.2)
+  bool evicts = false;      // invalidates a sharer rather than overflow the pointers (R11.3)
 
   // Returns the right that this resolver gives where a table names `right` (R10).
   State gives(const StateProperties& states, State right) const {
     return states.forwards(right) && !forwarder ? states.shared_right : right;
   }
-  // Is a grant of this right to be completed by its requester (R5.1, R5.2)?
+  // Returns whether the requester must confirm a grant of this right by an Unblock (R5.1, R5.2).
   bool completes(const StateProperties& states, State right) const {
     return !states.may_store(right) || completion;
   }
 };
 
-// The children that have been asked, and what they have said so far (R3).
+// The answers so far of the children that have been probed (R3).
 struct Poll {
-  uint8_t flags = 0;  // flags of all answers together
+  uint8_t flags = 0;  // the flags of all answers, or-ed
   int waiting = 0;    // number of answers outstanding
 
   bool says(uint8_t any_of) const { return (flags & any_of) != 0; }
-  // Did a child have data that differ from the level above?
+  // Returns whether a child had data that differ from the level above.
   bool dirty() const { return says(Flag::dirty | Flag::own | Flag::passed); }
 };
 
@@ -52,7 +52,8 @@ struct LevelCopy {
   Kept<Data> data{};
 };
 
-// The data that a transaction has to give. Children, the level above or memory have sent them.
+// The data that the transaction under way will grant, once a child, the level above or memory has
+// sent them.
 template <class Data>
 struct InHand {
   bool valid = false;
@@ -71,13 +72,13 @@ struct Entry {
   explicit Entry(const Env& env, uint64_t l)
       : line(l), holders(env.children(), env.policy().pointers) {}
 
-  // The fields that quiet() reads come first, because each eviction asks many entries whether they
-  // may go (R7.5).
+  // The fields that quiet() reads come first, because each eviction examines many entries to find a
+  // quiet one (R7.5).
   Phase phase = Phase::idle;
   bool probed = false;     // a probe from above waits
-  bool contended = false;  // when the line came from above, others waited there for it (C9)
+  bool contended = false;  // others waited for the line above when it was granted to us (C9)
   int open_reads = 0;      // shared grants not yet completed
-  int served = 0;          // requests served since the probe arrived (J3.1)
+  int served = 0;          // children's requests served since the waiting probe arrived (J3.1)
   Poll poll;
   typename Env::Queue queue{};
 
@@ -91,14 +92,16 @@ struct Entry {
   Msg probe{};  // the probe from above that waits, or that is being answered; it has no data
 
   bool busy() const { return phase != Phase::idle; }
-  // Are children being asked on behalf of a probe from above?
+  // Returns whether the children are being probed on behalf of a probe from above.
   bool answers_above() const { return phase == Phase::probing || phase == Phase::above_probing; }
   bool quiet() const { return !busy() && !probed && open_reads == 0 && queue.empty(); }
-  // Is there nothing to remember, so that the entry may be forgotten? A root holds every line at M.
+  // Returns whether the entry holds no information, so that it may be deleted. The right of a root
+  // is no information: it is M for every line.
   bool blank(bool root) const {
     return quiet() && !holders.any() && !copy.stored && (root || above.state == State::I);
   }
-  // Is the request an upgrade of a copy that the requester surely has?
+  // Returns whether the request is an upgrade, and the requester is on record as a holder. A
+  // snooping resolver has no record and believes the requester.
   bool upgrades(const Env& env) const {
     if (request.kind != Kind::Upg) return false;
     return env.policy().snoop || holders.has(env.ordinal(request.from));

@@ -1,5 +1,5 @@
-// Answers to requests: data or a right for the child that asked (R4 to R6), or an atomic operation
-// done for it (C8.3). Part of resolver.hh.
+// Grants: a resolver answers a child's request with data or a bare right (R4 to R6), or performs an
+// atomic operation for the child (C8.3). Part of resolver.hh.
 #pragma once
 
 #include "coherence/above.hh"
@@ -16,8 +16,8 @@ class Grants {
 
   Grants(Env& env, E& entry) : env_(env), entry_(entry) {}
 
-  // Grants the request: the data, or the bare right, leave from here, unless the owner has handed
-  // the data over already.
+  // Grants the request. Sends the data or the bare right, unless the owner has already handed the
+  // data to the requester.
   [[gnu::always_inline]] void deliver() {
     if (!entry_.poll.says(Flag::handed)) send();
     record();
@@ -54,7 +54,8 @@ inline void Grants<Env>::send() {
     env_.send(entry_, m);
 }
 
-// Notes the new holder, and whether this level's data still count.
+// Records the child as a holder. If the child now answers for dirty data, this level's own copy is
+// no longer dirty, and is dropped unless the level is inclusive.
 template <class Env>
 inline void Grants<Env>::record() {
   const State right = entry_.request.right;
@@ -69,17 +70,18 @@ inline void Grants<Env>::record() {
       entry_.holders.add_sharer(child);
   }
   if (!env_.protocol().is_dirty(right)) return;
-  // The child answers for the data from now on (R7.3). If it is a reader, an owner that had
-  // modified the data passed them on, and this level knows of that.
+  // The child answers for the data from now on (R7.3). A reader gets this right only if an owner
+  // passed modified data on to it; share() has updated the right held above already.
   if (entry_.request.kind != Kind::GetS) Above(env_, entry_).note_modified();
   if (needs_data) return;
   entry_.copy.dirty = false;
   if (entry_.copy.stored && !env_.policy().inclusive) Level(env_, entry_).drop();
 }
 
-// Returns the event that closes the transaction, if that is not a message. Shared grants are always
-// completed, and overlap (R5.2); exclusive ones are completed if the policy says so (R5.1), or if
-// an owner has passed the line to a reader, whom the probe told to complete (R12.2).
+// Returns the event after a grant; kNoEvent: the transaction stays open until the Unblock. Shared
+// grants may overlap with further reads until their Unblocks come (R5.2). Exclusive grants wait for
+// an Unblock if the policy says so (R5.1), or if an owner passed the line to a reader, because then
+// the reader has been asked, by way of the owner's probe, to send one (R12.2).
 template <class Env>
 TransactionEvent Grants<Env>::await() const {
   if (env_.policy().snoop) return kNoEvent;
@@ -89,7 +91,7 @@ TransactionEvent Grants<Env>::await() const {
   return env_.policy().completion || passed ? kNoEvent : TransactionEvent::Over;
 }
 
-// Performs a far atomic: no child has a copy, so it is done on this level's data (C8.3).
+// Performs a far atomic on this level's data. No child has a copy by now (C8.3).
 template <class Env>
 void Grants<Env>::operate() {
   const bool stored = !entry_.in_hand.valid;

@@ -1,9 +1,9 @@
-// The children of a resolver that hold one line, by ordinal.
+// The children of a resolver that hold one line, by ordinal: a directory entry's owner and sharers.
 //
-// `Set` is a set of ordinals. Invariant: every child that holds a copy is listed, though some that
-// are listed may have dropped theirs silently; a resolver that snoops lists nobody (R3). The owner
-// is not among the sharers. A resolver with few pointers acts as if whole regions of children
-// shared once more children share than it can name (R11).
+// `Set` is a set of ordinals. Invariant: every child that holds a copy is listed; a listed child
+// may have dropped its copy silently. The owner is not among the sharers. A snooping resolver lists
+// no child (R3). Once more children share than a limited directory has pointers for, whole regions
+// of children count as sharers (R11).
 #pragma once
 
 #include <algorithm>
@@ -15,18 +15,18 @@ namespace uncore {
 template <class Set>
 struct Holders {
   int owner = kNobody;
-  uint32_t owner_grant = 0;  // the request that made it the owner
+  uint32_t owner_grant = 0;  // number of the request whose grant made the owner
   Set sharers;
   bool unnamed = false;  // more children share, or have shared, than `pointers`
 
   Holders(int children, int pointers) : sharers(children), pointers_(pointers) {}
 
   bool any() const { return owner != kNobody || shared(); }
-  // Is the child known to hold a copy, unless it has dropped that silently?
+  // Returns whether the child is on record by name as a holder. It may have dropped its copy since.
   bool has(int child) const { return owner == child || (sharers.has(child) && !unnamed); }
   bool others_share(int child) const { return unnamed || sharers.any_but(child); }
-  // Returns the row of resolver.table that a request of this child meets. `child` is kNobody for
-  // what the level does on its own behalf.
+  // Returns the row of resolver.table for a request of this child. `child` is kNobody if the level
+  // acts on its own behalf, as in a recall.
   Children row(int child) const {
     if (owner == kNobody) return shared() ? Children::S : Children::N;
     if (owner == child) return Children::R;
@@ -60,8 +60,9 @@ struct Holders {
     sharers.clear();
     unnamed = false;
   }
-  // Calls f for each child that may share. If more share than can be named, these are all children
-  // of each region that has a listed sharer. `children`: the resolver's; `region`: the size of one.
+  // Calls f for each child that may share. If the pointers have overflowed, these are all children
+  // of each region that has a listed sharer. `children`: how many the resolver has; `region`:
+  // children in a region.
   template <class F>
   void each_sharer(int children, int region, F f) const {
     if (!unnamed) return sharers.each(f);
@@ -73,8 +74,9 @@ struct Holders {
     }
   }
 
-  // Returns the child whose copy must go before this one is given a copy, if at most `pointers_`
-  // may have one (R11.3): the next sharer after it. kNobody: there is a pointer for the child.
+  // Returns the sharer whose copy must be invalidated before `child` is given one, so that at most
+  // `pointers_` children hold the line (R11.3): the next sharer after `child`, in circular order.
+  // Returns kNobody if a pointer is free.
   int displaced_by(int child) const {
     const int named = sharers.count() - sharers.has(child) + (owner != kNobody);
     if (named < pointers_) return kNobody;

@@ -1,9 +1,9 @@
 // Probes that the level above sends to a join (J2, J3). Part of resolver.hh.
 //
-// Interface: must_wait() and children_first() say whether a probe has its turn. Then
-// ask_children(), and reply() when they have answered. Invariant: a join that waits for the level
-// above still answers probes from there, with the right that is left; so waiting never forms a
-// cycle (J2).
+// Interface: must_wait() and children_first() say whether a probe's turn has come. Then call
+// ask_children(), and reply() once they have answered. Invariant: a join that waits for a grant
+// from above still answers probes from there, with whatever right it has left. So no cycle of
+// waiting agents can form (J2).
 #pragma once
 
 #include "coherence/above.hh"
@@ -24,7 +24,7 @@ class Join {
            cell().has(Ask::wait);
   }
 
-  // Asks the children that join.table names: they answer before the join does.
+  // Probes the children that join.table names. They must answer before the join does.
   TransactionEvent ask_children() {
     entry_.poll.flags = 0;
     return Probes(env_, entry_).ask(cell(), kNobody, kNobody);
@@ -40,9 +40,9 @@ class Join {
   E& entry_;
 };
 
-// Returns whether the next request of a child goes before the waiting probe: one that needs no
-// right from above, if it is among the first `grants` such, or while the request behind the probe
-// is young (J3).
+// Returns whether the next request of a child is served before the waiting probe (J3). It must need
+// no further right from above; and either fewer than `grants` requests have been served since the
+// probe came, or the request that caused the probe is still young.
 template <class Env>
 bool Join<Env>::children_first() const {
   if (entry_.phase != Phase::idle || entry_.queue.empty()) return false;
@@ -75,8 +75,8 @@ Cell Join<Env>::cell() const {
   return cell;
 }
 
-// Called when the children have answered: answers the level above as its client. This level keeps
-// its data as far as the right that is left allows.
+// Called when the children have answered: answers the probe as a client of the level above. Then
+// drops this level's copy, or marks it clean, if the right that is left demands that.
 template <class Env>
 void Join<Env>::reply() {
   Above above(env_, entry_);

@@ -1,7 +1,8 @@
-// This level's data for one line: which fills and writebacks it keeps, and when it lets go (R7).
-// Part of resolver.hh.
+// This level's own copy of a line's data: which fills and writebacks it stores, and when it drops
+// them (R7). Part of resolver.hh.
 //
-// Invariant: `entry.copy.stored` changes here only, and the environment is told (keep, discard).
+// Invariant: `entry.copy.stored` changes only here, and each change calls keep() or discard() of
+// the environment.
 #pragma once
 
 #include "coherence/entry.hh"
@@ -16,14 +17,15 @@ class Level {
 
   Level(Env& env, E& entry) : env_(env), entry_(entry) {}
 
-  // Takes data from above, or from memory: in hand for the request, and into the store, if any.
+  // Takes data from above or from memory: in hand for the request under way, and into the data
+  // store if this level has one.
   void fill(const Data& data) {
     entry_.in_hand.put(data);
     if (env_.policy().keeps_data) store(data, false);
   }
 
-  // Puts dirty data into the store, or into a root's memory. False: a join without a store has no
-  // place for them.
+  // Puts dirty data into the store, or into memory if a root has no store. Returns false if this is
+  // a join without a store, which has no place for them.
   bool accept_dirty(const Data& data) {
     if (env_.policy().keeps_data)
       store(data, true);

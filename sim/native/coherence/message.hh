@@ -1,9 +1,9 @@
-// Messages: what clients, resolvers and memory say to each other about one line.
+// Messages that clients, resolvers and memories exchange about one line.
 //
-// `id` names the request that a message belongs to, as its requester counts them. A probe's `grant`
-// names the request whose grant the probe revokes: so a client tells a probe that has overtaken its
-// own grant from a late one (C3). Invariant: at most one of `data`, `operation` and `old` is there,
-// by `carries` and `kind`.
+// `id` is the number of the request that a message belongs to; each requester counts its own. A
+// probe's `grant` is the number of the request whose grant the probe revokes. With it a client
+// distinguishes a probe that has overtaken that grant from a probe that comes after it (C3).
+// Invariant: at most one of `data`, `operation` and `old` is valid; `carries` and `kind` say which.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,10 @@ namespace uncore {
 using Agent = int32_t;
 inline constexpr Agent kNobody = -1;
 
-// Probes, data, completions, requests: the order in which messages of equal time are served (T2.2).
-// Put is a request that carries data. Amo asks for an atomic operation to be done where the line's
-// data are, and Value brings back what that has read (C8).
+// The kinds of messages, in the order in which messages of equal time are served: probes, data,
+// completions, requests (T2.2). Put is a request that carries data. Amo asks for an atomic
+// operation to be performed where the line's data are, and Value returns what the operation has
+// read (C8).
 enum class Kind : uint8_t {
   ProbeS,
   ProbeM,
@@ -51,7 +52,7 @@ inline constexpr unsigned class_of(Kind k) {
   return (k > Kind::Inv) + (k > Kind::Value) + (k > Kind::Unblock);
 }
 
-// Flags of an Answer.
+// The flags of an Answer: what the child had, and what it keeps.
 struct Flag {
   static constexpr uint8_t gave = 1;      // the data went to the requester, or are in this message
   static constexpr uint8_t dirty = 2;     // the data given differ from the level above
@@ -59,7 +60,7 @@ struct Flag {
   static constexpr uint8_t own = 8;       // ownership stays
   static constexpr uint8_t carries = 16;  // the data are in this message
   static constexpr uint8_t handed = 32;   // the data went to the requester
-  static constexpr uint8_t passed = 64;   // with the right to write: the requester answers for them
+  static constexpr uint8_t passed = 64;   // the requester got the data and now answers for them
 };
 
 struct Header {
@@ -74,16 +75,17 @@ struct Header {
   Agent resolver = kNobody;    // Data, Grant, probes: whose transaction this is
   uint32_t id = 0, grant = 0;  // numbers of requests, see above
   uint64_t line = 0;
-  uint64_t since = 0;  // when the request, or that behind a probe, was sent; 0: no request (J3.3)
+  uint64_t since = 0;  // when the request that this message serves was sent; 0: none (J3.3)
 };
 
-// Types that messages of a far atomic carry instead of a line's data: `Asks`, the operation, and
-// `Reads`, what it has read. Specialized for each kind of data (fabric/atomic.hh).
+// The types that messages of a far atomic carry instead of a line's data: `Asks` is the operation,
+// `Reads` is the value it has read. Specialized for each kind of data (fabric/atomic.hh).
 template <class Data>
 struct FarAtomic;
 
-// The type that keeps a T (data, or a message with what it carries) beyond the present call. Data
-// that only refer to bytes have types of their own for that (fabric/atomic.hh); others are values.
+// The type that stores a T (data, or a message with its data) beyond the present call. A T that
+// only refers to bytes elsewhere is stored as another type, which copies them (fabric/atomic.hh); a
+// T that is a plain value is stored as itself.
 template <class T>
 struct Keeper {
   using Type = T;
@@ -103,16 +105,17 @@ struct Message : Header {
     Reads old;       // valid in a Value
   };
 
-  // Does not clear the union: that would cost as much as the rest of a message.
+  // Leaves the union uninitialized, because clearing it would cost as much as the rest of the
+  // message.
   Message() : nothing(0) {}
 
-  // Sets the flag and the data together. Nothing else sets them.
+  // Sets `data` and `carries`, which are set nowhere else.
   void carry(const Data& bytes) {
     carries = true;
     data = bytes;
   }
 
-  // Copies the header and what the message carries; the bytes of an unused union stay.
+  // Copies the header and the valid member of the union, if there is one.
   void assign(const Message& m) {
     static_cast<Header&>(*this) = m;
     if (m.carries)

@@ -7,7 +7,7 @@
 
 namespace uncore {
 
-// Stands for an event where none is raised.
+// Means that no event is raised.
 inline constexpr auto kNoEvent = static_cast<TransactionEvent>(0xff);
 
 template <class Env>
@@ -18,19 +18,19 @@ class Probes {
 
   Probes(Env& env, E& entry) : env_(env), entry_(entry) {}
 
-  // Return the row, and a cell, of resolver.table. `requester`: the ordinal of the child that asks,
-  // or kNobody.
+  // row() returns the row of resolver.table, cell() the cell. `requester` is the ordinal of the
+  // child that asks, or kNobody.
   Children row(int requester) const {
     return env_.policy().snoop ? Children::U : entry_.holders.row(requester);
   }
   Cell cell(int requester, Request request) const;
 
-  // Asks the children that a cell of resolver.table or join.table names, except `spared`, and
-  // takes the copy of `displaced` away. `data_to`: the agent that is to be handed the data;
-  // kNobody: this level. Returns the outcome if no child is asked.
+  // Probes the children that a cell of resolver.table or join.table names, except `spared`, and
+  // invalidates the copy of `displaced`. The data go to the agent `data_to`, or to this level if it
+  // is kNobody. Returns outcome() if there is no child to probe, else kNoEvent.
   TransactionEvent ask(Cell cell, int spared, Agent data_to, int displaced = kNobody);
   void send(Kind kind, int child, Agent data_to, State right);
-  // Takes an answer. Returns the outcome if it is the last one.
+  // Takes an answer. Returns outcome() if it is the last one, else kNoEvent.
   TransactionEvent answered(const Msg& answer);
 
  private:
@@ -107,8 +107,8 @@ TransactionEvent Probes<Env>::answered(const Msg& answer) {
 }
 
 // Returns the event that the last answer raises. Answers: the requester has the data, or this level
-// has them to give. Missing (root) or Dropped (join): nobody has them. For a Put, Missing means
-// that its data do not count.
+// can grant them. Missing (at a root) or Dropped (at a join): no child has them. For a Put, Missing
+// means that the Put was stale, so its data are ignored.
 template <class Env>
 TransactionEvent Probes<Env>::outcome() const {
   using Event = TransactionEvent;

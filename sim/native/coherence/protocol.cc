@@ -6,7 +6,8 @@
 namespace uncore {
 namespace {
 
-// Returns a state's name: up to eight letters, the first in the lowest byte.
+// Returns a state's name from two 32-bit words that hold up to eight letters, the first letter in
+// the lowest byte of `first`.
 std::string unpacked(uint32_t first, uint32_t second) {
   std::string name;
   for (uint64_t left = uint64_t{second} << 32 | first; left != 0; left >>= 8)
@@ -54,7 +55,8 @@ void Protocol::derive_properties() {
     has_stays |= may(s, Stays);
     forwards.set(s, is_owner(s) && !is_dirty(s) && !may_store(s));
     leaves.set(s, may(s, PutAck));
-    // A state that a bare grant completes has the data already; one without data asks anew (GetM).
+    // A state that a bare Grant completes has the data already. A state without data answers a
+    // Grant with a new GetM.
     const bool needs_no_data = may(s, Grant) && !does(s, Grant, Act::GetM);
     holds_copy.set(s, may_load(s) || is_owner(s) || needs_no_data);
   }

@@ -1,11 +1,12 @@
 // The protocol tables as the engines and the checker execute them.
 //
-// Python parses, checks and packs the tables of sim/uncore/protocol; here they are only looked up.
-// The heads of those tables say what the names below mean. The lists are the only source of the
-// names: Python asks for them (`names()`) and packs in this order. States belong to the tables:
-// here they are positions, whose names come with the cells.
-// A cell has 32 bits: the next state in the low byte, and above it one bit for each action.
-// Invariant: a cell with the bit `impossible` is never executed; meeting one is an engine error.
+// Python parses, checks and packs the tables of sim/uncore/protocol; this file only looks cells up.
+// The comment at the head of each table explains the names below. The lists below are the only
+// source of the names: Python gets them by `names()` and packs the cells in this order. The names
+// of the states come with the packed tables; here a state is only its position. A cell has 32 bits:
+// the next state in the low byte, above it one bit for each action, and the top bit for
+// `impossible`. Invariant: a cell with the bit `impossible` is never executed; reaching one is an
+// engine error.
 #pragma once
 
 #include <array>
@@ -74,8 +75,8 @@ UNCORE_NAMES(transaction_actions, UNCORE_TRANSACTION_ACTIONS)
 #undef UNCORE_NAMES
 }  // namespace name
 
-// The actions' bits in a cell: of client.table, as in `Act::give`; of resolver.table, `Plan::inv`;
-// of join.table, `Ask::wait`.
+// The bit of each action in a cell: `Act` for client.table (`Act::give`), `Plan` for resolver.table
+// (`Plan::inv`), `Ask` for join.table (`Ask::wait`).
 #define UNCORE_INDEX(n) n##_,
 #define UNCORE_BIT(n) n = 1u << (8 + static_cast<unsigned>(Index::n##_)),
 struct Act {
@@ -90,20 +91,21 @@ struct Ask {
   enum class Index : uint8_t { UNCORE_JOIN_ACTIONS(UNCORE_INDEX) };
   enum Bit : uint32_t { UNCORE_JOIN_ACTIONS(UNCORE_BIT) };
 };
-// The actions of transaction.table, in the order in which those of a cell are done. From `poll` on,
-// an action may raise an event.
+// The actions of transaction.table. A cell's actions are performed in this order. Actions from
+// `poll` on may raise an event.
 enum class Do : uint8_t { UNCORE_TRANSACTION_ACTIONS(UNCORE_NAME) };
 static_assert(static_cast<uint32_t>(Plan::probeS) == Ask::probeS &&
               static_cast<uint32_t>(Plan::probeM) == Ask::probeM &&
               static_cast<uint32_t>(Plan::inv) == Ask::inv);
 
-// Returns the event of Data that grant `right`: there is one for each state, behind the named
-// events.
+// Returns the event that Data with this right arrive. There is one such event for each state,
+// numbered after the named events.
 inline constexpr ClientEvent data_event(State right) {
   return static_cast<ClientEvent>(name::client_events.size() + static_cast<std::size_t>(right));
 }
 
-// A cell: the actions that are done, and the next state of a line or phase of a transaction.
+// A cell of a table: the actions to perform, and the next state of a line or phase of a
+// transaction.
 struct Cell {
   static constexpr uint32_t impossible = 1u << 31;
   uint32_t bits = impossible;
@@ -132,8 +134,8 @@ class Protocol : public StateProperties {
                                         kPhases * kTransactionEvents;
 
   Protocol() = default;
-  // `packed`: the number of states; of each its name, in two words; then kCells cells: client,
-  // resolver, grant, join and transaction in that order, row by row.
+  // `packed` holds the number of states, each state's name in two words, and kCells cells: those of
+  // the tables client, resolver, grant, join and transaction in that order, row by row.
   explicit Protocol(const std::vector<uint32_t>& packed);
 
   Cell client(State s, ClientEvent e) const {
@@ -165,7 +167,7 @@ class Protocol : public StateProperties {
   std::array<Cell, kPhases * kTransactionEvents> transaction_{};
 };
 
-// Thrown when a machine meets a cell declared impossible, or loses dirty data.
+// Thrown when a machine reaches a cell declared impossible, or loses dirty data.
 struct ProtocolError {
   std::string what;
 };

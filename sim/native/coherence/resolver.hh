@@ -1,14 +1,15 @@
-// The resolver: one point of ownership for one line, as root (memory above) or as join (a resolver
-// above, of which it is a client).
+// The resolver's side of the protocol for one line: it orders the requests of its children. A root
+// has memory above it; a join has a resolver above it, of which it is a client.
 //
-// Pure protocol, as client.hh: transaction.table says what happens. This file decides what starts
-// when. Its parts are transaction.hh (the table; requests of children), probes.hh (children asked),
-// grants.hh, writeback.hh, level.hh (this level's data), above.hh (the right held above) and
-// join.hh (probes from above). Each part combines an entry (entry.hh) and its environment for the
-// time of one call. Time, positions, capacities and messages under way are the environment's:
+// Like client.hh, this is pure protocol: transaction.table says what happens, and this file decides
+// which transaction starts when. Its parts are transaction.hh (the table; requests of children),
+// probes.hh (probes sent to children), grants.hh, writeback.hh, level.hh (this level's data),
+// above.hh (the right held above) and join.hh (probes from above). Each part combines an entry
+// (entry.hh) with its environment for one call. The environment provides time, positions,
+// capacities and the sending of messages:
 //
 //   Data, Set, Queue                       types (coherence/entry.hh)
-//   protocol(), policy(), self()           the tables, what this resolver is, its agent number
+//   protocol(), policy(), self()           the tables, the resolver's properties, its agent number
 //   children(), child(ordinal), ordinal(agent), above(line)
 //   next_request()                         a fresh number for a request to the level above
 //   send(entry, message)                   puts a message on its way
@@ -18,12 +19,12 @@
 //   apply(data, request) -> Message        does the atomic operation; returns its Value message
 //   opened(entry), closed(entry)           a transaction begins, ends
 //   entered(entry, event, state)            called before the right held above becomes `state`
-//   young(message)                         whether the request behind a probe may wait still (J3.2)
-//   contended(entry)                       whether others wait for the entry's line (C9.2)
+//   young(message)                         whether the request that caused a probe may still wait
+//   (J3.2) contended(entry)                       whether others wait for the entry's line (C9.2)
 //
-// Invariants: one transaction a line at a time, later requests wait in arrival order (R2); shared
-// grants alone may overlap, and nothing exclusive starts before all of them are closed (R5.2).
-// Dirty data are always in a child, in `copy`, or in the one message under way.
+// Invariants: a line has one transaction at a time, and later requests wait in arrival order (R2).
+// Only shared grants may overlap, and no exclusive request starts before all of them are closed
+// (R5.2). Dirty data are always in a child, in `copy`, or in the one message under way.
 #pragma once
 
 #include "coherence/transaction.hh"
@@ -47,8 +48,8 @@ class Resolver {
     const bool read = m.kind >= Kind::Data && m.kind <= Kind::PutAck;  // do actions read it?
     happen(accept(m), read ? m : entry_.request);
   }
-  // Evicts this level's data; where they are dirty or the level is inclusive, the copies below go
-  // first (R7). The entry must be quiet.
+  // Evicts this level's data. If they are dirty or the level is inclusive, the copies below are
+  // recalled first (R7). The entry must be quiet.
   void evict() {
     if (!entry_.copy.dirty && !env_.policy().inclusive) return Level(env_, entry_).drop();
     recall();
@@ -72,7 +73,8 @@ class Resolver {
   Transaction<Env> transaction_;
 };
 
-// Executes an event that a message brings, then whatever may start. `message`: see Transaction.
+// Executes an event that a message raises, then everything that may start after it. `message`: see
+// Transaction::happen().
 template <class Env>
 void Resolver<Env>::happen(Event event, const Msg& message) {
   const Msg* read = &message;
@@ -82,7 +84,7 @@ void Resolver<Env>::happen(Event event, const Msg& message) {
   } while (next(event));
 }
 
-// Returns the event that a message is to the transaction; kNoEvent: it is none.
+// Returns the event of transaction.table that a message raises, or kNoEvent if it raises none now.
 template <class Env>
 inline TransactionEvent Resolver<Env>::accept(const Msg& m) {
   switch (m.kind) {
@@ -132,8 +134,8 @@ void Resolver<Env>::recall() {
   happen(Event::Evict, entry_.request);
 }
 
-// Starts what may start next: a waiting probe (even during a transaction, if its phase allows), or
-// the request at the head of the queue. Sets its event; returns false if nothing may start.
+// Starts the waiting probe (even during a transaction, if the phase allows), or the request at the
+// head of the queue. Sets `event` to its first event. Returns false if neither may start.
 template <class Env>
 inline bool Resolver<Env>::next(Event& event) {
   if (entry_.probed && !Join(env_, entry_).children_first()) return start_probe(event);
@@ -152,8 +154,9 @@ bool Resolver<Env>::start_probe(Event& event) {
   return true;
 }
 
-// May the request begin now? Not while a transaction is under way, nor, unless it is one more read
-// that takes nobody's copy, while shared grants are to be completed (R2, R5.2, R11.3).
+// Returns whether the request may begin now. It may not while a transaction is under way (R2).
+// While shared grants await their Unblocks, only a further read may begin, and only if it
+// invalidates no sharer (R5.2, R11.3).
 template <class Env>
 bool Resolver<Env>::may_begin(const Msg& m) const {
   if (entry_.busy()) return false;

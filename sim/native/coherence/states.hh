@@ -1,9 +1,9 @@
-// Properties of the client's states, which rules and engines ask for without an event.
+// Properties of the client's states, for code that has a state but no event.
 //
 //   protocol.may_store(state), protocol.is_dirty(state), ...
 //
-// Each property follows from the cells of the state's row in client.table (protocol.cc). Invariant:
-// no code lists states; the one state that code names is I, in which every line begins.
+// Each property is derived from the cells of the state's row in client.table (protocol.cc).
+// Invariant: no code depends on particular states, except on I, in which every line begins.
 #pragma once
 
 #include <cstdint>
@@ -28,20 +28,20 @@ class StateSet {
 
 struct StateProperties {
   StateSet may_load;    // a load needs no request to the level above
-  StateSet may_store;   // a store needs none either: nobody else has a copy
+  StateSet may_store;   // a store needs none either, because there is no other copy
   StateSet is_written;  // a store does not change the state
-  StateSet is_dirty;    // its data differ from the level above, or are to be handed over as such
+  StateSet is_dirty;    // the data differ from the level above, or must be treated as if they did
   StateSet holds_copy;  // the line's data are here
   StateSet waits_for_grant;  // a request is under way
   StateSet waits_to_read;    // a request for a read is under way
   StateSet leaves;           // a writeback is under way
   StateSet may_evict;        // there is a copy, and nothing under way
-  StateSet is_owner;         // asked for the line, it hands the data over
-  StateSet forwards;         // hands clean data to a reader, though others have them too (F)
+  StateSet is_owner;         // a probe makes the client hand the data over
+  StateSet forwards;         // a sharer that hands its clean data to readers (F)
 
-  State full_right{};      // the right of a root, and of a granted write (M)
+  State full_right{};      // the right that a root holds, and that a write is granted (M)
   State shared_right{};    // the right granted to a reader among others (S)
-  State passed_right{};    // the right of a reader to whom the owner passes the line (R12)
+  State passed_right{};    // the right of a reader that the owner passes the line to (R12)
   bool has_stays = false;  // the client table has the event Stays
   std::vector<std::string> names;
 

@@ -1,6 +1,6 @@
-// A transaction executes transaction.table (R2): events lead it from phase to phase, and the
-// actions of a cell are functions of the parts of resolver.hh. The actions of a child's request are
-// here: its turn, which children are asked, and what their answers mean.
+// A transaction executes transaction.table (R2): events move it from phase to phase, and each
+// action of a cell is a function in one of the parts of resolver.hh. This file has the actions for
+// a child's request: which children are probed, and what their answers mean.
 //
 // Interface: begin() for a request; happen() for each event. Invariant: `entry.phase` changes in
 // enter() only.
@@ -28,12 +28,13 @@ class Transaction {
     entry_.in_hand.valid = false;
     return first_event();
   }
-  // `message`: the message that brought the event, where an action reads one.
+  // Executes an event. `message` is the one that raised it; only actions that take data or a grant
+  // read it.
   [[gnu::always_inline]] void happen(Event event, const Msg& message);
 
  private:
-  // Longest chain of events that raise each other. The shipped tables have chains of five, for a
-  // Put that goes on to the level above.
+  // Limit on a chain of events that raise each other, to catch a loop in the table. The longest
+  // chain of the shipped tables has five events, for a Put that goes on to the level above.
   static constexpr int kMostAtOnce = 16;
 
   [[gnu::always_inline]] Cell enter(Event event);
@@ -54,8 +55,8 @@ class Transaction {
 
 // ---- the table
 
-// Executes an event, and at once those that its actions raise. A cell has at most one action that
-// raises an event, its last.
+// Executes an event, and then the events that its actions raise. At most one action of a cell
+// raises an event, and it is the last.
 template <class Env>
 inline void Transaction<Env>::happen(Event event, const Msg& message) {
   for (int at_once = 0; event != kNoEvent; ++at_once) {
@@ -121,7 +122,7 @@ inline void Transaction<Env>::perform(Do action, const Msg& message) {
   }
 }
 
-// Does an action that may raise an event. Returns the event, or kNoEvent.
+// Performs an action that may raise an event. Returns the event, or kNoEvent.
 template <class Env>
 inline TransactionEvent Transaction<Env>::decide(Do action) {
   switch (action) {
@@ -156,9 +157,10 @@ TransactionEvent Transaction<Env>::first_event() const {
   return kind == Kind::GetS ? Event::Read : kind == Kind::Amo ? Event::Amo : Event::Write;
 }
 
-// Asks the children that resolver.table names. The requester of an atomic that is done here is
-// asked like any other child, for no copy may be left anywhere (C8.3). While others may read beside
-// the owner, data go via this level, whatever `reply` says (R4).
+// Probes the children that resolver.table names. For an atomic that is performed here, the
+// requester is probed like any other child, because no copy may be left anywhere (C8.3). If there
+// may be sharers in addition to the owner (`via`), the data go through this level, whatever the
+// machine's `reply` is (R4).
 template <class Env>
 inline TransactionEvent Transaction<Env>::poll() {
   const Request request = request_of(entry_.request.kind);
@@ -167,7 +169,7 @@ inline TransactionEvent Transaction<Env>::poll() {
   Probes probes(env_, entry_);
   Cell cell = probes.cell(requester, request);
   if (cell.has(Plan::lost)) {
-    entry_.holders.demote_owner();  // a join keeps the sharers below it
+    entry_.holders.demote_owner();  // if the child is a join, its own children may still share
     cell = probes.cell(requester, request);
   }
   if (cell.has(Plan::take)) entry_.in_hand.put(entry_.request.data);
@@ -181,7 +183,8 @@ inline TransactionEvent Transaction<Env>::poll() {
 
 // ---- meaning of the answers
 
-// Called after a ProbeS: decides what the owner has become, and what the requester is granted.
+// Called when a ProbeS has been answered: records what the owner has kept, and chooses the right to
+// grant to the requester.
 template <class Env>
 inline void Transaction<Env>::share() {
   entry_.holders.owner_answered(entry_.poll.flags);
@@ -207,8 +210,8 @@ Answers Transaction<Env>::share_answers() {
   return Above(env_, entry_).was_passed() ? Answers::passed : Answers::nobody;
 }
 
-// Called after a ProbeM or Inv: no copy is left but the requester's, or its children's, which it
-// keeps until it is granted more.
+// Called when ProbeM or Inv have been answered: no copy is left but that of the requester (or of
+// its children), which is recorded as a sharer until the grant.
 template <class Env>
 inline void Transaction<Env>::revoke() {
   const int requester = env_.ordinal(entry_.request.from);

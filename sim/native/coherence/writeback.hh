@@ -1,8 +1,8 @@
-// Lines that are given up: by the children, whose writebacks come to the resolver (C5), and by the
-// resolver itself (R7, R8). Part of resolver.hh.
+// Lines that are given up: by children, whose writebacks arrive here (C5), and by this resolver
+// itself (R7, R8). Part of resolver.hh.
 //
-// Invariant: dirty data are written back before the right to them is given up; where they should be
-// here and are not, leave() throws.
+// Invariant: dirty data are written back before the right to them is given up. leave() throws if
+// this level answers for dirty data but does not have them.
 #pragma once
 
 #include "coherence/above.hh"
@@ -18,8 +18,8 @@ class Writeback {
 
   Writeback(Env& env, E& entry) : env_(env), entry_(entry) {}
 
-  // Asks the putter whether the data of its Put still count: a snooping resolver cannot recognise a
-  // stale Put (R3).
+  // Asks the child that sent a Put whether it still answers for the data. A snooping resolver has
+  // no record by which to recognise a stale Put (R3).
   TransactionEvent ask_putter() {
     entry_.poll.flags = 0;
     entry_.poll.waiting = 1;
@@ -27,8 +27,8 @@ class Writeback {
     return kNoEvent;
   }
 
-  // Places the data of a Put, which are in hand: they stay here, or go on to the level above (R7.1
-  // to R7.3).
+  // Takes the data of a Put, which are in hand. They stay in this level's store or memory (Over),
+  // or are written back to the level above (Onward) (R7.1 to R7.3).
   TransactionEvent take() {
     entry_.holders.owner = kNobody;
     Above(env_, entry_).note_dirtied();
@@ -36,7 +36,7 @@ class Writeback {
     return stays ? TransactionEvent::Over : TransactionEvent::Onward;
   }
 
-  // Takes every copy below (R7.4).
+  // Recalls every copy below this level (R7.4).
   TransactionEvent recall() {
     Probes probes(env_, entry_);
     return probes.ask(probes.cell(kNobody, Request::Evict), kNobody, kNobody);
@@ -50,7 +50,7 @@ class Writeback {
   E& entry_;
 };
 
-// Called when no copy is left below: writes back dirty data, and gives up the line (R7.4).
+// Called when no copy is left below: writes dirty data back and gives up the line (R7.4).
 template <class Env>
 TransactionEvent Writeback<Env>::leave() {
   using Event = TransactionEvent;
@@ -69,7 +69,8 @@ TransactionEvent Writeback<Env>::leave() {
   return Above(env_, entry_).evict() == Evicted::put ? kNoEvent : Event::Over;
 }
 
-// Sends the PutAck to the child whose Put has been served; an eviction has none.
+// Sends the PutAck to the child whose Put has been served. Does nothing else after an eviction by
+// this level, which no child has asked for.
 template <class Env>
 void Writeback<Env>::acknowledge() {
   entry_.in_hand.valid = false;

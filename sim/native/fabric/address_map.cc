@@ -13,7 +13,8 @@ constexpr unsigned kPageUnits = 64;  // home policies place 4 KiB pages
 
 }  // namespace
 
-// Returns an agent's stops. If the job names the slice (A3), a resolver has only that one.
+// Returns the stops of an agent: one for each slice of a resolver. If the job fixes the slice (A3),
+// a resolver has only that one.
 AddressMap::Place AddressMap::place_of(Agent a) const {
   if (agents_.is_core(a)) return {&machine_.core_stops[a], 1};
   if (agents_.is_memory(a)) return {&machine_.memories[agents_.memory_number(a)].stop, 1};
@@ -43,7 +44,7 @@ uint32_t AddressMap::home(uint64_t line, Agent toucher) {
   }
 }
 
-// Returns the home by address: node k owns the k-th part of RAM.
+// Returns the home node that the address alone decides: node k has the k-th part of RAM.
 uint32_t AddressMap::addressed(uint64_t line) const {
   const uint64_t node = ((line - kRamLine) << kUnitShift) / span_;
   return node < machine_.memories.size() ? static_cast<uint32_t>(node) : 0;

@@ -1,5 +1,5 @@
-// Maps lines to the slice of a resolver and to their home node (rules A3 and A4), and so to the
-// stop of the fabric at which an agent handles a line.
+// Maps a line to a slice of a resolver and to its home node (rules A3 and A4), and thus to the stop
+// of the fabric at which an agent handles the line.
 //
 // Invariant: a line's home is decided once, when a core first misses on it, and never changes.
 #pragma once
@@ -38,10 +38,11 @@ class AddressMap {
   }
 
   LineSize line_size() const { return size_; }
-  // The number that chooses a line's slice (A3) and the routes of messages about it (F1.1).
+  // Returns the number that selects a line's slice (A3) and the routes of its messages (F1.1).
   uint64_t ordinal(uint64_t line) const { return size_.ordinal(line) + further_; }
 
-  // The stop at which an agent handles a line. An agent with one stop counts as one slice.
+  // Returns the stop at which an agent handles a line. An agent other than a resolver has one
+  // slice.
   int32_t stop(Agent a, uint64_t line) const { return stop_of(a, mix(line)); }
   // Both ends of a message's route.
   struct Ends {
@@ -51,40 +52,44 @@ class AddressMap {
     const uint32_t mixed = mix(line);
     return {stop_of(from, mixed), stop_of(to, mixed)};
   }
-  // Number of the resolver's slice that serves a line.
+  // Returns the number of the resolver's slice that serves a line.
   uint32_t slice(Agent resolver, uint64_t line) const {
     const Place& place = places_[resolver];
     return place.first + place.which(mix(line));
   }
 
-  // The resolver that serves a line to `child`. `toucher`: the core that misses on it, or nobody.
+  // Returns the resolver that `child` asks for a line. `toucher` is the core that has missed on the
+  // line, or kNobody.
   Agent resolver_above(Agent child, uint64_t line, Agent toucher) {
     const std::vector<Agent>& parents = agents_.parents(child);
     if (toucher != kNobody && first_touch()) home(line, toucher);
     return parents.size() == 1 ? parents[0] : parents[home(line, toucher)];
   }
-  // The memory behind a root; `fixed`: the root's only node, or negative.
+  // Returns the memory that has the line. `fixed` is the only node of the root that asks; negative
+  // if the root has several nodes.
   Agent memory_of(uint64_t line, int32_t fixed) {
     return agents_.memory(fixed >= 0 ? static_cast<uint32_t>(fixed) : home(line, kNobody));
   }
-  // True if the job makes accesses to the line free (docs/whatif.md).
+  // Returns whether the job makes accesses to the line take no time (docs/whatif.md).
   bool costs_nothing(uint64_t line) const { return some_free_ && is_free(line); }
-  // Returns the address at which the bytes of `address` are; the job may move them
-  // (docs/whatif.md).
+  // Returns the address at which the bytes of `address` are placed. They are elsewhere only if the
+  // job moves them, as in `uncore whatif` (docs/whatif.md).
   uint64_t place(uint64_t address) const { return job_.moves.empty() ? address : moved(address); }
-  // True if the order in which cores miss on pages decides their homes. A kernel, if there is one,
-  // has placed them before (place_page).
+  // Returns whether a page's home is decided by the core that first misses on it. A Linux program's
+  // pages are placed before that, by its kernel (place_page).
   bool first_touch() const {
     return job_.home.kind == HomeSpec::Kind::first_touch && !job_.process.present;
   }
-  // A kernel gives a program the page of this line, which `core` has touched.
+  // Decides the home of this line's page. The kernel calls it when it gives a program a page, which
+  // `core` was the first to touch.
   void place_page(uint64_t line, Agent core) {
     if (job_.home.kind == HomeSpec::Kind::first_touch) home(line, core);
   }
 
  private:
-  // An agent's stops, of which a line chooses one. Every message asks for two of them, so the
-  // remainder of a division is two products (Lemire, Kaser and Kurz 2019).
+  // The stops of an agent, of which a line's hash selects one. Every message needs two such
+  // lookups, so which() computes the remainder by two multiplications instead of a division
+  // (Lemire, Kaser and Kurz 2019).
   struct Place {
     const int32_t* stops;
     uint64_t reciprocal;  // 2^64 / count, rounded up; 0 for a count of 1, whose remainder is 0
@@ -102,11 +107,12 @@ class AddressMap {
     return place.stops[place.which(mixed)];
   }
   Place place_of(Agent a) const;
-  // A hash of the line, the same on every host. It has 32 bits for the sake of Place::which().
+  // Returns a hash of the line, the same on every host. Place::which() needs it to have 32 bits.
   uint32_t mix(uint64_t line) const {
     return static_cast<uint32_t>((ordinal(line) * 0x9E3779B97F4A7C15u) >> 32);
   }
-  // V10: number of lines by which each line lies further on than its address says.
+  // Returns the offset, in lines, that the seed adds to every line's ordinal, so that runs differ
+  // in the slices that lines map to (V10).
   static uint64_t further(const JobSpec& job) {
     const uint32_t most = job.slice < 0 ? job.chance.slice : 0;
     return static_cast<uint64_t>(Draws(Draws::slice, job.seed, 0, most)(0));
@@ -123,7 +129,7 @@ class AddressMap {
   Fabric& fabric_;
   const LineSize size_;
   const uint64_t span_;     // bytes from one node's addresses to the next one's
-  const uint64_t further_;  // lines
+  const uint64_t further_;  // the seed's offset, in lines
   const bool some_free_;
   std::vector<Place> places_;                     // agent -> its stops
   std::unordered_map<uint64_t, uint32_t> pages_;  // first touch: page -> home

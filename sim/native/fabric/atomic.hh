@@ -1,4 +1,4 @@
-// An atomic operation on a line's bytes, wherever they are: in a core, or at a resolver (rule C8).
+// An atomic operation on a line's bytes, in a core or at a resolver (rule C8).
 #pragma once
 
 #include "coherence/message.hh"
@@ -7,7 +7,7 @@
 
 namespace uncore {
 
-// An AMO, or a compare-and-swap of two words.
+// An AMO, or a compare-and-swap of a pair of doublewords.
 struct Operation {
   Amo op;
   bool of_pair;
@@ -39,8 +39,8 @@ struct FarAtomic<Bytes> {
   using Reads = Pair;
 };
 
-// A message under way, or waiting, with its own copy of the data that it carries. (A message that
-// is just being sent refers to its sender's data.)
+// A message that is under way or waits, with its own copy of the data that it carries. A plain
+// Message only refers to its sender's data.
 class KeptMessage : public Message<Bytes> {
  public:
   KeptMessage() = default;

@@ -11,8 +11,8 @@ namespace {
 
 Costs latency_of(const LinkSpec& link) { return {link.control, link.data, link.snoop}; }
 
-// The weight of a link when routes are compared: by control latency, then by the number of links. A
-// link of no latency still counts, so that routes never go in circles.
+// Returns the weight of a link when routes are compared, first by control latency, then by number
+// of links. A link without latency has weight 1, so that no route contains a cycle.
 Time weight(const LinkSpec& link) { return (link.control << 12) + 1; }
 
 }  // namespace
@@ -33,8 +33,8 @@ Fabric::Fabric(uint32_t stops, const std::vector<LinkSpec>& links, bool hashed)
   channels.resize(static_cast<std::size_t>(last + 1));
 }
 
-// Returns for every stop the least summed weight of a path to the target: Dijkstra's algorithm,
-// from the target against the links.
+// Returns for every stop the least summed weight of a path from there to the target. Dijkstra's
+// algorithm, which starts at the target and follows links backwards.
 template <class Weight>
 std::vector<Time> Fabric::distances(int32_t target, Weight weight) const {
   std::vector<Time> distance(leaving_.size(), kNever);
@@ -56,9 +56,10 @@ std::vector<Time> Fabric::distances(int32_t target, Weight weight) const {
   return distance;
 }
 
-// Returns the link to take from a stop: among those on a shortest path, the one that the choice's
-// last digit names (their number is the base). Drops that digit from the choice. If only one link
-// leads to the target, as to a core's stop, the search is for the stop at which that link begins.
+// Returns the link that a route takes from `stop`. If n links are on shortest paths, `choice`
+// modulo n selects one of them, and `choice` is divided by n. If only one link leads to the target,
+// as with a core's stop, distances are computed to the stop at which that link begins, because many
+// targets share them.
 int32_t Fabric::next(int32_t stop, int32_t target, uint32_t& choice) {
   const std::vector<int32_t>& into = entering_[target];
   const int32_t before = into.size() == 1 ? links_[into[0]].source : target;
@@ -86,8 +87,8 @@ std::vector<int32_t> Fabric::path(int32_t source, int32_t target, uint64_t line)
   return links;
 }
 
-// Makes the leg from a stop on. `behind`: the latency of the link whose channel was met last, which
-// the head has yet to pass.
+// Makes the leg of a route that starts at `stop`. `behind` is the latency of the link whose channel
+// the message has just taken: the head has yet to pass that link.
 const Leg* Fabric::make(int32_t stop, int32_t target, const Costs& behind, uint32_t choice) {
   Leg leg;
   const auto pass = [&leg](const Costs& latency) {

@@ -13,7 +13,7 @@ std::vector<bool> with_threads(const Agents& agents) {
   return used;
 }
 
-// Number of cores and slices of resolvers at each stop.
+// Returns the number of cores and resolver slices at each stop.
 std::vector<int> standing_at(const MachineSpec& machine) {
   std::vector<int> standing(machine.stop_count, 0);
   for (const int32_t stop : machine.core_stops) ++standing[stop];
@@ -22,7 +22,8 @@ std::vector<int> standing_at(const MachineSpec& machine) {
   return standing;
 }
 
-// The machine's links, and links without latency that join the slices of each resolver in a ring.
+// Returns the machine's links, and links without latency that connect the slices of each resolver
+// in a ring.
 std::vector<LinkSpec> with_resolvers(const MachineSpec& machine) {
   std::vector<LinkSpec> links = machine.links;
   for (const ResolverSpec& r : machine.resolvers)

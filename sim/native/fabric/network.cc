@@ -7,10 +7,10 @@
 namespace uncore {
 namespace {
 
-// True if a message of this kind has the size of a snoop when it carries no data.
+// Returns whether a message of this kind has the size `snoop` when it carries no data.
 constexpr bool is_snoop(Kind k) { return is_probe(k) || k == Kind::Answer || k == Kind::Unblock; }
 
-// Properties of a message that follow from its kind.
+// The class (T2.2) and the size without data of each kind of message.
 struct OfKind {
   uint8_t cls;
   Size size;
@@ -83,7 +83,8 @@ void Network::send_register(Device device, Register target, uint64_t value, Agen
 
 // --- to many (rule I5) ------------------------------------------------------------------------
 
-// Sends one message; it takes a channel once for all harts whose route leads through it.
+// Sends one message to several harts. It occupies a channel once for all harts whose routes share
+// it.
 void Network::send_many(std::vector<uint32_t> harts, Agent from, Time when) {
   Packet& p = packets.take();
   static_cast<Header&>(p.message) = Header{};
@@ -101,7 +102,8 @@ void Network::send_many(std::vector<uint32_t> harts, Agent from, Time when) {
 }
 
 // Splits a message into one for each group of harts that share the next channel. The lowest hart of
-// a group stands for it (T2). `crossed`: the link with a channel that was passed last, if any.
+// a group decides the message's place in the order of events (T2). `crossed` is the last link with
+// a channel that was passed, if any.
 void Network::fork(Packet& whole, Time head, int32_t crossed) {
   std::vector<uint32_t> harts = std::exchange(whole.others, {});
   harts.push_back(whole.target.index);
@@ -121,7 +123,7 @@ void Network::fork(Packet& whole, Time head, int32_t crossed) {
   }
 }
 
-// Groups harts: those whose routes go on by the same link with a channel stay together.
+// Groups harts by the link of the next channel on their routes.
 std::vector<std::vector<uint32_t>> Network::part(const Packet& p,
                                                  const std::vector<uint32_t>& harts,
                                                  int32_t crossed) {
@@ -140,7 +142,7 @@ std::vector<std::vector<uint32_t>> Network::part(const Packet& p,
   return parts;
 }
 
-// Returns the message's next leg to a hart: after the link that it passed last, or from the sender.
+// Returns the message's next leg to a hart: after the link `crossed`, or from the sender on.
 const Leg* Network::next_leg(const Packet& p, uint32_t hart, int32_t crossed) {
   const int32_t stop = places_.stop(agents_.core_of(hart), 0);
   if (crossed != Leg::kNone) return fabric_.beyond(crossed, stop);

@@ -1,10 +1,11 @@
 // The network: messages under way (rules F2, F3 and I5).
 //
-// A message takes its route leg by leg: an event for each channel that it meets, and one when it
-// has arrived, for the engine to hand it to the agent. An agent is never called from here.
+// A message travels its route leg by leg. It causes an event at each channel that it uses, and one
+// when it has arrived. At that last event the engine gives the message to its agent; this class
+// never calls an agent.
 //
 // Interface: send(), send_register(), send_many(); cross() at Action::hop; the packets, which the
-// receiver drops; in_flight(), from which a core knows how far it may run ahead (S2).
+// receiver drops; in_flight(), by which a core decides how far it may run ahead (S2).
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,7 @@ namespace uncore {
 
 class Network {
  public:
-  // `accept`: how long an interrupt controller takes.
+  // `accept` is the time that an interrupt controller takes to accept a message.
   Network(const Agents& agents, const AddressMap& places, Fabric& fabric, EventQueue& queue,
           Time accept, const MessageObserver& observer)
       : agents_(agents),
@@ -35,24 +36,25 @@ class Network {
 
   Packets packets;
 
-  // Sends a coherence message, which leaves `m.from` at `when`. `origin`: the last holder of the
-  // data it carries.
+  // Sends a coherence message, which leaves `m.from` at `when`. `origin` is the agent that supplied
+  // the data it carries.
   void send(const Message<Bytes>& m, Time when, Agent origin);
-  // Sends a message about a register to the core that has it. `reader`: the hart that waits for
-  // an answer.
+  // Sends an access to a register, or its answer, to core `to`. `reader` is the hart that accesses
+  // the register and waits for the answer of a read.
   void send_register(Device device, Register target, uint64_t value, Agent from, Agent to,
                      uint32_t reader, Time when);
-  // Interrupts each of `harts`, in ascending order, by one message, which forks on its route (I5).
+  // Interrupts `harts` (in ascending order) by one message, which forks where their routes part
+  // (I5).
   void send_many(std::vector<uint32_t> harts, Agent from, Time when);
-  // True if the job makes accesses to the line free (docs/whatif.md).
+  // Returns whether the job makes accesses to the line take no time (docs/whatif.md).
   bool costs_nothing(uint64_t line) const { return places_.costs_nothing(line); }
-  // Takes the message over a channel, and over further ones as long as no other event comes before.
-  // Returns the action due now: the message arrives, or nothing.
+  // Takes the message over the channel that it has met, and over further ones as long as no other
+  // event comes first. Returns the action that is due now: arrival, or nothing.
   [[gnu::always_inline]] Action cross(Packet& p, Time now);
 
-  // Number of times that messages have taken a channel.
+  // Returns how many times messages have taken a channel.
   uint64_t crossings() const;
-  // Number of messages sent.
+  // Returns the number of messages sent.
   uint64_t messages() const {
     uint64_t all = 0;
     for (const Traffic& t : traffic_) all += t.sent;
@@ -60,13 +62,13 @@ class Network {
   }
   // Returns the sender's count (T2) for the next event that it causes.
   uint64_t next_sent(Agent sender) { return ++traffic_[sender].sent; }
-  // Messages under way to a core, the probes that it has deferred included.
+  // Returns the number of messages under way to a core, including the probes that it has deferred.
   uint32_t in_flight(Agent core) const { return traffic_[core].in_flight; }
   void expect(Agent core) { ++traffic_[core].in_flight; }
   void arrived(Agent core) { --traffic_[core].in_flight; }
 
  private:
-  // A message's next event: at a channel, or at its destination.
+  // The next event of a message: at a channel, or at its destination.
   struct Step {
     Time time;
     Action action;

@@ -1,7 +1,7 @@
 // A message under way: the protocol's message, and its position on its route.
 //
-// Packets live in a pool and stay where they are: events name them by address. Nothing is allocated
-// per message once the pool has grown.
+// Packets live in a pool and never move, because events refer to them by address. Once the pool has
+// grown large enough, sending a message allocates nothing.
 #pragma once
 
 #include <cstddef>
@@ -16,33 +16,34 @@
 
 namespace uncore {
 
-// The operation of a packet on a hart's register; none: it is a coherence message.
+// What a packet does with a register: write it, read it, or bring back the value read. A coherence
+// message has none.
 enum class Device : uint8_t { none, write, read, value };
 
-// The first cache line of the host has the keys of the packet's event and all that crossing a
-// channel needs; then come the message, and fields that few packets use.
+// The first cache line of the host holds the keys of the packet's event and all fields that
+// crossing a channel needs. The message follows, and then the fields that few packets use.
 struct alignas(64) Packet : EventKeys {
   static constexpr int32_t kSeveral = -1;
 
   const Leg* leg = nullptr;  // the leg that the message is on
   Time tail = 0;             // busy time of the slowest channel so far
-  Time retry = 0;            // a deferred probe: when it tries again
+  Time retry = 0;            // for a deferred probe: when it is tried again
   uint32_t number = 0;       // index among all packets, for the trace
-  Agent origin = kNobody;    // the last holder of the data, for the statistics
+  Agent origin = kNobody;    // the agent that supplied the data, for the statistics
   Size size = Size::control;
   Device device = Device::none;
   bool live = false;
   int32_t goal = kSeveral;  // the stop of the message's destination
   bool delayed = false;     // the message has waited for a lookup or a turn at its resolver
   KeptMessage message;
-  Register target{};             // the register of a device packet
-  uint32_t reader = 0;           // read and value: the hart that waits
-  uint64_t value = 0;            // write and value
-  std::vector<uint32_t> others;  // further harts, on the same route so far (rule I5)
+  Register target{};             // the register that is accessed
+  uint32_t reader = 0;           // Device::read, value: the hart that waits for the answer
+  uint64_t value = 0;            // Device::write, value: what is written, or was read
+  std::vector<uint32_t> others;  // further destination harts of a message that forks (rule I5)
 
   bool forks() const { return device != Device::none && !others.empty(); }
 
-  // The packet as the subject of an event.
+  // Converts the packet to the subject of an event; of() converts back.
   uint64_t subject() const {
     return reinterpret_cast<uintptr_t>(static_cast<const EventKeys*>(this));
   }
@@ -101,7 +102,7 @@ class Packets {
   }
 
   std::vector<std::unique_ptr<Packet[]>> blocks_;
-  std::vector<Packet*> free_;  // the first `spare_` are free; has room for all
+  std::vector<Packet*> free_;  // the first `spare_` are the free packets; has room for all
   std::size_t spare_ = 0;
 };
 

@@ -1,8 +1,8 @@
-// An APLIC: it turns the level of a device's wire into messages to interrupt files (RISC-V Advanced
-// Interrupt Architecture 1.0, chapter 4; delivery by messages only). It has one source.
+// An APLIC: it turns the level of a device's interrupt wire into MSIs to interrupt files (RISC-V
+// Advanced Interrupt Architecture 1.0, chapter 4; MSI delivery mode only). It has one source.
 //
-// Interface: read(), write() a register; wire() sets the wire's level. The latter two return the
-// message to send, if there is one.
+// Interface: read() and write() access a register; wire() sets the wire's level. write() and wire()
+// return the MSI to send, if there is one.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // A hart's part of the CLINT, the core-local interruptor: MSIP and mtimecmp (rule I4).
 //
-// Interface: read(); write() returns the bit of mip that changes and when the timer will be due.
+// Interface: read(); write() returns the bit of mip that changes, and when the timer will expire.
 // Times are in the unit of mtime, nanoseconds where harts have real time.
 #pragma once
 
@@ -19,7 +19,7 @@ class Clint {
   struct Change {
     unsigned bit;
     bool level;
-    std::optional<uint64_t> alarm{};  // the timer's bit will be set then, unless it is set anew
+    std::optional<uint64_t> alarm{};  // when MTIP will be set, unless mtimecmp is written before
   };
 
   uint64_t mtimecmp() const { return mtimecmp_; }

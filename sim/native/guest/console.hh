@@ -1,8 +1,9 @@
-// The console. Its text gets whole lines, so that harts that write at the same time do not mix
-// theirs; or single letters, if a kernel keeps lines apart itself.
+// The console. Each hart's letters are collected into a line before they are added to `text`, so
+// that lines of harts that write at the same time do not mix. A kernel orders its output itself, so
+// its letters are added at once (letter_by_letter).
 //
-// Interface: say() for letters that a hart writes; hear() returns the next letter typed, or 0;
-// end() completes unfinished lines when the run is over; text.
+// Interface: say() takes letters that a hart writes; hear() returns the next letter typed, or 0;
+// end() adds unfinished lines when the run is over; text.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +37,7 @@ class Console {
 
   std::string text;
   bool letter_by_letter = false;
-  bool listens = true;  // false: letters typed wait
+  bool listens = true;  // false: letters typed are withheld until the guest enables input
   std::vector<uint8_t> typed;
 
  private:

@@ -1,4 +1,4 @@
-// Messages about a guest that cannot go on.
+// Error messages about a guest program that cannot continue.
 #pragma once
 
 #include <cstdint>

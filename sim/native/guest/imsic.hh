@@ -1,8 +1,8 @@
-// A hart's interrupt file of an IMSIC, at supervisor level: the messages that have come for it, and
-// the next one to take (RISC-V Advanced Interrupt Architecture 1.0, chapter 3).
+// A hart's supervisor-level interrupt file of an IMSIC: the MSIs pending for the hart, and the one
+// to take next (RISC-V Advanced Interrupt Architecture 1.0, chapter 3).
 //
-// Interface: deliver() a message; read() and write() by CSR (siselect, sireg, stopei); level() is
-// true while it interrupts its hart; taken() is the number of devices' messages taken.
+// Interface: deliver() an MSI; read() and write() by CSR (siselect, sireg, stopei); level() is true
+// while the file interrupts its hart; taken() is the number of devices' MSIs taken.
 #pragma once
 
 #include <bit>
@@ -23,7 +23,7 @@ class Imsic {
   uint64_t taken() const { return taken_; }
   bool level() const { return delivers_ && top(); }
 
-  // False: there is no such CSR.
+  // read() and write() return false if the file has no such CSR.
   bool read(unsigned csr, uint64_t& value) const {
     if (csr == CsrNumber::stopei) return value = top() << 16 | top(), true;
     if (csr == CsrNumber::siselect) return value = select_, true;
@@ -55,7 +55,7 @@ class Imsic {
     taken_ += (pending_ & by_device_ & bit) != 0;
     pending_ &= ~bit;
   }
-  // The identity to take, the lowest first; 0: none.
+  // Returns the identity to take next, which is the lowest; 0 if there is none.
   uint64_t top() const {
     const uint64_t below = threshold_ ? (uint64_t{1} << threshold_) - 1 : ~uint64_t{0};
     const uint64_t ready = pending_ & enabled_ & below;

@@ -1,7 +1,7 @@
-// Markers of a guest (HINT instructions, UC_MARK_... of its ABI): they tell where its operations
-// begin and end, and make time pass at once.
+// Markers of a guest: HINT instructions (UC_MARK_... of its ABI) that say where its operations
+// begin and end, or let simulated time pass.
 //
-// Interface: Operations, one for each hart: mark() returns what the environment has to do.
+// Interface: each hart has an Operations, whose mark() returns what the environment has to do.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace uncore {
 struct Marked {
   uint64_t operations = 0;            // number of operations that this marker ends
   std::optional<uint64_t> latency{};  // latency of each, if it is measured
-  std::optional<uint64_t> delay{};    // ns that pass at once (rule H7)
+  std::optional<uint64_t> delay{};    // ns by which the hart's clock advances (rule H7)
 };
 
-// True for markers that begin the measured part.
+// Returns whether a marker begins the measured part of a run.
 constexpr bool begins(unsigned code) { return code == UC_MARK_START || code == UC_MARK_ROI_ON; }
 
 class Operations {
@@ -49,14 +49,14 @@ class Operations {
     }
   }
 
-  // True if an event at that time is counted (W1.1). The answer does not depend on whether the
-  // hart, which runs ahead, has executed its marker yet.
+  // Returns whether an event at time `at` is counted (W1.1). The answer is the same whether or not
+  // the hart, which may run ahead, has executed the marker that ends the warm-up.
   bool counts(uint64_t at) const {
     return at < unmeasured_from_ || (measured_from_ <= at && at < measured_until_);
   }
 
   bool measuring() const { return measuring_; }
-  uint64_t began() const { return began_; }  // when the one under way began, on the clock of mark()
+  uint64_t began() const { return began_; }  // when the present operation began, on mark()'s clock
 
  private:
   Marked done(uint64_t batch, uint64_t clock) {

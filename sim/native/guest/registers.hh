@@ -1,15 +1,14 @@
-// The registers that a hart finds below RAM, and their addresses, which are as on QEMU's `virt`
-// machine.
+// The memory-mapped registers below RAM, at the addresses that QEMU's `virt` machine uses.
 //
 // MSIP[h] (bit 0: a software interrupt is pending) and mtimecmp[h] are hart h's part of the CLINT
-// (clint.hh); mtime is common to all. Of a UART there are only the transmitter and a line status,
-// which says that the transmitter is empty. On a machine with multicast each hart has two more
-// registers: a set of harts, and one whose store interrupts all harts of the set (rule I5). Kernels
-// find a whole UART instead, an APLIC, and the interrupt files of an IMSIC (uart.hh, aplic.hh,
-// imsic.hh).
+// (clint.hh); mtime is shared by all harts. The UART has only a transmitter and a line status,
+// which always says that the transmitter is empty. On a machine with multicast each hart has two
+// more registers: a set of harts, and a register whose store interrupts all harts of the set (rule
+// I5). A kernel finds a complete UART instead, an APLIC, and the interrupt files of an IMSIC
+// (uart.hh, aplic.hh, imsic.hh).
 //
-// Further registers are known to the firmware only (sbi/firmware.hh): a read of hart h's makes hart
-// h carry out the reader's order.
+// One more register for each hart is known to the firmware only (sbi/firmware.hh): a read of hart
+// h's makes hart h carry out the order (a remote fence) of the hart that reads.
 //
 // Interface: register_at() returns the register at an address, access_device() performs an access.
 #pragma once
@@ -27,24 +26,24 @@ inline constexpr uint64_t kOrders = 0x02100000;
 struct Register {
   enum class Kind : uint8_t { msip, mtimecmp, mtime, uart, set, send, order, file, aplic, serial };
   Kind kind = Kind::msip;
-  uint32_t index = 0;  // msip, mtimecmp, file: the hart; set: the word; of others: the byte
+  uint32_t index = 0;  // msip, mtimecmp, file, order: the hart; set: the word; others: the byte
 
   // Returns the hart at whose core the register is.
   constexpr uint32_t hart() const {
     return kind == Kind::aplic || kind == Kind::serial ? 0 : index;
   }
 
-  // True if a local access to the register may send an interrupt.
+  // Returns whether an access at the register's own core may send an interrupt.
   constexpr bool interrupts_others() const { return kind == Kind::aplic || kind == Kind::serial; }
-  // True if this access interrupts a hart. Then it is a message, even to the hart's own core (rule
-  // I1).
+  // Returns whether this access interrupts a hart. Such an access is a message, even to the hart's
+  // own core (rule I1).
   constexpr bool interrupts(bool write, uint64_t value) const {
     return write &&
            (kind == Kind::send || kind == Kind::file || (kind == Kind::msip && (value & 1)));
   }
 };
 
-// Returns the register at an address, in a job with so many harts.
+// Returns the register at an address, for a job with `harts` harts.
 constexpr std::optional<Register> register_at(uint64_t address, uint64_t harts, bool multicast) {
   using K = Register::Kind;
   const struct {
@@ -64,9 +63,10 @@ constexpr std::optional<Register> register_at(uint64_t address, uint64_t harts, 
   return std::nullopt;
 }
 
-// `env` has register_of(address); time(); say(letter); at_hand(register): is it at the hart's core;
-// read_register(register) and write_register(register, value) for one that is;
-// far_register(register, address, write, value) for access by a message.
+// Performs a hart's access to a register. `env` has register_of(address); time(); say(letter);
+// at_hand(register), whether the register is at the hart's core; read_register(register) and
+// write_register(register, value) for such a register; and far_register(register, address, write,
+// value), which sends the access as a message.
 template <class Env>
 Answer access_device(Env& env, uint64_t address, bool write, uint64_t& value) {
   const std::optional<Register> r = env.register_of(address);

@@ -1,13 +1,14 @@
-// A semihosting call: text out, and the end of the run (UC_SYS_... of the guest's ABI).
+// A semihosting call: prints a text, or ends the run (UC_SYS_... of the guest's ABI).
 //
-// Memory may answer later, so a call names the aligned doubleword that it reads next:
+// A memory may answer with a delay, so the caller reads memory for the call, one aligned doubleword
+// at a time:
 //
 //     Semihosting call(hart.x[10], hart.x[11]);
 //     while (call.reads()) call.take(doubleword at call.address());
 //     hart.x[10] = call.answer;
 //
-// Invariant: `text` and `exit_code` hold what was read so far; the environment may take the text at
-// any time.
+// Invariant: `text` and `exit_code` hold what has been read so far. The environment may move the
+// text out at any time.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ class Semihosting {
         reading_ = Reading::code;
         next_ = argument + 8;
         break;
-      default:  // GET_CMDLINE too: parameters are in the program's memory
+      default:  // GET_CMDLINE as well, because a program finds its parameters in memory
         answer = ~uint64_t{0};
     }
   }

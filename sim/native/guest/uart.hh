@@ -1,6 +1,7 @@
-// A UART like National's 16550: a console, and a wire that interrupts. It sends in no time.
+// A UART like National Semiconductor's 16550: it connects a console and drives an interrupt wire.
+// Sending a letter takes no time.
 //
-// Interface: read(), write() a register; level() of its wire.
+// Interface: read() and write() access a register; level() is the level of the interrupt wire.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +56,7 @@ class Uart {
   static constexpr uint8_t kNothing = 1, kSent = 2, kTyped = 4;  // values of kCause
   static constexpr uint8_t kQueues = 0xC0;
 
-  bool divides() const { return plain_[kLine] & 0x80; }  // registers 0 and 1 set its speed
+  bool divides() const { return plain_[kLine] & 0x80; }  // DLAB: registers 0 and 1 are the divisor
   uint8_t cause() const {
     if (enabled_ & kReceives && console_.is_typed()) return kTyped;
     return enabled_ & kTransmits && sent_ ? kSent : kNothing;

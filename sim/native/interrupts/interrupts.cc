@@ -7,7 +7,7 @@ namespace {
 
 constexpr Time kMtimeTick = 1000;  // ps; mtime counts nanoseconds
 constexpr uint64_t kFileBytes = 0x1000, kAplicBytes = 0x4000;
-constexpr uint32_t kDevices = ~uint32_t{0};  // stands for the devices as the writer
+constexpr uint32_t kDevices = ~uint32_t{0};  // as the number of the hart that writes: a device does
 
 }  // namespace
 
@@ -92,7 +92,7 @@ void Interrupts::set_due(uint32_t hart, Time when) {
   due_[hart] = when;
 }
 
-// Ignores the event of a timer that has been set anew since.
+// Ignores the event if the timer has been set again since the event was pushed.
 Interrupts::Effect Interrupts::expired(uint32_t hart, Time now) {
   if (due_[hart] != now) return {};
   set_due(hart, kNever);
@@ -113,7 +113,7 @@ std::optional<Interrupts::Pending> Interrupts::set_external(uint32_t hart, unsig
 
 void Interrupts::wire(Time now) { send(aplic_.wire(uart_.level()), now); }
 
-// Sends a message to a hart's interrupt file, from the core at which the devices are.
+// Sends an MSI to a hart's interrupt file, from the core of hart 0, where the devices are.
 void Interrupts::send(const std::optional<Aplic::Msi>& msi, Time now) {
   if (!msi || msi->hart >= agents_.harts()) return;
   network_.send_register(Device::write, {Register::Kind::file, msi->hart}, msi->identity,
@@ -133,7 +133,7 @@ void Interrupts::send_read(Register r, uint32_t hart, Time when) {
                          when);
 }
 
-// Interrupts all harts of the sender's set, and empties it.
+// Interrupts all harts in the sender's set of harts, and empties the set.
 void Interrupts::send_many(uint32_t hart, Time when) {
   const std::vector<uint64_t> set = std::exchange(sets_[hart], {});
   std::vector<uint32_t> harts;

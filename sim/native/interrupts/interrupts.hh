@@ -1,12 +1,12 @@
 // Interprocessor interrupts, timers, and the registers behind them (rules I1 to I5).
 //
-// An IPI is a message like any other: its latency depends on the places of the two harts and on the
-// traffic between them. So is any access to a register of another core.
+// An IPI is a message like any other: its latency depends on the positions of the two harts and on
+// the traffic between them. An access to a register of another core is a message, too.
 //
 // Interface: register_of() an address; read() and write() at the register's own core, send_write()
-// and send_read() from another; arrived() and expired() at their events. Nothing here calls a core:
-// effects on a hart are returned. If a kernel runs, its devices are here, too (rule P7): they are
-// at the core of hart 0, and their interrupts leave from there.
+// and send_read() from another core; arrived() and expired() at their events. This class never
+// calls a core; it returns effects on a hart. If a kernel runs, its devices are here, too (rule
+// P7): they are at the core of hart 0, and their interrupts leave from there.
 #pragma once
 
 #include <cstdint>
@@ -47,49 +47,50 @@ class Interrupts {
     uint32_t hart;
     unsigned bit;
     bool level;
-    Time expires = kNever;  // when the timer's bit will be set, unless the timer is set anew
+    Time expires = kNever;  // when the timer's bit will be set, unless mtimecmp is written before
   };
-  // The value of another core's register, for the hart that has asked for it.
+  // The value of another core's register, for the hart that has read it.
   struct Answer {
     uint32_t hart;
     uint64_t value;
   };
-  // An order of another hart that a hart is to carry out (sbi/firmware.hh).
+  // An order of hart `by`, such as a remote fence, that `hart` has to carry out (sbi/firmware.hh).
   struct Order {
     uint32_t hart, by;
   };
   using Effect = std::variant<std::monostate, Pending, Answer, Order>;
 
   std::optional<Register> register_of(uint64_t address) const;
-  // True if the register is at this core.
+  // Returns whether the register is at this core.
   bool at_hand(Register r, Agent core) const {
     return r.kind == Register::Kind::set || r.kind == Register::Kind::send ||
            agents_.core_of(r.hart()) == core;
   }
 
-  // Access to a register by a hart at whose core it is.
+  // read() and write() access a register for a hart at whose core the register is.
   uint64_t read(Register r, uint32_t hart, Time now);
   std::optional<Pending> write(Register r, uint64_t value, uint32_t hart, Time now);
 
-  // Access to the CSRs of a hart's interrupt file. False, or none: there is no such CSR.
+  // These access the CSRs of a hart's interrupt file. They return false or nothing if it has no
+  // such CSR.
   bool get_external(uint32_t hart, unsigned csr, uint64_t& value) const;
   std::optional<Pending> set_external(uint32_t hart, unsigned csr, uint64_t value);
-  // Numbers of messages that other harts have sent to a hart's file, and that the hart has taken
-  // from devices.
+  // sent() is the number of messages that harts have sent to a hart's interrupt file; taken() is
+  // the number of devices' messages that the hart has taken from it.
   uint64_t sent(uint32_t hart) const { return hart < sent_.size() ? sent_[hart] : 0; }
   uint64_t taken(uint32_t hart) const { return hart < files_.size() ? files_[hart].taken() : 0; }
-  // Letters have been typed: the UART may interrupt.
+  // Called when letters have been typed at the console, so that the UART may interrupt.
   void typed(Time now) { wire(now); }
 
-  // Access by a message that leaves the hart's core at `when`.
+  // These access a register of another core by a message that leaves the hart's core at `when`.
   void send_write(Register r, uint64_t value, uint32_t hart, Time when);
   void send_read(Register r, uint32_t hart, Time when);
 
   Effect arrived(Packet& packet, Time now);  // called when the controller has accepted a message
   Effect expired(uint32_t hart, Time now);
-  // Returns when the hart's timer will be due; kNever if it is due, or set to never.
+  // Returns when the hart's timer will expire; kNever if it has expired or is not set.
   Time due(uint32_t hart) const { return due_[hart]; }
-  // True if the timer of any hart will be due.
+  // Returns whether the timer of any hart will still expire.
   bool any_due() const { return timers_ > 0; }
 
  private:
@@ -111,8 +112,8 @@ class Interrupts {
   std::vector<uint64_t> sent_;
   std::vector<Clint> clints_;                // registers of each hart
   std::vector<Time> due_;                    // when each hart's timer is due
-  uint32_t timers_ = 0;                      // number of timers that will be due
-  std::vector<std::vector<uint64_t>> sets_;  // each hart's set of harts, as words
+  uint32_t timers_ = 0;                      // number of timers that will still expire
+  std::vector<std::vector<uint64_t>> sets_;  // each hart's set of harts for a multicast, as a mask
 };
 
 }  // namespace uncore

@@ -1,6 +1,6 @@
-// Memory as a program would find it, accessed at once: for the fetch of code, for the services of a
-// guest, and for the outcome. The newest bytes may be anywhere, so the class that knows all agents
-// implements this (engine/newest_bytes.hh).
+// Functional memory: accesses the newest bytes at once, without messages and without time. It
+// serves instruction fetch, a guest's services, and the outcome. The newest bytes may be in any
+// agent, so the class that knows all agents implements this (engine/newest_bytes.hh).
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ class FunctionalMemory {
   virtual ~FunctionalMemory() = default;
 
   virtual void read(uint64_t address, std::size_t size, uint8_t* to) = 0;
-  // Writes bytes of one line in all its copies, as if they had always been there. Harts that sleep
-  // until the line changes wake.
+  // Writes bytes of one line into all its copies, as if they had always been there. Wakes harts
+  // that sleep until the line changes.
   virtual void write(uint64_t address, std::size_t size, const uint8_t* from, Time now) = 0;
 
-  // Are all of these bytes RAM?
+  // Returns whether all of these bytes are RAM.
   bool mapped(uint64_t address, unsigned size) const { return address - kRamBase + size <= size_; }
   // Reads four bytes; bytes outside RAM are zero. Returns false if even the first two are outside.
   bool fetch(uint64_t address, uint32_t& word) {

@@ -1,7 +1,7 @@
-// The memory nodes: the bytes, the channel of each node (M1), and the cache before it (M2).
+// The memory nodes: their bytes, each node's channel (M1), and its memory-side cache (M2).
 //
-// The roots are the points of order: a root changes the bytes, by line(), when it sends a
-// writeback. The message that reaches the node later only occupies its channel (M1.1, M1.3).
+// The roots are the points of order: when a root sends a writeback, it also changes the bytes
+// through line(). The message that reaches the node later only occupies the channel (M1.1, M1.3).
 #pragma once
 
 #include <vector>
@@ -27,7 +27,7 @@ class Memories {
   const std::vector<MemoryCache>& caches() const { return caches_; }  // a cache for each node
   void load(const std::vector<SegmentSpec>& segments);
 
-  void arrive(Packet& packet, Time now);  // a read or a writeback reached its node
+  void arrive(Packet& packet, Time now);  // called when a read or a writeback reaches its node
 
  private:
   Time access(std::size_t node, uint64_t line, bool read, Time now);

@@ -1,5 +1,5 @@
-// The memory-side cache of a node (M2): the set of lines that it has. It decides times only: the
-// bytes are the node's.
+// The memory-side cache of a node (M2). It tracks which lines are cached and thereby decides
+// latencies; it holds no bytes, which stay in the node's memory.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,8 @@ class MemoryCache {
 
   bool exists() const { return count_ > 0; }
 
-  // M2.4: result of a use. hit: the line was there; evicts: a line that memory lacks had to go.
+  // Result of an access (M2.4). hit: the line was cached; evicts: a dirty line was evicted, which
+  // has to be written to memory.
   struct Use {
     bool hit, evicts;
   };
@@ -51,7 +52,7 @@ class MemoryCache {
 
   LineSize size_;
   uint32_t count_, ways_;
-  LineMap<std::vector<Way>> sets_;  // the least recently used line first
+  LineMap<std::vector<Way>> sets_;  // set index -> its ways, the least recently used first
 };
 
 }  // namespace uncore

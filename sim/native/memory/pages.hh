@@ -1,6 +1,6 @@
 // The bytes that memory itself holds, in pages that are allocated when they are first touched.
 //
-// These need not be the newest: a line owned by a cache is stale here until it is written back.
+// These bytes may be stale: a line that a cache owns is up to date here only after its writeback.
 #pragma once
 
 #include <array>

@@ -1,10 +1,10 @@
-// Recent versions of memory, doubleword by doubleword, for loads of a weakly ordered core to look
-// back at (rule H8).
+// Recent versions of each doubleword of memory, so that loads of a weakly ordered core may return
+// older values (rule H8).
 //
-// There is a log of changes for each 64 bytes, newest last; each change keeps what it replaced. If
-// a core holds a copy of a line, the log has all changes of the line up to the core's time, because
-// writers exclude readers. So a hart may look back at the lines that its core holds, however far
-// other cores are behind or ahead of it.
+// Each 64 bytes have a log of changes, the newest last; each change keeps the value that it
+// replaced. If a core holds a copy of a line, the log has all changes of the line up to the core's
+// time, because writers exclude readers. So a hart may look up old values of the lines that its
+// core holds, however far other cores are behind or ahead of it in time.
 //
 // Interface: change() before each write; at() and last(), by a hart whose core holds the line.
 // Invariant: all changes younger than `span` are kept, and perhaps older ones.
@@ -28,7 +28,7 @@ class Versions {
  public:
   explicit Versions(Time span) : span_(span) {}
 
-  // Keeps the doublewords in [address, address + size), all of one line, before they are written.
+  // Logs the doublewords in [address, address + size), all of one line, before they are written.
   void change(uint64_t address, unsigned size, const Bytes& line, Time now) {
     std::vector<Change>& changes = changes_[address >> kUnitShift];
     const auto old = [&](const Change& c) { return c.when + span_ <= now; };
@@ -37,7 +37,7 @@ class Versions {
       changes.push_back({now, word, line.read(line.offset(word * kWordBytes), kWordBytes)});
   }
 
-  // Returns when a doubleword was written last; 0 if no change of it is kept.
+  // Returns when a doubleword was written last; 0 if the log has no change of it.
   Time last(uint64_t word) const {
     for (const Change& c : std::views::reverse(of(word)))
       if (c.word == word) return c.when;
@@ -48,7 +48,8 @@ class Versions {
     uint64_t value;
     Time since;
   };
-  // Returns the doubleword as it was at `then`, and since when. `value` is what it is now.
+  // Returns the value that a doubleword had at time `then`, and since when it had it. `value` is
+  // its present value.
   Version at(uint64_t word, uint64_t value, Time then) const {
     for (const Change& c : std::views::reverse(of(word))) {
       if (c.word != word) continue;
@@ -69,7 +70,7 @@ class Versions {
   }
 
   const Time span_;
-  LineMap<std::vector<Change>> changes_;  // key: address over 64
+  LineMap<std::vector<Change>> changes_;  // key: the address divided by 64
 };
 
 }  // namespace uncore

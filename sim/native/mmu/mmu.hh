@@ -2,13 +2,13 @@
 // quick tables of the interpreter.
 //
 // The interpreter first looks an address up in a quick table (one each for loads, stores and code)
-// with a single comparison: the key is a page's number and the mode of the access. The tables for
-// data hold no page that the first TLB level lacks, the one for code none that the second level
-// lacks: so costs and outcomes depend on the TLBs alone.
+// with a single comparison: the key is the page's number and the mode of the access. The quick
+// tables for data hold only pages that the first TLB level holds, and the one for code only pages
+// that the second level holds. So times and outcomes depend on the TLBs alone.
 //
 // Interface: key() of an address; insert() puts a walk's result into the second level, promote()
-// copies it to the first; cache() puts what they have answered into a quick table; flush(). The
-// walk itself is in the hart (hart/translation.hh), because it accesses memory.
+// copies it to the first; cache() puts a TLB hit into a quick table; flush(). The page-table walk
+// itself is in the hart (hart/translation.hh), because it accesses memory.
 #pragma once
 
 #include <array>
@@ -20,11 +20,11 @@
 
 namespace uncore {
 
-// A page-table walk: how far it has come, and the answer to its last access.
+// The state of a page-table walk, and the answer to its last access.
 struct Walk {
   bool active = false;
-  bool waits = false;     // the walk's access has been answered `later`,
-  bool answered = false;  // and has since been completed with `value`
+  bool waits = false;     // memory will answer the walk's access later
+  bool answered = false;  // memory has answered that access with `value`
   bool updates = false;   // the walk writes its leaf PTE back, with A or D set
   Right right = Right::read;
   unsigned level = 0;
@@ -44,19 +44,20 @@ class Mmu {
 
   static constexpr uint64_t kNone = ~uint64_t{0};
 
-  // A page that a mode may access. An address in it plus `offset` is the physical address.
+  // A page that may be accessed in the mode of `key`. A virtual address plus `offset` is the
+  // physical address.
   struct Quick {
     uint64_t key, offset;
   };
-  // A page of code: its decoded instructions, and its physical address.
+  // A page of code: its decoded instructions, and the physical address of its first byte.
   struct Window {
     uint64_t key = kNone;
     Instruction* page = nullptr;
     uint64_t address = 0;
   };
 
-  // Numbers of the physical pages that the last access writes; kNone if it is not a store. A store
-  // across two pages is made in halves: `before` is the first one's page.
+  // The numbers of the physical pages that the last access wrote; kNone if it was not a store. A
+  // store across two pages is made in two parts, the first of them to page `before`.
   struct Writes {
     uint64_t last = kNone, before = kNone;
   };
@@ -67,7 +68,7 @@ class Mmu {
   Window window;
   Writes writes;
 
-  // Sets the mode of the next accesses. Keys have the mode, SUM and MXR above the 52 bits of a
+  // Sets the mode of the next accesses. A key has the mode, SUM and MXR above the 52 bits of the
   // page's number.
   void ask_as(unsigned mode, bool sum, bool mxr) {
     code_context_ = uint64_t{mode} << 52;
@@ -82,8 +83,8 @@ class Mmu {
   Instruction* find(uint64_t pc) const {
     return code_key(pc) == window.key ? &window.page[pc % kPageBytes / 2] : nullptr;
   }
-  // Makes a page of code that was executed before the current one again. False: pc has to be
-  // translated.
+  // Makes the page of `pc` the current page of code again if it was executed recently. Returns
+  // false if not; then `pc` must be translated.
   bool try_reuse_window(uint64_t pc) {
     const Window& cached = windows_[slot(pc)];
     if (cached.key != code_key(pc)) return false;
@@ -91,8 +92,8 @@ class Mmu {
     return true;
   }
 
-  // Looks up an address in the level that is asked first: for data the first; for code the second,
-  // which then has no latency.
+  // Looks an address up without latency: data in the first level; code in the second, because the
+  // first level holds no code.
   Tlb::Hit find(uint64_t address, uint16_t asid, Right right) const {
     return (right == Right::execute ? tlb : first).find(address, asid);
   }
@@ -133,13 +134,13 @@ class Mmu {
     forget_data(*address);
     forget_code(*address);
   }
-  // Empty the quick tables, which the interpreter looks up first: for all pages, for one page, for
-  // data or for code. The TLBs stay as they are.
+  // The functions forget...() remove pages from the quick tables, so that the next access asks the
+  // TLBs. The TLBs themselves do not change.
   void forget() {
     forget_data();
     forget_code();
   }
-  // Makes the next store to the physical page with this number ask the TLBs.
+  // Makes the next store to the physical page with this number ask the TLBs, by any address.
   void forget_stores(uint64_t number) {
     for (Quick& page : stores_)
       if (((page.key << kPageShift) + page.offset) >> kPageShift == number) page.key = kNone;

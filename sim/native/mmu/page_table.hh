@@ -25,8 +25,9 @@ struct Pte {
 
   bool has(uint64_t flags) const { return (bits & flags) == flags; }
   bool leaf() const { return bits & (read | execute); }
-  // Bits 54 to 60 are reserved, 63 is Svnapot; 61 and 62 (Svpbmt) say how memory is cached, which
-  // is all the same here.
+  // Returns whether the entry is valid and well-formed. Bits 54 to 60 are reserved, and 63
+  // (Svnapot) is not supported. Bits 61 and 62 (Svpbmt) choose how memory is cached and have no
+  // effect here.
   bool sound() const {
     constexpr uint64_t kReserved = uint64_t{0x7f} << 54 | uint64_t{1} << 63;
     return has(valid) && !(bits & kReserved) && (has(read) || !has(write));
@@ -38,26 +39,27 @@ struct Pte {
     if (right == Right::execute) return has(execute);
     return has(read) || (view.mxr && has(execute));
   }
-  // Returns the entry as an access leaves it: with A set, after a write with D, too.
+  // Returns the entry after an access: with A set, and with D set too if it is a write.
   Pte touched(Right right) const {
     const uint64_t written = right == Right::write ? +dirty : 0;
     return {bits | accessed | written};
   }
 };
 
-// Binary logarithm of the bytes that an entry of a level maps; level 0 has pages of 4 KiB.
+// Returns the binary logarithm of the number of bytes that an entry of a level maps. Level 0 maps
+// pages of 4 KiB.
 constexpr unsigned shift_of(unsigned level) { return kPageShift + kIndexBits * level; }
 
 struct Satp {
   uint64_t bits = 0;
 
-  // Number of levels; 0: addresses are physical (Bare).
+  // Returns the number of levels; 0 if addresses are physical (Bare).
   unsigned levels() const { return levels_of(bits >> 60); }
   uint64_t root() const { return (bits & ((uint64_t{1} << 44) - 1)) << kPageShift; }
   uint16_t asid() const { return static_cast<uint16_t>(bits >> 44); }
-  // True if the mode exists here; a write of any other changes nothing.
+  // Returns whether the hart has this mode. A write of satp with another mode has no effect.
   bool legal() const { return bits >> 60 == 0 || levels() > 0; }
-  // True if all bits above the translated ones equal the highest translated bit.
+  // Returns whether all bits above the translated ones equal the highest translated bit.
   bool canonical(uint64_t address) const {
     const unsigned above = 64 - shift_of(levels());
     return static_cast<uint64_t>(static_cast<int64_t>(address << above) >> above) == address;

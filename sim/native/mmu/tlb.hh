@@ -1,10 +1,10 @@
 // A hart's TLB: results of page-table walks.
 //
-// Each size of page has sets of its own, whose ways are replaced in turn. So the choice of a victim
+// Each page size has its own sets, whose ways are replaced round-robin. So the choice of a victim
 // does not depend on use, and hits in the quick tables (mmu.hh) need not be reported here.
 //
-// Interface: find, insert, flush (an address or all, an address space or all). Invariant: a page of
-// an address space is there at most once.
+// Interface: find, insert, flush (an address or all, an address space or all). Invariant: the TLB
+// has at most one entry for a page of an address space.
 #pragma once
 
 #include <algorithm>
@@ -18,11 +18,11 @@
 
 namespace uncore {
 
-// Two levels; times in the unit of Hart::clock.
+// The sizes of both TLB levels. Times are in the unit of Hart::clock.
 struct TlbSpec {
   uint32_t first, second;         // entries for pages of 4 KiB
   uint64_t latency;               // time of a hit in the second level
-  uint32_t ways = 4, large = 32;  // per set; entries for each larger size
+  uint32_t ways = 4, large = 32;  // ways of a set; entries for each page size above 4 KiB
 };
 
 class Tlb {
@@ -30,7 +30,7 @@ class Tlb {
   static constexpr unsigned kSizes = 4;  // 4 KiB, 2 MiB, 1 GiB, 512 GiB
 
   struct Entry {
-    uint64_t page = ~uint64_t{0};  // virtual page number, for its size; ~0: no entry
+    uint64_t page = ~uint64_t{0};  // virtual address divided by the page size; ~0: no entry
     uint64_t address = 0;          // physical address of the page's first byte
     Pte pte;
     uint16_t asid = 0;
@@ -42,7 +42,7 @@ class Tlb {
     for (unsigned size = 0; size < kSizes; ++size) sets_[size] = Sets(size ? large : entries, ways);
   }
 
-  // The result of find(): the physical address, and the entry that maps it; null: a miss.
+  // The result of find(): the physical address, and the entry that maps it, null for a miss.
   struct Hit {
     const Entry* entry = nullptr;
     uint64_t address = 0;
@@ -59,7 +59,8 @@ class Tlb {
     return {};
   }
 
-  // Adds an entry, or replaces the page's own. True: an entry for a page above 4 KiB made room.
+  // Adds an entry, or overwrites the page's present one. Returns true if this replaced an entry for
+  // a page larger than 4 KiB.
   bool insert(uint64_t address, unsigned size, Pte pte, uint16_t asid) {
     const uint64_t page = address >> shift_of(size);
     const std::span<Entry> set = sets_[size].of(page);
@@ -71,11 +72,11 @@ class Tlb {
     to = {page, pte.address(), pte, asid};
     return gone && size > 0;
   }
-  // Virtual address of the entry that the last insert() replaced.
+  // Returns the virtual address of the entry that the last insert() replaced.
   uint64_t gone() const { return gone_; }
 
-  // Drops entries; without an address or a space, those of all. True: one was for a page above 4
-  // KiB.
+  // Drops the entries for an address, or for all addresses, in one address space or in all. Returns
+  // true if one of them was for a page larger than 4 KiB.
   bool flush(std::optional<uint64_t> address, std::optional<uint16_t> asid) {
     bool large = false;
     for (unsigned size = 0; size < kSizes; ++size) {
@@ -108,7 +109,7 @@ class Tlb {
     std::span<const Entry> of(uint64_t page) const {
       return std::span(entries_).subspan(begin(page), ways_);
     }
-    // The way of its set that is replaced next.
+    // Returns the way that is replaced next in the page's set.
     std::size_t next(uint64_t page) { return turns_[page % turns_.size()]++ % ways_; }
 
    private:

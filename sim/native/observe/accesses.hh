@@ -1,6 +1,6 @@
-// Accesses by the harts of weakly ordered cores, in program order, and the time at which others saw
-// each (rule H8). engine/native/reordered.py finds in them what was seen out of order. A run with
-// and without this record does the same.
+// Records the accesses of each hart of a weakly ordered core in program order, with the time at
+// which other harts could observe each (rule H8). From this record engine/native/reordered.py finds
+// accesses that were observed out of order. Recording does not change a run.
 //
 // Invariant: the newest kMaxAccesses of each hart are kept.
 #pragma once
@@ -17,10 +17,10 @@ namespace uncore {
 class Accesses {
  public:
   struct Access {
-    uint64_t number, pc, address;  // number: its instruction's, counted by the hart
+    uint64_t number, pc, address;  // number: the hart's count of instructions at this access
     uint64_t size;
     bool reads, writes;
-    Time seen;  // kNever: not yet
+    Time seen;  // when others could observe the access; kNever: not yet
   };
 
   explicit Accesses(std::size_t harts) : of_(harts) {}
@@ -30,7 +30,7 @@ class Accesses {
     if (all.size() == kMaxAccesses) all.pop_front();
     all.push_back(access);
   }
-  // The store of instruction `number` has left the buffer.
+  // Records that the store of instruction `number` has left the store buffer, visible to others.
   void seen(uint32_t hart, uint64_t number, Time when) {
     const auto entry = std::ranges::lower_bound(of_[hart], number, {}, &Access::number);
     if (entry != of_[hart].end() && entry->number == number) entry->seen = when;

@@ -37,8 +37,8 @@ void Attribution::drained(uint32_t hart, Agent core, std::size_t older, Access s
   path.drained(hart, last_write(uses[use]), use, left.entered, waits, now);
 }
 
-// Returns true if the hart has waited in this row before, for the same operation. Records this
-// wait.
+// Records a wait of the hart in this row. Returns whether the hart has waited in the row before
+// during the same operation, that is, whether it polls.
 bool Attribution::looks_again(const Hart& hart, std::size_t use) {
   return std::exchange(uses.cost(uses[use]).looked, hart.operation) == hart.operation;
 }
@@ -62,8 +62,8 @@ std::size_t Attribution::count(uint32_t hart, Agent core, const Access& access, 
 
 // --- waiting ----------------------------------------------------------------------------------
 
-// Ends the hart's wait and returns its length. It is 0 if the hart ran, or if its wait begins after
-// `now` because the core has run ahead.
+// Ends the hart's wait and returns its length. The length is 0 if the hart did not wait, or if its
+// wait begins after `now` because the core has run ahead.
 Time Attribution::stop_waiting(Hart& hart, Time now) {
   const Time waited = now > hart.since ? now - hart.since : 0;
   hart.since = kNever;
@@ -127,7 +127,8 @@ void Attribution::all_are(int64_t kind) {
   }
 }
 
-// The first call begins the measurement: all rows before it are outside.
+// The first call begins the measurement: rows recorded before it become kOutside. A later call
+// turns rows recorded while one thread was left into kBetween.
 void Attribution::several_threads(Time now) {
   const bool again = harts_[0].kind == kPerhaps;
   if (!again) path.begins_at(now);

@@ -1,12 +1,13 @@
-// Attributes misses and waits to lines and to the instructions of the harts that touched them: all
-// of them, not samples.
+// Attributes every miss and every wait to a line, and to the instruction and hart that touched it.
+// It counts them all and does not sample.
 //
-// The core reports every access that is performed on a line, every wait, and every copy that comes,
-// goes or is passed on; there is a row for each line, pc, hart and kind of operation. An
-// attribution does not change what happens. With one a core takes its slow path for every access,
-// so without one the fast path costs nothing.
+// The core reports each access that is performed on a line, each wait, and each copy that arrives,
+// leaves or is passed to another core. There is a row for each line, pc, hart and kind of
+// operation. An attribution does not change a run. While there is one, a core takes its slow path
+// for every access, so that the fast path needs no test for it.
 //
-// Invariant: each wait of a hart is in exactly one row, so the rows' sum is `waited_in_all`.
+// Invariant: each wait of a hart is in exactly one row, so the rows' waits add up to
+// `waited_in_all`.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +24,11 @@ namespace uncore {
 
 class Attribution {
  public:
-  // Kinds of rows that belong to no operation: between operations of the region of interest, and
-  // outside the region.
+  // Kinds of rows that belong to no operation: accesses between two operations in the region of
+  // interest, and accesses outside the region.
   static constexpr int64_t kBetween = -1, kOutside = -2;
-  // Kind of rows while one thread is left: outside, unless another thread begins (then between).
+  // The provisional kind of rows while only one thread is left. It becomes kBetween if another
+  // thread begins later, else kOutside.
   static constexpr int64_t kPerhaps = -3;
 
   explicit Attribution(std::size_t harts) : path(harts), uses(harts), copies(uses), harts_(harts) {}
@@ -39,22 +41,23 @@ class Attribution {
   // --- accesses, when they are performed ---
   struct Access {
     uint64_t line, pc;
-    uint64_t bytes;  // bytes that are touched, a bit for each part (LineSize::parts)
+    uint64_t bytes;  // mask of the parts of the line that are touched (LineSize::parts)
     bool reads, writes;
-    bool repeats = false;  // the access is in an iteration of a loop that may be passed over
-    uint32_t callers = 0;  // number of the chain of callers, if the access cost time; 0: not known
+    bool repeats = false;  // in a spin loop, whose further iterations may be skipped (S1)
+    uint32_t callers = 0;  // number in Chains, if the access cost time; 0: not known
   };
-  // True if the access that the hart performs now has cost time.
+  // Returns whether the access that the hart performs now has cost time.
   bool costs(uint32_t hart, Time now) const {
     return harts_[hart].missing || harts_[hart].since < now || path.has_woken(hart);
   }
   void touched(uint32_t hart, Agent core, const Access& access, Time now);
-  // Counts a load or store that hits. False: it ends a wait, so nothing was counted, and the caller
-  // must call touched().
+  // Counts a load or store that hits. Returns false without counting if the access ends a wait;
+  // then the caller must call touched().
   bool hit(uint32_t hart, Agent core, const Access& access, Time now);
-  // The hart's access misses: it is counted as a miss when it is performed.
+  // Records that the hart's present access misses. The miss is counted when the access is
+  // performed.
   void missed(uint32_t hart) { harts_[hart].missing = true; }
-  // A store enters the hart's store buffer.
+  // Records that a store enters the hart's store buffer.
   void buffered(uint32_t hart, const Frame& frame, Time now) {
     harts_[hart].stores.push_back({frame, harts_[hart].kind, path.now(hart, now)});
   }
@@ -67,39 +70,43 @@ class Attribution {
   const Buffered& store(uint32_t hart, std::size_t older) const {
     return harts_[hart].stores[older];
   }
-  // The store with `older` older stores ahead of it in the buffer misses.
+  // Records that a buffered store misses: the one with `older` stores ahead of it in the buffer.
   void missed_store(uint32_t hart, std::size_t older) { harts_[hart].stores[older].missing = true; }
-  // That store is performed and leaves the buffer. `waits`: the hart stands still until then.
+  // Counts such a store when it is performed and leaves the buffer. `waits`: the hart was stalled
+  // until then.
   void drained(uint32_t hart, Agent core, std::size_t older, Access store, bool waits, Time now);
 
   // --- waiting ---
   void begin_wait(uint32_t hart, Time since) { harts_[hart].since = since; }
-  // Charges the wait until now to the line and the instruction at pc.
+  // Charges the hart's wait until `now` to the line and to the instruction at pc, or to the
+  // buffered store with `older` stores ahead of it.
   void waited(uint32_t hart, Agent core, uint64_t line, uint64_t pc, Time now);
   void waited_store(uint32_t hart, Agent core, std::size_t older, uint64_t line, Time now);
   void resumed(uint32_t hart, Time after) { harts_[hart].since = kNever, waited_in_all += after; }
   Time waited_in_all = 0;
 
-  // An SC fails; it may have waited until now.
+  // Counts an SC that fails, and charges the hart's wait for it, if any.
   void failed_sc(uint32_t hart, Agent core, uint64_t line, uint64_t pc, Time now);
 
-  // --- iterations of waiting loops, which may be passed over (S1) ---
+  // --- iterations of spin loops, which may be skipped (S1) ---
   void begin_iteration(uint32_t hart) { harts_[hart].iteration.clear(); }
-  // The iteration consists of the accesses since `instructions` instructions had retired.
+  // Ends an iteration, which consists of the accesses since `instructions` instructions had
+  // retired.
   void end_iteration(uint32_t hart, uint64_t instructions);
   void retired(uint32_t hart, uint64_t instructions) { harts_[hart].instructions = instructions; }
-  // Counts the accesses of the last iteration so many times more.
+  // Counts the accesses of the last iteration `times` times more, for iterations that were skipped.
   void repeated(uint32_t hart, uint64_t times);
 
   // --- operations (uc_start, uc_kind, uc_op, uc_roi) ---
   void marked(uint32_t hart, unsigned code, uint64_t value, Time now);
 
-  // A program that marks nothing is measured while it has several threads, or as a whole.
+  // A program without markers is measured while it has several threads; if it never has, as a
+  // whole.
   void several_threads(Time now);
   void one_thread(uint32_t hart, Time now);
   void finished(uint32_t hart, Time now);
 
-  // --- what is allocated ---
+  // --- memory that the program has allocated ---
   struct Allocation {
     uint64_t address, size;
     uint32_t callers;
@@ -107,7 +114,7 @@ class Attribution {
   std::vector<Allocation> allocations;
 
   // --- the outcome ---
-  void finish();  // called once no copy will be taken any more
+  void finish();  // called at the end of the run, when no copy will be invalidated any more
 
  private:
   struct IterationAccess {
@@ -116,10 +123,10 @@ class Attribution {
     uint64_t bytes;
   };
   struct Hart {
-    Time since = kNever;  // when the hart began to stand still; kNever: it runs
+    Time since = kNever;  // when the hart began to wait; kNever: it runs
     int64_t kind = kOutside;
     bool missing = false;
-    uint64_t operation = 1;  // a number that changes where an operation begins or ends
+    uint64_t operation = 1;  // incremented where an operation begins or ends
     uint64_t instructions = 0;
     std::vector<Buffered> stores;  // the oldest first
     std::vector<IterationAccess> iteration;

@@ -1,5 +1,6 @@
-// The callers of accesses that cost time: chains of return addresses, the innermost first, each
-// kept once and named by a number. Number 0 is the empty chain: nothing is known.
+// The callers of accesses that cost time, as chains of return addresses, the innermost first. Each
+// chain is stored once and identified by a number. Number 0 is the empty chain: the callers are not
+// known.
 #pragma once
 
 #include <tsl/robin_map.h>

@@ -1,6 +1,6 @@
 // A sequence that only grows, and whose elements keep their addresses. Unlike a std::vector it does
-// not copy when it grows, and it allocates less often than a std::deque, with its 512 bytes at a
-// time.
+// not copy elements when it grows, and it allocates less often than a std::deque, which allocates
+// 512 bytes at a time.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
-// Records of a run's observers as columns: for each kind of row, the name and the value of every
-// column. Python's arrays and a page's JSON are made from it.
+// Defines the columns of a run's records: for each type of row, the name and the value of every
+// column. Python's arrays and a web page's JSON are made from these definitions.
 //
-// Interface: each_column(rows, put) calls put(name, field) for each column of a vector's rows,
-// where field(row) is the value: if Wide, unsigned and of 64 bits, else a number that fits into 63.
+// Interface: each_column(rows, put) calls put(name, field) for each column of a vector of rows.
+// field(row) is the value: a Wide is unsigned and needs all 64 bits, any other number fits into 63.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,7 @@ void each_column(const std::vector<Waited>&, Put put) {
   put("critical_ps", [](const Waited& w) { return w.critical; });
 }
 
-// One column for each depth, the innermost caller first.
+// Makes one column for each depth, the innermost caller first.
 template <class Put>
 void each_column(const std::vector<Callers>&, Put put) {
   static constexpr const char* names[] = {"0", "1", "2", "3", "4",  "5",

@@ -1,4 +1,4 @@
-// Counters of a run, among them how often lines were transferred, by their source.
+// The counters of a run. Among them are the transfers of lines, by where the data came from.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ class Counters {
 
   uint64_t events = 0;  // number of events, crossings of channels excepted
   uint64_t transactions = 0;
-  uint64_t runs = 0;                        // runs of cores; depends on how far they run ahead
-  uint64_t invalidations = 0;               // copies taken away by ProbeM or Inv
+  uint64_t runs = 0;           // times a core was run; depends on how far it runs ahead
+  uint64_t invalidations = 0;  // copies that ProbeM or Inv have invalidated
   std::vector<uint64_t> transfers_between;  // fills from another core, by depth of the common level
   std::vector<uint64_t> transfers_stored;   // fills from a resolver's data, by resolver
   uint64_t transfers_memory = 0;
@@ -25,15 +25,15 @@ class Counters {
   LineMap<uint64_t> transfers_by_line;  // fills, by line
   FailedScs scs;
 
-  // Counts a line's data that a core was given, which `from` held last. Without `counts` the fill
-  // belongs to no measured operation: it is only remembered as a line that memory has sent.
+  // Counts a fill: core `to` got a line's data from `from`. Without `counts` the fill is in no
+  // measured operation: the counters stay, but a later fill of the line from memory is not cold.
   void transferred(Agent to, Agent from, uint64_t line, bool counts);
 
  private:
   bool mark_fetched(uint64_t line);  // returns whether this is the line's first fetch
 
   static constexpr unsigned kBlockShift = 6;  // log2 of the lines of a block
-  LineMap<uint64_t> fetched_;                 // a bit for each line of a block that memory has sent
+  LineMap<uint64_t> fetched_;                 // block -> mask of its lines that memory has sent
   const std::vector<std::vector<int32_t>>& shape_;
   const Agents& agents_;
 };

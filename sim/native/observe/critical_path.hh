@@ -1,19 +1,19 @@
-// The critical path of a run: the waits, one behind the other, that its rate hangs on. Shorten one
-// of them and the run may be faster; any other wait passes beside it.
+// The critical path of a run: the chain of waits that determines its rate. Shortening one of these
+// waits may make the run faster; shortening any other wait does not.
 //
-// It is a walk backwards along what each wait hung on (Yang and Miller, "Critical Path Analysis for
-// the Execution of Parallel and Distributed Programs", 1988). A hart that polls a line waits for
-// another's write: if there was one since the wait began, it hangs on that write, and on that
-// hart's past. Any other wait hangs on the hart's own past. A hart that spins waits from when its
-// copy is taken away.
+// The path is found by walking backwards from each wait to its cause (Yang and Miller, "Critical
+// Path Analysis for the Execution of Parallel and Distributed Programs", 1988). A hart that polls a
+// line waits for another hart's write: if there was such a write since the wait began, the path
+// continues at that write, in the writer's past. After any other wait it continues in the hart's
+// own past. A spinning hart waits from the moment its copy is invalidated.
 //
-// A path begins at the end of each hart, and counts as much as the hart's rate, operations by time.
-// So paths of harts that hand a lock on run together into one, however many harts there are, and
-// where no hart waits for another each has its own. Without operations there is no rate but the
-// run's length, and the path is that of the last hart to end.
+// There is one path from the end of each hart, weighted by the hart's rate (operations per time).
+// Paths of harts that hand a lock to each other merge into one, however many harts there are; harts
+// that never wait for each other have separate paths. If no operations are marked, there is only
+// the path from the end of the hart that ended last.
 //
-// Invariant: the waits of a path and what lies between them add up to the time from a hart's
-// beginning to its end. walk() tells the waits of all paths as parts of length(), the run's.
+// Invariant: the waits on a path and the times between them add up to the time from a hart's
+// beginning to its end. walk() scales the waits on all paths to length(), the length of the run.
 #pragma once
 
 #include <algorithm>
@@ -27,10 +27,10 @@ namespace uncore {
 class CriticalPath {
  public:
   using Step = uint32_t;
-  // A point of the path of a hart, or of a store that has left it.
+  // A point on a path: a time in the past of a hart, or of a store that waits in its store buffer.
   struct Point {
     Time at;
-    Step last;  // the wait that came before; 0: none
+    Step last;  // the last wait before that time; 0: none
   };
 
   // The last write to a line.
@@ -41,9 +41,9 @@ class CriticalPath {
 
   explicit CriticalPath(std::size_t harts) : harts_(harts), steps_(1) {}
 
-  // A hart goes on at `now` after a wait for the line from `since` on. A hart that has woken may
-  // only have read the line again, without a wait. `use`: the wait's row. `polls`: the hart has
-  // waited in this row before, for the same operation.
+  // Records that a hart continues at `now` after a wait for the line since `since`. A hart that has
+  // just woken may not have waited, only read the line again (since == now). `use` is the wait's
+  // row in Uses. `polls`: the hart has waited in this row before during the same operation.
   void waited(uint32_t hart, const Write& last, std::size_t use, bool polls, Time since, Time now) {
     Hart& h = harts_[hart];
     const Point* write = nullptr;
@@ -53,11 +53,12 @@ class CriticalPath {
     h.last = add(write ? *write : Point{since, h.last}, use, now);
     h.woken = 0;
   }
-  // A hart that slept in a loop (S1) wakes: its copy was taken away, or a sibling wrote the line.
+  // Records that a hart that slept in a spin loop (S1) wakes, because its copy was invalidated or a
+  // sibling wrote the line.
   void woken(uint32_t hart, Time now) { harts_[hart].woken = std::max<Time>(now, 1); }
   bool has_woken(uint32_t hart) const { return harts_[hart].woken != 0; }
 
-  // A store enters the buffer, and leaves it when the line has come.
+  // now() is the point at which a store enters the store buffer; drained() records that it leaves.
   Point now(uint32_t hart, Time now) const { return {now, harts_[hart].last}; }
   void drained(uint32_t hart, Write& last, std::size_t use, Point entered, bool waits, Time now) {
     Hart& h = harts_[hart];
@@ -70,7 +71,7 @@ class CriticalPath {
     last = {hart, {now, harts_[hart].last}};
   }
 
-  // Excludes all time before `now`.
+  // Excludes all time before `now` from the paths.
   void begins_at(Time now) { begin_ = now; }
   void began(uint32_t hart, Time now) {
     begin_ = std::min(begin_, now);
@@ -86,7 +87,8 @@ class CriticalPath {
   }
 
   Time length() const { return end_ > begin_ ? end_ - begin_ : 0; }
-  // Calls f(use, time) for each wait on the paths, as a part of length().
+  // Calls f(use, time) for each wait on the paths. The times are scaled, so that all paths together
+  // are length() long.
   template <class F>
   void walk(F f) const {
     if (!length()) return;
@@ -105,11 +107,11 @@ class CriticalPath {
   }
 
  private:
-  static constexpr uint64_t kWhole = 1 << 20;  // the weight of all paths
+  static constexpr uint64_t kWhole = 1 << 20;  // the sum of the weights of all paths
   __extension__ using Wide = unsigned __int128;
 
-  // A wait on the path after the wait `parent`. A hart's beginning is a wait of no length, with
-  // parent 0 (none).
+  // A wait; `parent` is the wait before it on the path. A hart's beginning is recorded as a wait
+  // without length and with parent 0 (none).
   struct Wait {
     Step parent = 0;
     uint32_t use = 0;
@@ -117,8 +119,8 @@ class CriticalPath {
   };
   struct Hart {
     Step last = 0;
-    Time woken = 0;   // when the hart woke, at the earliest 1; 0: it did not sleep
-    Point drained{};  // the hart's youngest store that has left the buffer
+    Time woken = 0;   // when the hart woke, at least 1; 0: it has not slept since its last wait
+    Point drained{};  // when the hart's last store left its store buffer
     Time begun = kNever;
     uint64_t operations = 0;
     Point end{kNever, 0};
@@ -129,8 +131,8 @@ class CriticalPath {
     uint64_t weight;
   };
 
-  // Returns the write of another hart that a wait since then hangs on; null: the wait hangs on the
-  // hart's own past.
+  // Returns the last write if another hart made it between `since` and `now`, and so caused the
+  // wait. Returns null if the wait was not caused by another hart.
   static const Point* cause(uint32_t hart, const Write& last, Time since, Time now) {
     const bool since_then = last.point.at >= since && last.point.at <= now;
     return last.hart != hart && since_then ? &last.point : nullptr;
@@ -144,7 +146,8 @@ class CriticalPath {
     return static_cast<Step>(steps_.size() - 1);
   }
 
-  // Computes how much each step counts. Returns the weighted length of all paths.
+  // Computes the weight of each step: the sum of the weights of the paths that contain it. Returns
+  // the weighted length of all paths.
   Wide weigh(std::vector<uint64_t>& weights) const {
     Wide whole = 0;
     for (const End& end : weighed()) {
@@ -159,8 +162,8 @@ class CriticalPath {
     }
     return whole;
   }
-  // Returns the paths' ends, weighted by the harts' rates. The last hart's end gets what rounding
-  // leaves over.
+  // Returns the ends of the paths, weighted by the harts' rates. The hart that ended last also gets
+  // the weight that is left over from rounding.
   std::vector<End> weighed() const {
     double rates = 0;
     for (const Hart& h : harts_) rates += rate(h);
@@ -180,10 +183,10 @@ class CriticalPath {
   }
 
   std::vector<Hart> harts_;
-  std::vector<Wait> steps_;  // steps_[0] stands for none
+  std::vector<Wait> steps_;  // steps_[0] is a placeholder for "none"
   Time begin_ = kNever;
   uint32_t last_ = 0;  // the hart that ended last
-  Time end_ = 0;       // when it did
+  Time end_ = 0;       // when that hart ended
 };
 
 }  // namespace uncore

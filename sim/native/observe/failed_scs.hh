@@ -1,5 +1,5 @@
-// Failed SCs: their number, and their lines since the guest's last operation. If a guest makes no
-// progress, these lines tell why (uncore.engine.outcome).
+// Counts failed SCs: their number in the run, and their lines since the guest's last operation. If
+// a guest makes no progress, these lines show the reason (uncore.engine.outcome).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@ namespace uncore {
 
 class FailedScs {
  public:
-  // `progress`: when the guest's last operation was; `counted`: the SC is in the measured part.
+  // Counts a failed SC. `progress`: when the guest's last operation was; `counted`: the SC is in
+  // the measured part of the run.
   void failed(uint64_t line, Time progress, bool counted) {
     all_ += counted;
     if (since_ != progress) by_line_.clear();

@@ -1,4 +1,4 @@
-// Latencies of operations, as the guest marks their begin and end.
+// The latencies of operations, from their beginning to their end as the guest marks them.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,13 @@
 
 namespace uncore {
 
-// A histogram with buckets about 3 % wide: exact counts of rounded values.
+// They are kept as a histogram: exact counts of values that are rounded to the bucket, which is
+// about 3 % wide.
 class Latencies {
  public:
   void add(uint64_t latency, uint64_t count) {
-    const int shift = std::max(0, static_cast<int>(std::bit_width(latency)) -
-                                      kBits);  // the bucket is that of the top bits
+    // A bucket covers the latencies with the same top kBits bits and the same bit width.
+    const int shift = std::max(0, static_cast<int>(std::bit_width(latency)) - kBits);
     counts_[static_cast<std::size_t>(shift) << kBits | latency >> shift] += count;
   }
   // Calls f(lower bound in ps, count) for every bucket in use, in ascending order.

@@ -6,23 +6,25 @@ namespace {
 using Piece = ObservedLine::Piece;
 using Recent = ObservedLine::Recent;
 
-// Records that the core touches (or writes) these bytes now; splits pieces that are hit in part.
+// Records that core `by` touches (or writes) these bytes now. Splits a piece if only a part of its
+// bytes is touched.
 void note_in(std::vector<Piece>& pieces, Recent Piece::* what, uint64_t bytes, Agent by,
              uint64_t now) {
   for (std::size_t n = 0; bytes && n < pieces.size(); ++n) {
     const uint64_t within = pieces[n].bytes & bytes;
     if (!within) continue;
     bytes &= ~within;
-    if (const uint64_t rest = pieces[n].bytes & ~within) {
+    if (const uint64_t outside = pieces[n].bytes & ~within) {
       pieces.push_back(pieces[n]);
-      pieces.back().bytes = rest;
+      pieces.back().bytes = outside;
       pieces[n].bytes = within;
     }
     (pieces[n].*what).note(by, now);
   }
 }
 
-// Returns the bytes that other cores have touched (or written) since then; none if `since` is 0.
+// Returns the bytes that cores other than `core` have touched (or written) after `since`; none if
+// `since` is 0.
 uint64_t by_others(const std::vector<Piece>& pieces, Recent Piece::* what, Agent core,
                    uint64_t since) {
   uint64_t bytes = 0;
@@ -71,8 +73,8 @@ std::size_t LineCopies::row(uint32_t hart, Agent core, uint64_t line, uint64_t p
   return use;
 }
 
-// Notes an access: it may show that misses of its core were needed, and decides about later misses
-// of others.
+// Records an access. It may show that earlier misses of its own core were needed, and it will help
+// to decide the same about later misses of other cores.
 void LineCopies::note(HeldLine& held, const Accessed& access) {
   const auto& [use, bytes, writes, missed, waited] = access;
   ObservedLine& line = *held.line;
@@ -135,7 +137,8 @@ void LineCopies::evicted(Agent core, uint64_t number) {
   if (!held->line->history.empty()) held->forget();
 }
 
-// Counts the remaining suspects as needless: their copy goes, and it moved no value.
+// Counts the remaining suspects as needless misses, because the copy leaves before it has moved any
+// value.
 void LineCopies::condemn(HeldLine& held) {
   for (const HeldLine::Suspect& suspect : held.suspects) {
     UseCost& cost = uses_.cost(uses_[suspect.use]);

@@ -1,10 +1,12 @@
-// The copies of each line: which core passed them to which, and which of them moved no value.
+// Tracks the copies of each line: which core passed them to which, and which of them moved no
+// value.
 //
-// A miss is *needless* if its copy had been taken by another core, and until it is taken again the
-// core touches no byte that others have written since, and writes none that others have touched:
-// then the line moved, but no value did. These are the useless misses of Dubois et al., "The
-// Detection and Elimination of Useless Misses in Multiprocessors" (1993), byte by byte; in lines of
-// 128 or 256 bytes by twos or fours, so that a mask of 64 bits has a bit for each.
+// A miss is *needless* if another core had taken the copy away, and until it is taken away again
+// the core touches no byte that others wrote while it was away, and writes no byte that others
+// touched meanwhile. Then the line moved, but no value did. These are the useless misses of Dubois
+// et al., "The Detection and Elimination of Useless Misses in Multiprocessors" (1993). They are
+// decided for single bytes of 64-byte lines, and for two or four bytes at a time of lines of 128 or
+// 256 bytes, so that a mask of 64 bits covers a line.
 #pragma once
 
 #include <tsl/robin_map.h>
@@ -23,10 +25,12 @@ namespace uncore {
 
 struct ObservedLine;
 
-// One core's record of a line. Times are those of a clock that counts losses; 0: never taken away.
+// One core's record of a line. Its times are those of LineCopies::clock_, which counts losses of
+// copies; 0 means that the core has lost nothing.
 struct HeldLine {
-  // A miss that has moved no value yet: its row, what it waited, and the bytes that others have
-  // written and touched. An access to the former or a write to the latter shows it was needed.
+  // A miss that has moved no value yet: its row, how long it waited, and the bytes that others had
+  // written or touched. A read or write of a `written` byte, or a write of a `touched` byte, shows
+  // that the miss was needed.
   struct Suspect {
     std::size_t use;
     Time waited;
@@ -35,14 +39,14 @@ struct HeldLine {
 
   ObservedLine* line;
   Agent core;
-  bool returned = false;  // the present copy replaces one that was taken away
-  // Bytes that the core has touched and written since `noted`, the last time somebody lost the
-  // line: noting them again would change nothing. As long as nobody has lost the line, all bytes.
+  bool returned = false;  // the present copy replaces one that another core took away
+  // The bytes that the core has touched and written since time `noted`, when a core last lost the
+  // line. Recording them again would change nothing. All bytes until a core first loses the line.
   uint64_t noted = 0, noted_touched = ~uint64_t{0}, noted_written = ~uint64_t{0};
   uint64_t copy_lost = 0, right_lost = 0;
   uint64_t written = 0, touched = 0;  // bytes that others wrote and touched while the copy was away
   std::vector<Suspect> suspects = {};
-  // A list of the cores that passed the line to this one, and how often.
+  // A linked list of the cores that have passed the line to this one, and how often each did.
   struct Passed {
     Agent from;
     uint64_t times;
@@ -50,19 +54,21 @@ struct HeldLine {
   };
   Passed* passed = nullptr;
 
-  // Resets all but the list, when the copy leaves the caches.
+  // Resets everything but the list, when the core evicts its copy.
   void forget() { *this = {.line = line, .core = core, .passed = passed}; }
 };
 
 struct ObservedLine {
-  // The last two cores that touched (or wrote) a byte, and when.
+  // The last two cores that touched (or wrote) a byte, and when. Two suffice to know whether any
+  // core other than a given one did so.
   struct Recent {
     Agent core[2] = {kNobody, kNobody};
     uint64_t at[2] = {0, 0};
     void note(Agent by, uint64_t now);
     bool others_since(Agent than, uint64_t then) const { return at[core[0] == than] > then; }
   };
-  // Bytes of the line, a bit each, with one history: every access touched all or none of them.
+  // A mask of bytes with one common history, because every access touched either all of them or
+  // none.
   struct Piece {
     uint64_t bytes;
     Recent touched = {}, written = {};
@@ -70,7 +76,7 @@ struct ObservedLine {
 
   uint64_t number;
   std::size_t place;   // index among all lines
-  uint64_t since = 0;  // when somebody last lost the line; 0: there is no history
+  uint64_t since = 0;  // when a core last lost the line; 0: there is no history
   CriticalPath::Write last_write = {};
   uint64_t invalidations = 0;
   std::vector<Piece> history = {};  // since the first loss of a copy; disjoint, cover the line
@@ -81,26 +87,26 @@ class LineCopies {
   // Needless misses are counted in the rows of `uses`.
   explicit LineCopies(Uses& uses) : uses_(uses) {}
 
-  // Returns the row (in Uses) of a hart of the core.
+  // Returns the row in Uses for an access by a hart of the core.
   std::size_t row(uint32_t hart, Agent core, uint64_t line, uint64_t pc, int64_t kind,
                   uint32_t callers = 0);
-  // An access to some bytes, in the row `use`; `waited`: what it waited if it missed.
+  // An access to some bytes, which belongs to row `use`. `waited`: how long it waited if it missed.
   struct Accessed {
     std::size_t use;
-    uint64_t bytes;  // one bit each
+    uint64_t bytes;  // a mask (LineSize::parts)
     bool writes, missed;
     Time waited;
   };
   void accessed(HeldLine& held, const Accessed& access) {
     if (access.missed || !is_noted(held, access.bytes, access.writes)) note(held, access);
   }
-  // True if a hit on these bytes would change nothing here.
+  // Returns whether a hit on these bytes is recorded already, so that it would change nothing here.
   static bool is_noted(const HeldLine& held, uint64_t bytes, bool writes) {
     if (held.noted != held.line->since || (bytes & ~held.noted_touched)) return false;
     return !writes || !(bytes & ~held.noted_written);
   }
 
-  // Losses of a core by a probe: its copy, its right to write.
+  // What a core loses by a probe: its copy, or its right to write.
   struct Loss {
     bool copy = false, right = false;
   };
@@ -108,7 +114,7 @@ class LineCopies {
   void probed(Agent core, uint64_t number, bool invalidates, Loss loss);
   void filled(Agent core, uint64_t number, bool writable);
   void evicted(Agent core, uint64_t number);
-  void finish();  // called once no copy will be taken any more
+  void finish();  // called at the end of the run, when no copy will be taken away any more
 
   struct Passed {
     uint64_t line;
@@ -127,7 +133,7 @@ class LineCopies {
     bool operator==(const Key&) const = default;
   };
   struct Hash {
-    // Keeps neighbouring lines together, as LineHash does.
+    // Gives neighbouring lines neighbouring buckets, as LineHash does.
     std::size_t operator()(const Key& key) const {
       const uint64_t core = static_cast<uint32_t>(key.core);
       const uint64_t block = key.line >> LineHash::kBlockShift ^ core << 40;
@@ -148,7 +154,7 @@ class LineCopies {
   Chunks<HeldLine::Passed> all_passed_;
   LineMap<ObservedLine*> lines_;
   tsl::robin_map<Key, HeldLine*, Hash> held_;
-  uint64_t clock_ = 1;  // counts losses
+  uint64_t clock_ = 1;  // counts losses of copies or rights, 1 before the first
 };
 
 }  // namespace uncore

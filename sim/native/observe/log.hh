@@ -1,10 +1,10 @@
 // The transaction log (section L of docs/model.md), by which engines are compared.
 //
-// Requests are named by requester and number. A record begins when its request leaves, and counts
-// once the resolver has closed it.
+// A request is identified by its requester and the requester's count. Its record is made when the
+// request leaves, and is in the log once the resolver has closed the transaction.
 //
-// Interface: requested, opened, probed, supplied, closed, arrived as things happen; records() at
-// the end. Invariant: a run does the same with a log and without.
+// Interface: requested, opened, probed, supplied, closed and arrived are called as these things
+// happen, records() at the end. Invariant: the log does not change a run.
 #pragma once
 
 #include <tsl/robin_map.h>
@@ -17,7 +17,7 @@
 
 namespace uncore {
 
-// A request's name (L2).
+// Identifies a request (L2).
 struct RequestName {
   Agent requester = kNobody;
   uint32_t number = 0;
@@ -27,7 +27,7 @@ class Log {
  public:
   // A transaction.
   struct Record {
-    static constexpr int64_t kNotYet = -1;  // time of what has not happened
+    static constexpr int64_t kNotYet = -1;  // the time of something that has not happened yet
 
     RequestName name;
     Agent resolver = kNobody, owner = kNobody, source = kNobody;
@@ -38,16 +38,16 @@ class Log {
     int64_t request = kNotYet, open = kNotYet, probe = kNotYet, data = kNotYet, close = kNotYet;
   };
 
-  // The request leaves its requester for `resolver`.
+  // Called when a request leaves its requester for `resolver`.
   void requested(RequestName name, Kind op, Agent resolver, uint64_t line, Time when);
   void opened(RequestName name, Agent owner, Time when);
   void probed(RequestName name, Time when);
   void supplied(RequestName name, Agent source);
   void closed(RequestName name, State right, Time when);
-  // The data, the grant or the PutAck reached the requester.
+  // Called when the data, the grant or the PutAck reach the requester.
   void arrived(RequestName name, Time when);
 
-  // The transactions that closed, in the order of L8.
+  // Returns the records of the transactions that have closed, in the order of L8.
   std::vector<Record> records() const;
 
  private:
@@ -57,7 +57,7 @@ class Log {
   }
 
   std::vector<Record> all_;
-  tsl::robin_map<uint64_t, std::size_t> under_way_;  // request to its position in `all_`
+  tsl::robin_map<uint64_t, std::size_t> under_way_;  // key of a request -> its position in `all_`
 };
 
 }  // namespace uncore

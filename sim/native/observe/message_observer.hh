@@ -1,5 +1,5 @@
 // Observes messages as they are sent, cross channels and arrive (observe/observer.hh). The log gets
-// those that begin or end a request (section L), the trace gets all.
+// the messages that begin or end a request (section L), the trace gets all messages.
 #pragma once
 
 #include "coherence/message.hh"
@@ -18,14 +18,15 @@ class MessageObserver : Observer {
     if (log) [[unlikely]]
       note_sent(packet, m, when);
   }
-  // `device`: what the message does with a hart's register: 1 write, 2 read, 3 value
-  // (fabric/packet.hh).
+  // Called when a message about a hart's register is sent. `device` is the value of Device in
+  // fabric/packet.hh: 1 write, 2 read, 3 value.
   void sent_register(uint32_t packet, unsigned device, const Header& m, uint32_t hart,
                      Time when) const {
     if (trace) [[unlikely]]
       trace->sent(packet, static_cast<uint8_t>(Trace::kRegister + device - 1), m, hart, when);
   }
-  // A message's head reaches a channel at `head`, and gets it at `start`.
+  // Called when a message takes a channel: its head reached the channel at `head`, and the channel
+  // was free at `start`.
   void crossed(uint32_t packet, int32_t link, Time head, Time start) const {
     if (trace) [[unlikely]]
       trace->crossed(packet, link, head, start);

@@ -1,18 +1,19 @@
 // The observers of a run: the transaction log, the trace and the attribution. A job asks for some
-// of them, mostly for none; pointers to the others are null.
+// of them, usually for none; the pointers to the others are null.
 //
-// A part of the machine reports what happens and never asks if anybody watches. It has an observer
-// of its kind (message_observer.hh, resolver_observer.hh), made from this one. Each of its
-// functions first tests, inline and as unlikely, if there is anything to feed, and does the rest
-// out of line. Arguments must therefore cost nothing: pass the packet's message or the entry by
-// reference, and compute in the observer. An observer is copied, not referred to, so that the test
-// is one load from the part's own memory. It is not a template argument, because an attribution may
-// begin in the midst of a run (Engine::observe), and every engine would be built twice. Counters
-// that always count (observe/counters.hh) need no test, and are apart.
+// A part of the machine reports each event and does not test whether it is observed. It has an
+// observer of its own type (message_observer.hh, resolver_observer.hh), derived from this one. Each
+// function of such an observer first tests inline, as unlikely, whether there is anything to
+// record, and does the recording out of line. Its arguments must cost nothing: callers pass the
+// packet's message or the entry by reference, and the observer computes the rest. Each part has its
+// own copy of the observer, so that the test is one load from the part's own memory. The observer
+// is not a template argument: an attribution may begin in the middle of a run (Engine::observe),
+// and every engine would be compiled twice. Counters that always count (observe/counters.hh) need
+// no test and are separate.
 //
 // An observer decides nothing, so all its functions are const and return nothing. The core's
-// (core/observed.hh) is not derived from this one: it has pointers of its own, which its callers
-// test.
+// observer (core/observed.hh) is not derived from this one: it has its own pointers, which its
+// callers test.
 #pragma once
 
 namespace uncore {
@@ -23,7 +24,7 @@ class Trace;
 
 struct Observer {
   Log* log = nullptr;
-  Trace* trace = nullptr;  // set only if log and attribution are
+  Trace* trace = nullptr;  // set only if log and attribution are set, too
   Attribution* attribution = nullptr;
 };
 

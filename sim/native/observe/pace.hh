@@ -1,9 +1,9 @@
-// Numbers of operations by span of time, in which steady.hh looks for a steady state.
+// Counts operations in spans of simulated time. From these counts steady.hh finds the steady state.
 //
 // Interface: record_entry() and record_exit() when a hart begins and ends its measured part; done()
-// for operations; the others return what was recorded. All spans are 2^shift() ps long, as short as
-// kSpans of them allow from the first operation to the last. So the result does not depend on the
-// order of calls, which is not that of time because cores run ahead of each other.
+// for operations; the other functions return what was recorded. A span is 2^shift() ps long: the
+// shortest such length with which kSpans spans cover all operations. So the result does not depend
+// on the order of calls, which is not chronological, because cores run ahead of each other.
 #pragma once
 
 #include <algorithm>
@@ -19,23 +19,23 @@ class Pace {
  public:
   struct Span {
     uint64_t operations = 0;
-    Time last = 0;  // when the last of them was done
+    Time last = 0;  // when the last of these operations ended
   };
 
   void record_entry(Time clock) { entered_ = std::max(entered_, clock); }
   void record_exit(Time clock) { left_ = std::min(left_, clock); }
-  // Counts operations, each of which took `each`; the last ends at `clock`. If a program reports
-  // many at once, the earlier ones ended earlier (W2).
+  // Counts operations that took `each` ps each; the last one ended at `clock`. If a program reports
+  // many at once, the others are taken to have ended one after another before that (W2).
   void done(Time clock, uint64_t operations, Time each) {
     const uint64_t parts = std::min(operations, kParts), part = operations / parts;
     for (uint64_t later = parts; later-- > 1;) ended(clock - each * part * later, part);
     ended(clock, operations - part * (parts - 1));
   }
 
-  Time entered() const { return entered_; }  // when the last hart did
-  Time left() const { return left_; }        // when the first one did; kNever: none has
+  Time entered() const { return entered_; }  // when the last hart began its measured part
+  Time left() const { return left_; }        // when the first hart ended its part; kNever: none has
   unsigned shift() const { return shift_; }
-  // Number of the first span, which begins at first() << shift().
+  // Returns the number of the first span, which begins at first() << shift() ps.
   Time first() const { return first_; }
   template <class F>
   void each(F f) const {
@@ -44,8 +44,8 @@ class Pace {
 
  private:
   static constexpr std::size_t kSpans = 256;
-  static constexpr uint64_t kParts = 32;   // parts of operations reported at once
-  using Spans = std::array<Span, kSpans>;  // each at its number modulo kSpans
+  static constexpr uint64_t kParts = 32;   // parts into which done() divides many operations
+  using Spans = std::array<Span, kSpans>;  // index: the span's number modulo kSpans
 
   void ended(Time clock, uint64_t operations) {
     while (std::max(last_, clock >> shift_) - std::min(first_, clock >> shift_) >= kSpans) widen();
@@ -71,7 +71,7 @@ class Pace {
 
   Time entered_ = 0, left_ = kNever;
   unsigned shift_ = 0;
-  Time first_ = kNever, last_ = 0;  // numbers of spans
+  Time first_ = kNever, last_ = 0;  // numbers of the first and the last span in use
   Spans spans_{};
 };
 

@@ -1,6 +1,7 @@
-// Observes transactions at a resolver (observe/observer.hh). The log gets when each opens, probes
-// and closes, and the source of its data (L4 to L6); the trace gets the row of resolver.table that
-// its request meets, and changes of the right that a join holds from the level above.
+// Observes transactions at a resolver (observe/observer.hh). The log gets the times at which each
+// opens, sends its first probe and closes, and the source of its data (L4 to L6). The trace gets
+// the row of resolver.table that applies to the request, and the changes of the right that a join
+// holds at the level above.
 //
 // `Env` and `Entry` are those of coherence/resolver.hh.
 #pragma once
@@ -16,7 +17,7 @@ class ResolverObserver : Observer {
  public:
   explicit ResolverObserver(const Observer& observer) : Observer(observer) {}
 
-  // A message is served, or comes to a transaction under way.
+  // Called when a message acts: when its slice has served it, or at once if it needs no service.
   template <class Env>
   void acted(uint32_t packet, const Entry<Env>& entry, const Header& m, Time now) const {
     if (log) [[unlikely]]
@@ -27,13 +28,13 @@ class ResolverObserver : Observer {
     if (log) [[unlikely]]
       note_opened(env, entry, now);
   }
-  // A message is sent for the entry's transaction, or to answer a probe from above.
+  // Called when a message is sent for the entry's transaction, or to answer a probe from above.
   template <class Env>
   void sent(const Entry<Env>& entry, const Header& m, Time now) const {
     if (log) [[unlikely]]
       note_sent(entry, m, now);
   }
-  // This level's data leave for the requester.
+  // Called when this level's data leave for the requester.
   template <class Env>
   void supplied(const Entry<Env>& entry, Agent self) const {
     if (log) [[unlikely]]
@@ -44,7 +45,7 @@ class ResolverObserver : Observer {
     if (log) [[unlikely]]
       log->closed(name_of(entry), entry.request.right, now);
   }
-  // The right that this level holds from the level above changes to `next`.
+  // Called when the right that this level holds at the level above changes to `next`.
   template <class Env>
   void entered(const Entry<Env>& entry, Agent self, ClientEvent event, State next, Time now) const {
     if (trace) [[unlikely]]
@@ -64,7 +65,7 @@ class ResolverObserver : Observer {
   void note_sent(const Entry<Env>& entry, const Header& m, Time now) const;
 };
 
-// An answer or data come from the agent that supplies the transaction (L4).
+// Records the sender of data, or of an answer with data, as the source of the transaction (L4).
 template <class Env>
 [[gnu::noinline]] void ResolverObserver::note_acted(uint32_t packet, const Entry<Env>& entry,
                                                     const Header& m, Time now) const {
@@ -73,7 +74,7 @@ template <class Env>
   if (given || m.kind == Kind::Data) log->supplied(name_of(entry), m.from);
 }
 
-// Records the row of resolver.table that the request meets, before a child is probed.
+// Records the row of resolver.table that applies to the request, before any child is probed.
 template <class Env>
 [[gnu::noinline]] void ResolverObserver::note_opened(const Env& env, const Entry<Env>& entry,
                                                      Time now) const {
@@ -96,7 +97,8 @@ template <class Env>
                .sharers = others});
 }
 
-// Probes sent while a probe from above is answered do not count for the transaction (L6).
+// Records a bare grant and probes. Probes that serve a probe from above do not count for the
+// transaction (L6).
 template <class Env>
 [[gnu::noinline]] void ResolverObserver::note_sent(const Entry<Env>& entry, const Header& m,
                                                    Time now) const {

@@ -1,8 +1,8 @@
-// The steady state of a run (W2): the operations done while all harts took part, without warm-up.
+// The steady state of a run (W2): the operations done while all harts took part, after the warm-up.
 //
-// Interface: steady(pace) returns a number of operations and the time they took; 0 of both if they
-// are fewer than kLeastOperations. All is computed in integers, so the result is the same on any
-// host, and the same as in Python (uncore.support.steady).
+// Interface: steady(pace) returns the number of these operations and the time they took, or zeros
+// if they are fewer than kLeastOperations. It computes with integers only, so the result is the
+// same on any host, and the same as in Python (uncore.support.steady).
 #pragma once
 
 #include <algorithm>
@@ -23,13 +23,13 @@ namespace steady_state {
 
 using Spans = std::vector<Pace::Span>;
 
-constexpr std::size_t kFirstPart = 4, kLastPart = 8;  // drop the first 1/4, the last 1/8 (W2.1)
-constexpr std::size_t kBatch = 5, kMostCut = 3;       // spans; cut 1/3 of the batches at most
+constexpr std::size_t kFirstPart = 4, kLastPart = 8;  // drop the first 1/4 and the last 1/8 (W2.1)
+constexpr std::size_t kBatch = 5, kMostCut = 3;  // spans of a batch; drop at most 1/3 of batches
 constexpr uint64_t kLeastOperations = 20;
 
-// MSER-5 (W2.2): returns the number of first batches to drop so that the standard error of the mean
-// of the others is least. With n batches of sum s and sum of squares q, its square is
-// (n q - s^2) / n^3.
+// Returns the number of batches to drop at the beginning so that the standard error of the mean of
+// the others is least (MSER-5, W2.2). For n batches with sum s and sum of squares q, the square of
+// this error is (n q - s^2) / n^3.
 inline std::size_t warm_up(const Spans& spans) {
   using Wide = unsigned __int128;
   const std::size_t count = spans.size() / kBatch;
@@ -50,7 +50,7 @@ inline std::size_t warm_up(const Spans& spans) {
   return best;
 }
 
-// The spans in which all harts take part, without the first and last part of them (W2.1).
+// Returns the spans in which all harts take part, without the first 1/4 and the last 1/8 (W2.1).
 inline Spans together(const Pace& pace) {
   Spans spans;
   pace.each([&](const Pace::Span& span) { spans.push_back(span); });

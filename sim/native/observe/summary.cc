@@ -25,7 +25,7 @@ void add(Sum& sum, const Use& use, const UseCost& cost) {
   sum.cost.critical += cost.critical;
 }
 
-// Finds the sum that a row belongs to.
+// Finds the sum to which a row is added.
 class Sums {
  public:
   Sums(const Stretches& by, std::size_t lines) : by_(by), lines_(lines) {}
@@ -54,11 +54,11 @@ class Sums {
  private:
   struct Line {
     bool known = false;
-    std::size_t low = 0, high = 0;  // the stretches of its first and of its last part
-    uint32_t sum = kNone;           // index of its latest sum
-    bool whole = false;             // one sum is for all of it
+    std::size_t low = 0, high = 0;  // the stretches of the line's first and last part
+    uint32_t sum = kNone;           // index of the line's latest sum
+    bool whole = false;             // one sum covers the whole line
   };
-  // The part of a line that a sum is for.
+  // The part of a line that a sum covers: a stretch, or one part if parts are reported singly.
   struct Which {
     std::size_t stretch;
     unsigned first;
@@ -71,7 +71,7 @@ class Sums {
   }
 
   const Stretches& by_;
-  std::vector<Line> lines_;  // by place
+  std::vector<Line> lines_;  // by ObservedLine::place
   std::vector<Which> which_;
 };
 

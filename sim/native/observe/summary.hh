@@ -1,5 +1,6 @@
-// A summary of an attribution's rows: their sums by line, or by stretches of addresses that have
-// one name; and the rows of some lines. There may be a million rows, and a report shows a thousand.
+// Summarizes the rows of an attribution, of which there may be a million while a report shows a
+// thousand: their sums by line, or by stretch of addresses with one name; or the rows of some
+// lines.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +12,32 @@
 
 namespace uncore {
 
-// A row, with its costs and its kind of operation, which are kept elsewhere.
+// A row together with its costs and its kind of operation, which are stored separately.
 struct UseRow {
   const Use* use;
   const UseCost* cost;
   int64_t kind;
 };
-// Returns the rows of all lines, or of those with these numbers.
+// Returns the rows of all lines, or only of the lines with the given numbers.
 std::vector<UseRow> rows_of(const Attribution&, const std::optional<std::vector<uint64_t>>& lines);
 
-// Stretches of addresses that have one name: before, between and after the edges.
+// Divides the addresses into stretches that have one name each: one before the first edge, one
+// between two neighbouring edges, and one after the last.
 struct Stretches {
   std::vector<uint64_t> edges;        // addresses, in ascending order
-  std::vector<bool> reported_singly;  // for each stretch: are its addresses reported one by one?
-  uint64_t part = 1;                  // bytes of a line that a bit of a mask stands for
+  std::vector<bool> reported_singly;  // for each stretch: whether each part has a sum of its own
+  uint64_t part = 1;                  // bytes of a line that one bit of a mask stands for
 };
 
-// The sum of the rows of one line that belong together.
+// The sum of the rows that belong to one line and one stretch.
 struct Sum {
   uint64_t line;
-  uint64_t firsts = 0;  // a bit for the first part that each row touches (0 if none)
+  uint64_t firsts = 0;  // mask of the first part that each row touches (part 0 if it touches none)
   uint64_t reads = 0, writes = 0;
   UseCost cost = {};
 };
 
-// A row that waited, and the index of its sum.
+// A row with a wait, and the index of its sum.
 struct Waited {
   uint64_t sum;
   uint64_t pc;
@@ -44,11 +46,10 @@ struct Waited {
 };
 
 struct Summary {
-  // Sums of rows within the region of interest, line by line and stretch by stretch. They include
-  // the part of the critical path in other rows, those of harts that have still to enter the
-  // region.
+  // Sums of the rows within the region of interest, by line and stretch. They include waits on the
+  // critical path that other rows have: those of harts that have not entered the region yet.
   std::vector<Sum> sums;
-  std::vector<Sum> others;      // sums of all other rows, by line
+  std::vector<Sum> others;      // sums of the rows outside the region, by line
   std::vector<Waited> waiting;  // rows in `sums`
 };
 Summary summary(const Attribution&, const Stretches&);

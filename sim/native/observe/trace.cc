@@ -2,7 +2,8 @@
 
 namespace uncore {
 
-// Messages about registers belong to no line: the window's times alone select them.
+// Records a message if the trace's window includes it. A message about a register has no line, so
+// only its time decides.
 void Trace::sent(uint32_t packet, const Sent& m) {
   if (packet >= under_way_.size()) under_way_.resize(packet + 1, kNone);
   const bool chosen = m.kind >= kRegister ? within(m.sent) : selected(m.header.line, m.sent);
@@ -10,7 +11,8 @@ void Trace::sent(uint32_t packet, const Sent& m) {
   if (chosen) messages.push_back(m);
 }
 
-// Skips accesses that leave the state as it is: performed() records those.
+// Records a change of a copy's state. Skips accesses that do not change the state, which
+// performed() records.
 void Trace::entered(Agent agent, uint64_t line, State before, ClientEvent event, State after,
                     Time now) {
   if (before == after && event <= ClientEvent::Amo) return;

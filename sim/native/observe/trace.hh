@@ -1,13 +1,13 @@
-// Events of a run within a window of time and lines: messages with their routes and waits, cells of
-// the client table that copies went through, accesses with the values they found and left, and
-// other events of harts.
+// Records the events of a run within a window of time and lines: messages with their routes and
+// waits, state changes of copies by the client table, accesses with the values before and after,
+// and other events of harts.
 //
-// Calls stand where the log or the attribution is called anyway, or where little happens, so that a
-// run without a trace is as fast as before; a job that asks for a trace asks for both. A run does
-// the same with a trace and without.
+// It is called where the log or the attribution is called anyway, or where little happens, so that
+// it does not slow down a run without a trace. So a job with a trace also has a log and an
+// attribution. Recording does not change a run.
 //
-// Invariant: the last state of every copy before the window is known (`held`), so that states
-// within it are complete.
+// Invariant: held() has the state of every copy at the beginning of the window, so that the states
+// within the window can be reconstructed.
 #pragma once
 
 #include <tsl/robin_map.h>
@@ -29,10 +29,11 @@ namespace uncore {
 
 class Trace {
  public:
-  static constexpr Time kNotYet = kNever;  // time of what has not happened
+  static constexpr Time kNotYet = kNever;  // the time of something that has not happened yet
   static constexpr uint32_t kNone = ~uint32_t{0};
-  static constexpr uint8_t kRegister =
-      name::messages.size();  // first `kind` of messages about a register: write, read, value
+  // Sent::kind of a message about a register is kRegister for a write, + 1 for a read, + 2 for the
+  // value read.
+  static constexpr uint8_t kRegister = name::messages.size();
 
   Trace(const MachineSpec& machine, const JobSpec& job)
       : size_(machine.line),
@@ -53,7 +54,7 @@ class Trace {
   struct Crossing {
     uint32_t message;
     int32_t link;
-    Time head, start;  // when it met the channel, and when it got it
+    Time head, start;  // when its head met the channel, and when it got the channel
   };
   void sent(uint32_t packet, const Header& m, Time when) {
     sent(packet, Sent{.kind = static_cast<uint8_t>(m.kind), .header = m, .sent = when});
@@ -68,7 +69,8 @@ class Trace {
   void arrived(uint32_t packet, Time now) {
     if (const uint32_t m = under_way(packet); m != kNone) messages[m].arrived = now;
   }
-  // A message is served by its slice; or a probe is served that a core had put off.
+  // Called when a message acts: when its slice has served it, or when a core answers a probe that
+  // it had deferred.
   void acted(uint32_t packet, Time now) {
     if (const uint32_t m = under_way(packet); m != kNone) messages[m].acts = now;
   }
@@ -126,8 +128,8 @@ class Trace {
   void performed(const Access& a) {
     if (selected(size_.number(a.address), a.at)) accesses.push_back(a);
   }
-  // A store enters its hart's buffer. drained(): the one with `older` older stores ahead of it
-  // leaves; returns its pc and when it entered.
+  // buffered() records that a store enters its hart's store buffer; drained(), that the store with
+  // `older` stores ahead of it leaves. drained() returns the store's pc and when it entered.
   void buffered(uint32_t hart, uint64_t pc, Time now) { buffered_[hart].push_back({pc, now}); }
   std::pair<uint64_t, Time> drained(uint32_t hart, std::size_t older) {
     auto& stores = buffered_[hart];
@@ -153,7 +155,7 @@ class Trace {
     Time at;
     uint32_t hart;
     What what;
-    uint64_t pc, value;  // waits: an address; interrupted: a bit; marks: its code, its value
+    uint64_t pc, value;  // value: for `waits` an address, for `interrupted` the bit of mip
   };
   void hart(const Event& e) {
     if (within(e.at)) events.push_back(e);

@@ -5,8 +5,9 @@
 namespace uncore {
 namespace {
 
-// Keeps neighbouring instructions together, because they often touch one line, such as the stack's;
-// and neighbouring lines, because a loop over memory touches them by the same instruction.
+// Hashes rows so that related ones share cache lines of the host: neighbouring instructions,
+// because they often touch one line, such as a line of the stack; and neighbouring lines, because a
+// loop over memory touches them by the same instruction.
 uint32_t hash(const Use& u, uint64_t line) {
   const uint64_t where = (line >> 2 << 6 ^ u.pc >> 5) * 0x9E3779B97F4A7C15u;
   const uint64_t who = uint64_t{u.kind} << 40 ^ uint64_t { u.hart } << 24;
@@ -36,7 +37,7 @@ std::size_t Uses::row(uint32_t hart, uint64_t line, uint64_t pc, int64_t kind, u
   return recall.row;
 }
 
-// Returns the slot that has the row's number, or the empty one that will get it.
+// Returns the slot of the row with this key, or the empty slot in which to insert it.
 Uses::Slot& Uses::place(const Use& named, uint64_t line, uint32_t hash) {
   for (std::size_t at = hash;; ++at) {
     Slot& slot = table_[at & (table_.size() - 1)];

@@ -41,7 +41,7 @@ uint64_t AddressSpace::find_room(uint64_t size) {
   return 0;
 }
 
-// Splits the area that contains `at`, if there is one, so that one begins there.
+// Splits the area that contains `at`, if there is one, so that an area begins at `at`.
 void AddressSpace::cut(uint64_t at) {
   auto after = areas_.upper_bound(at);
   if (after == areas_.begin()) return;

@@ -1,12 +1,12 @@
-// The address space of the process: the areas that are mapped, and the pages that were touched.
+// The address space of the process: its mapped areas, and the pages that have been touched.
 //
-// An address of the program is the address of its line: nothing is translated (K1). A page gets its
-// node when it is first touched (K2); memory that is not touched costs nothing.
+// A program's virtual address is also its physical one: nothing is translated (K1). A page gets its
+// home node when it is first touched (K2); untouched memory takes no memory of the host.
 //
-// Interface: find_room(); map(), unmap(), protect(); area_at(); present() pages, touch() a page,
-// touched_pages() of a range. The caller that unmaps a page clears its bytes (UserMemory::drop).
+// Interface: find_room(); map(), unmap(), protect(); area_at(); present(), touch() a page,
+// touched_pages() of a range. A caller that unmaps a page also clears its bytes (UserMemory::drop).
 //
-// Invariant: areas are disjoint, and begin and end at pages; present pages lie in areas.
+// Invariant: areas are disjoint and consist of whole pages; present pages lie in areas.
 #pragma once
 
 #include <cstdint>
@@ -24,41 +24,43 @@ class AddressSpace {
  public:
   static constexpr uint64_t kPage = 4096;
   static constexpr uint64_t kEnd = uint64_t{1} << 38;  // end of Sv39's user half
-  static constexpr uint64_t kFirst = 0x10'0000'0000;   // mmap looks for room from here
+  static constexpr uint64_t kFirst = 0x10'0000'0000;   // mmap searches for room from here on
   enum Right : unsigned { read = 1, write = 2, execute = 4 };
 
   struct Area {
     uint64_t end;
     unsigned rights;
-    // `file`: a file that is mapped shared, else null. `base`: the address that the file's first
-    // byte has or would have. `times`: how often the area has been mapped.
+    // `file` is the file of a shared mapping, else null. `base` is the address that the file's
+    // first byte has, or would have if it were mapped. `times` is how often the area has been
+    // mapped.
     std::shared_ptr<Inode> file{};
     uint64_t base = 0;
     uint32_t times = 1;
-    // A file that is mapped privately, its first byte at `base`, too: a page becomes a copy of the
-    // file's when it is touched.
+    // The file of a private mapping, whose first byte is at `base`, too. A page gets a copy of the
+    // file's bytes when it is touched.
     std::shared_ptr<Inode> source{};
   };
 
-  // Rounds an address up, or down, to the beginning of a page.
+  // These round an address up or down to the beginning of a page.
   static uint64_t up(uint64_t address) { return (address + kPage - 1) & ~(kPage - 1); }
   static uint64_t down(uint64_t address) { return address & ~(kPage - 1); }
 
-  // Finds room for `size` bytes, after the room that was found last; 0: there is none.
+  // Finds free addresses for `size` bytes, first after those found last. Returns 0 if there are
+  // none.
   uint64_t find_room(uint64_t size);
   bool is_free(uint64_t begin, uint64_t end) const;
-  // Maps an area, in place of whatever was mapped there.
+  // Maps an area, and replaces whatever was mapped there.
   void map(uint64_t begin, const Area& area);
-  // Unmaps a range. An area of a shared file that was mapped several times stays, mapped once less,
-  // unless it is to be replaced.
+  // Unmaps a range. An area of a shared file that was mapped several times stays until it has been
+  // unmapped as often, unless the range is being `replaced`.
   void unmap(uint64_t begin, uint64_t end, bool replaced = false);
-  // Maps a range of a shared file, parts of which may be mapped already. False: something else is
-  // mapped there.
+  // Maps a range of a shared file, parts of which may be mapped already. Returns false if something
+  // else is mapped there.
   bool share(uint64_t begin, const Area& area);
-  // The address of a file's first byte, if the file is mapped.
+  // Returns the address of a file's first byte, if the file is mapped as shared.
   std::optional<uint64_t> base_of(const std::shared_ptr<Inode>& file) const;
   const std::map<uint64_t, Area>& areas() const { return areas_; }
-  // False: not all of it is mapped.
+  // Changes the rights of a range. Returns false, and changes nothing, if a part is not mapped.
   bool protect(uint64_t begin, uint64_t end, unsigned rights);
   bool is_mapped(uint64_t begin, uint64_t end) const;
   std::optional<Area> area_at(uint64_t address) const;
@@ -68,7 +70,7 @@ class AddressSpace {
     hidden_.erase(address / kPage);
     pages_.insert(address / kPage);
   }
-  // Hides a page, which keeps its bytes: it is not present, so the next access traps.
+  // Hides a page: it keeps its bytes but is no longer present, so that the next access traps.
   void hide(uint64_t address) {
     pages_.erase(address / kPage);
     hidden_.insert(address / kPage);
@@ -78,14 +80,14 @@ class AddressSpace {
     hidden_.erase(address / kPage);
   }
   uint64_t touched() const { return (pages_.size() + hidden_.size()) * kPage; }
-  // The addresses of touched pages, in order.
+  // Returns the addresses of the touched pages of a range, in ascending order.
   std::vector<uint64_t> touched_pages(uint64_t begin, uint64_t end) const;
 
  private:
   void cut(uint64_t at);
 
   std::map<uint64_t, Area> areas_;               // begin -> area
-  std::unordered_set<uint64_t> pages_, hidden_;  // page numbers: present; touched but hidden
+  std::unordered_set<uint64_t> pages_, hidden_;  // numbers of pages present, and of hidden ones
   uint64_t next_ = kFirst;                       // find_room() begins here
 };
 

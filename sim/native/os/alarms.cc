@@ -1,4 +1,4 @@
-// Timers that programs make: timerfd, read as a file, and POSIX timers, which send signals.
+// Timers that programs create: a timerfd is read like a file, a POSIX timer sends a signal.
 #include <algorithm>
 
 #include "os/calls.hh"
@@ -58,14 +58,15 @@ Work TimerFd::read(Linux& os, Task& t, UserBuffer to, uint64_t&) {
   co_return fault < 0 ? fault : static_cast<int64_t>(sizeof times);
 }
 
-// The time until the alarm is due, and its interval.
+// Returns the time until the alarm is due, and its interval.
 Spec left(const Alarm& alarm, Time now) {
   const uint64_t every = alarm.every / 1000;
-  const uint64_t rest = alarm.at == kNever ? 0 : (std::max(alarm.at, now + 1000) - now) / 1000;
-  return {{every / kSecond, every % kSecond}, {rest / kSecond, rest % kSecond}};
+  const uint64_t remaining = alarm.at == kNever ? 0 : (std::max(alarm.at, now + 1000) - now) / 1000;
+  return {{every / kSecond, every % kSecond}, {remaining / kSecond, remaining % kSecond}};
 }
 
-// Sets an alarm to the itimerspec at `from`; writes the former one to `old`, unless that is null.
+// Sets an alarm to the itimerspec at `from`, and writes the former setting to `old` unless that is
+// null.
 Work set(Linux& os, Task& t, Alarm& alarm, uint64_t clock, bool relative, uint64_t from,
          uint64_t old) {
   Spec next{};
@@ -97,7 +98,8 @@ std::shared_ptr<PosixTimer> posix_timer(Linux& os, uint64_t id) {
 
 }  // namespace
 
-// Sends the timer's signal; if it is still pending, counts an overrun instead.
+// Sends the timer's signal. Its overrun count is the number of further expirations that this one
+// signal stands for.
 Work PosixTimer::expire(Linux& os, Flow& by, uint32_t on) {
   const uint64_t times = os.timers.repeat(*this, os.context.harts[on]->hart.clock);
   Task* const whom = tid ? os.tasks.find(tid) : nullptr;

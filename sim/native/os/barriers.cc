@@ -10,7 +10,8 @@ uint64_t Barriers::line_of(uint32_t hart) const {
   return kernel_lines::fences(hart, context_.machine.line);
 }
 
-// Serves the hart's own interrupts while it waits, because another task may fence at the same time.
+// While the task waits for the other harts, it also serves fences that other tasks request of its
+// own hart; otherwise two tasks that fence at the same time would wait for each other.
 Work Barriers::fence_all(Task& by) {
   co_await by.fence();
   for (uint32_t hart = 0; hart < waiting_.size(); ++hart) {

@@ -1,7 +1,8 @@
-// The system calls, as functions of the system and the task that calls. The arguments are t.args[0]
-// to t.args[5]; the value of the Work goes to the program's a0, negative values are errors.
+// The system calls, as functions of the system and of the task that makes the call. The arguments
+// are t.args[0] to t.args[5]. The value of the Work is returned to the program in a0; a negative
+// value is an error number.
 //
-// calls.def lists all of them; each is defined beside the object that it is about.
+// calls.def lists all calls. Each is defined in the file of the object that it works on.
 #pragma once
 
 #include "os/linux.hh"
@@ -15,9 +16,9 @@ namespace uncore::calls {
 #undef CALL
 #undef PROGRESS
 
-// Reads a timespec at `from`, `relative` to now or a time of `clock`, and sets `then` to that time
-// of the hart's clock in ps. Simulated time 0 is the beginning of 2026 on the clocks of day (K11,
-// time_calls.cc).
+// Reads a timespec at `from`, which is `relative` to now or an absolute time of `clock`, and sets
+// `then` to this time on the hart's clock, in ps. On the realtime clock, simulated time 0 is the
+// beginning of 2026 (K11, time_calls.cc).
 constexpr uint64_t kClockRealtime = 0, kClockMonotonic = 1;
 Work read_time(Linux& os, Task& t, uint64_t from, uint64_t clock, bool relative, Time& then);
 
@@ -26,9 +27,10 @@ constexpr uint64_t kMostParts = 1024;  // UIO_MAXIOV
 Work read_parts(Linux& os, Task& t, uint64_t from, uint64_t many, UserBuffers& parts);
 // Opens two descriptors and writes them to `to`; on an error opens neither (pipe.cc).
 Work give_pair(Linux& os, Task& t, OpenFileRef first, OpenFileRef second, uint64_t to);
-// Masks the set of signals at `from` until the call ends; null: none (poll_calls.cc).
+// Blocks the set of signals at `from` until the call ends; if `from` is null, does nothing
+// (poll_calls.cc).
 Work mask_from(Linux& os, Task& t, uint64_t from, uint64_t size);
-// Writes a timespec; with a `unit` of 1000 ns, a timeval.
+// Writes `ns` to `to` as a timespec, or, with a `unit` of 1000 ns, as a timeval.
 Work put_time(Linux& os, Task& t, uint64_t ns, uint64_t to, uint64_t unit = 1);
 
 }  // namespace uncore::calls

@@ -1,11 +1,11 @@
-// The standard streams: bytes written to them are the run's output.
+// The standard streams. Bytes written to standard output or error become the run's console output.
 #pragma once
 
 #include "os/open_file.hh"
 
 namespace uncore {
 
-// A standard stream. The input is empty.
+// A standard stream. Standard input is empty.
 class ConsoleFile : public OpenFile {
  public:
   explicit ConsoleFile(bool output) : OpenFile(O_RDWR), output_(output) {}

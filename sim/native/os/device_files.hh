@@ -8,7 +8,8 @@
 
 namespace uncore {
 
-// Their names and minor numbers (Documentation/admin-guide/devices.txt of Linux; major 1).
+// The names and minor numbers of these devices, whose major number is 1
+// (Documentation/admin-guide/devices.txt of Linux).
 enum : uint32_t { kNull = 3, kZero = 5, kFull = 7, kRandom = 8, kURandom = 9 };
 inline constexpr std::array<std::pair<const char*, uint32_t>, 5> kDevices = {
     {{"null", kNull},
@@ -17,7 +18,8 @@ inline constexpr std::array<std::pair<const char*, uint32_t>, 5> kDevices = {
      {"random", kRandom},
      {"urandom", kURandom}}};
 
-// Returns random bytes; they follow from the seed and from how many were given before (K12).
+// Returns random bytes, which are determined by the seed and by how many bytes the run has drawn
+// before (K12).
 std::vector<uint8_t> random_bytes(Linux& os, std::size_t size);
 
 class DeviceFile : public OpenFile {

@@ -1,8 +1,9 @@
-// epoll: a set of files, and a list of those that may have changed.
+// epoll: a set of watched files, and a list (heard_) of those that may have become ready.
 //
-// Invariant: an item is on the list once at most. A change of a file only puts its item on the
-// list; the file is polled when a task asks. Epolls nest no deeper than kMostNests and without
-// loops, and few paths lead up from a file, so that each call and each change ends soon.
+// Invariant: an item is on the list at most once. A change of a file only puts its item on the
+// list; the file is polled when a task calls epoll_wait. Epolls nest at most kMostNests deep and
+// without cycles, and the number of paths that lead up from a file is limited, so that every call
+// and every wakeup terminates quickly.
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -22,9 +23,9 @@ enum : uint32_t {
   kHow = EPOLLEXCLUSIVE | EPOLLWAKEUP | EPOLLONESHOT | EPOLLET,
 };
 enum : uint64_t { EPOLL_CTL_ADD = 1, EPOLL_CTL_DEL = 2, EPOLL_CTL_MOD = 3 };
-constexpr unsigned kMostNests = 4;  // epolls below an epoll, one within the other (EP_MAX_NESTS)
-// The most paths that may lead from a file up through 1, 2, ... epolls (path_limits). There may be
-// any number of the shortest.
+constexpr unsigned kMostNests = 4;  // deepest nesting of epolls in an epoll (EP_MAX_NESTS)
+// The greatest number of paths that may lead from a file up through 1, 2, ... epolls (Linux's
+// path_limits). Paths of length 1 are not limited.
 constexpr std::array<unsigned, kMostNests + 1> kMostPaths = {~0u, 500, 100, 50, 10};
 
 struct EpollEvent {  // struct epoll_event
@@ -41,7 +42,7 @@ struct Item : WaitQueue::Watcher {
 
   Work changed(Scheduler& scheduler, Flow& by, uint32_t from, uint16_t events) override;
   bool is_exclusive() const override { return wanted.events & EPOLLEXCLUSIVE; }
-  // Returns the events, among those wanted, for which its file is ready.
+  // Returns the wanted events for which the file is ready.
   uint16_t ready(const Task& t) const {
     if (!file || !(wanted.events & ~uint32_t{kHow})) return 0;
     return answered(static_cast<uint16_t>(wanted.events), file->poll(t));
@@ -76,8 +77,8 @@ class Epoll : public OpenFile, public std::enable_shared_from_this<Epoll> {
   ItemRef find(uint64_t descriptor, const OpenFileRef& file);
   ItemRef add(uint64_t descriptor, OpenFileRef file);
   void remove(const ItemRef& item);
-  std::vector<OpenFileRef> watched() const;  // skips files that are closed
-  // Puts the item on the list; the caller wakes the epoll's tasks.
+  std::vector<OpenFileRef> watched() const;  // the watched files that are still open
+  // Puts the item on the list. The caller wakes the tasks that wait for this epoll.
   void hear(const ItemRef& item) {
     if (std::ranges::find(heard_, item) == heard_.end()) heard_.push_back(item);
   }
@@ -85,8 +86,8 @@ class Epoll : public OpenFile, public std::enable_shared_from_this<Epoll> {
     return std::ranges::any_of(heard_,
                                [&](const ItemRef& i) { return i->is_open() && i->ready(t); });
   }
-  // Takes items that are ready off the list, `most` at the most; level-triggered ones go to its
-  // end.
+  // Takes at most `most` ready items off the list and returns their events. Level-triggered items
+  // are put back at its end.
   std::vector<EpollEvent> take(const Task& t, std::size_t most);
 
  private:
@@ -132,7 +133,8 @@ std::vector<OpenFileRef> Epoll::watched() const {
   return files;
 }
 
-// Returns the epolls that watch a file, each as often as it does.
+// Returns the epolls that watch a file. An epoll that watches it by several items is listed as
+// often.
 std::vector<EpollRef> watchers_of(OpenFile& file) {
   std::vector<EpollRef> epolls;
   for (const auto& watcher : file.waits().watchers()) {
@@ -143,8 +145,9 @@ std::vector<EpollRef> watchers_of(OpenFile& file) {
   return epolls;
 }
 
-// Maps each file below an epoll, or each epoll above it, to the longest chain of epolls from there,
-// itself included. Each is visited once, however many paths lead to it.
+// Maps each visited file to the length of the longest chain of epolls below it, itself included
+// (levels_below), or above it (levels_above). It also ensures that a file is visited only once,
+// however many paths lead to it.
 using Levels = std::map<OpenFile*, unsigned>;
 
 unsigned levels_below(OpenFile& file, Levels& known) {
@@ -165,7 +168,8 @@ unsigned levels_above(OpenFile& file, Levels& known) {
   return at->second = most;
 }
 
-// Counts the paths that lead from the file up to epolls that no other watches. False: too many.
+// Counts the paths that lead from the file up to epolls that no other epoll watches. Returns false
+// if they exceed kMostPaths or kMostNests.
 bool has_few_paths(OpenFile& file, std::array<unsigned, kMostNests + 1>& paths, unsigned nests) {
   if (nests > kMostNests) return false;
   for (const EpollRef& epoll : watchers_of(file))
@@ -203,7 +207,7 @@ std::vector<EpollEvent> Epoll::take(const Task& t, std::size_t most) {
 
 EpollRef epoll_at(Linux& os, uint64_t descriptor) { return os.files.at(descriptor).as<Epoll>(); }
 
-// Sets an item's wanted events, and polls its file at once.
+// Sets the wanted events of an item, and polls its file at once, because it may be ready already.
 Work want(Linux& os, Task& t, EpollRef epoll, ItemRef item, EpollEvent event) {
   item->wanted = event;
   if (!item->ready(t)) co_return 0;
@@ -239,12 +243,12 @@ Work wait(Linux& os, Task& t, Time until) {
   const int64_t failed = co_await os.signals.wait(t, until, [&] { return epoll->any(t); });
   if (failed == -ETIMEDOUT) co_return 0;
   if (failed < 0) co_return -EINTR;
-  const auto told = epoll->take(t, std::min<uint64_t>(static_cast<uint64_t>(most), kMostEvents));
+  const auto events = epoll->take(t, std::min<uint64_t>(static_cast<uint64_t>(most), kMostEvents));
   if (epoll->any(t)) co_await epoll->ready.wake_one(os.scheduler, t, t.hart);
-  const auto* const bytes = reinterpret_cast<const uint8_t*>(told.data());
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(events.data());
   const int64_t fault =
-      co_await os.memory.copy_out(t, {bytes, told.size() * sizeof(EpollEvent)}, t.args[1]);
-  co_return fault < 0 ? fault : static_cast<int64_t>(told.size());
+      co_await os.memory.copy_out(t, {bytes, events.size() * sizeof(EpollEvent)}, t.args[1]);
+  co_return fault < 0 ? fault : static_cast<int64_t>(events.size());
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// eventfd2: a counter; a write adds to it, a read takes from it, and both wait at its limits.
+// eventfd2: a file that is a counter. A write adds to it, and waits if it would overflow; a read
+// takes its value (or 1, as a semaphore), and waits while it is 0.
 #include "os/calls.hh"
 
 namespace uncore {

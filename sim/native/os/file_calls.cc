@@ -1,4 +1,4 @@
-// Calls about open files.
+// System calls on open files.
 #include <algorithm>
 #include <array>
 
@@ -10,8 +10,8 @@
 namespace uncore::calls {
 namespace {
 
-// Calls transfer() for each part of the iovec array that the call names, until one is cut short.
-// Returns the bytes transferred, or an error.
+// Calls transfer() for each part of the call's iovec array, until a transfer is incomplete. Returns
+// the number of bytes transferred, or an error if there are none.
 template <class Transfer>
 Work each(Linux& os, Task& t, Transfer transfer) {
   UserBuffers parts;
@@ -28,7 +28,8 @@ Work each(Linux& os, Task& t, Transfer transfer) {
   co_return done;
 }
 
-// Finds the file of a call that names an offset: it must be in the tree.
+// Finds the file for a call with an explicit offset (pread64 and its like). It must have an inode,
+// because pipes and sockets have no offsets.
 Work at_place(Linux& os, Task& t, OpenFileRef& file) {
   if (static_cast<int64_t>(t.args[3]) < 0) co_return -EINVAL;
   file = os.files.at(t.args[0]);
@@ -38,7 +39,7 @@ Work at_place(Linux& os, Task& t, OpenFileRef& file) {
 
 }  // namespace
 
-// Checks all parts before any of them is used.
+// Reads and checks all parts, before the caller uses any of them.
 Work read_parts(Linux& os, Task& t, uint64_t from, uint64_t many, UserBuffers& parts) {
   if (many > kMostParts) co_return -EINVAL;
   for (uint64_t i = 0; i < many; ++i) {
@@ -59,7 +60,7 @@ Work read(Linux& os, Task& t) {
   co_return co_await file->read(os, t, {t.args[1], t.args[2]}, file->offset);
 }
 
-// Reads a socket's parts as one message.
+// A socket fills all parts from one message; any other file is read part by part.
 Work readv(Linux& os, Task& t) {
   const OpenFileRef file = os.files.at(t.args[0]);
   if (!file) co_return -EBADF;
@@ -128,8 +129,8 @@ Work pwritev(Linux& os, Task& t) {
 }
 
 namespace {
-// Sets the descriptor to a file (null: closes it), and hangs up the former one if nothing else
-// refers to it.
+// Makes the descriptor refer to `file`, or closes it if `file` is null. Hangs up its former file if
+// no other descriptor refers to that.
 Work replace(Linux& os, Task& t, uint64_t descriptor, OpenFileRef file) {
   const OpenFileRef before = os.files.set(descriptor, file);
   if (before && before->descriptors == 0) co_await before->hang_up(os, t);
@@ -157,7 +158,7 @@ Work dup3(Linux& os, Task& t) {
 }
 
 namespace {
-// Returns the place from which lseek counts: SEEK_SET, SEEK_CUR or SEEK_END.
+// Returns the offset that lseek adds to, for SEEK_SET, SEEK_CUR or SEEK_END.
 uint64_t seek_base(const OpenFile& file, const FileData& data, uint64_t whence) {
   if (whence == 0) return 0;
   return whence == 1 ? file.offset : data.size();
@@ -193,7 +194,8 @@ Work ftruncate(Linux& os, Task& t) {
   co_return resize(os, t, *file->inode(), t.args[1]);
 }
 
-// Room for a file costs nothing until it is written.
+// Allocating space takes no memory, because pages of a file are created when they are written. So
+// fallocate only has to grow the file, if that is asked for.
 Work fallocate(Linux& os, Task& t) {
   constexpr uint64_t FALLOC_FL_KEEP_SIZE = 1;
   constexpr int64_t kNotSupported = 95;  // EOPNOTSUPP
@@ -211,7 +213,7 @@ Work fallocate(Linux& os, Task& t) {
   co_return resize(os, t, *file->inode(), end);
 }
 
-// Locks a file outside the tree at once, because no other open file can be in its way.
+// Grants the lock at once if the file has no inode, because then no other open file can conflict.
 Work flock(Linux& os, Task& t) {
   enum : uint64_t { LOCK_SH = 1, LOCK_EX = 2, LOCK_NB = 4, LOCK_UN = 8 };
   const uint64_t what = t.args[1] & ~LOCK_NB;
@@ -234,7 +236,7 @@ Work flock(Linux& os, Task& t) {
   co_return failed;
 }
 
-// Nothing is ever on a disk.
+// These calls do nothing but check the descriptor: there is no disk, and owners are not stored.
 namespace {
 Work is_open(Linux& os, Task& t) { co_return os.files.at(t.args[0]) ? 0 : -EBADF; }
 }  // namespace
@@ -278,7 +280,7 @@ Work fcntl(Linux& os, Task& t) {
       co_return 0;
     case F_GETFD:
     case F_SETFD:
-    case F_SETLK:  // a process never blocks itself
+    case F_SETLK:  // always succeeds: a process does not conflict with its own record locks
     case F_SETLKW:
       co_return 0;
     case F_GETLK:
@@ -288,7 +290,7 @@ Work fcntl(Linux& os, Task& t) {
   }
 }
 
-// Nothing is a terminal.
+// Fails, because no file is a terminal.
 Work ioctl(Linux& os, Task& t) { co_return os.files.at(t.args[0]) ? -ENOTTY : -EBADF; }
 
 }  // namespace uncore::calls

@@ -1,5 +1,5 @@
-// flock: a lock of a whole file, exclusive or shared. An open file holds it for all its
-// descriptors.
+// The lock of flock(2) on a whole file, exclusive or shared. It is held by an open file, and so by
+// all descriptors that refer to that.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@ namespace uncore {
 
 class FileLock {
  public:
-  WaitQueue waits;  // for its release
+  WaitQueue waits;  // tasks that wait for the lock
 
   bool held_by(const OpenFile& file) const { return std::ranges::count(holders_, &file) > 0; }
   bool is_alone() const { return alone_; }
-  // False: other holders prevent it.
+  // Takes the lock, exclusively if `alone`. Returns false if the present holders do not allow that.
   bool take(const OpenFile& file, bool alone) {
     if (!holders_.empty() && (alone || alone_)) return false;
     holders_.push_back(&file), alone_ = alone;

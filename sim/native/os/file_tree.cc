@@ -12,7 +12,7 @@ namespace {
 constexpr uint32_t kFile = 0644, kDirectory = 0755, kShared = 01777, kTold = 0444, kDevice = 0666;
 constexpr unsigned kMostLinks = 40;  // MAXSYMLINKS
 
-// The first part of a path, and the rest of it.
+// Splits a path into its first component and the rest.
 std::pair<std::string_view, std::string_view> first_part(std::string_view path) {
   path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
   const std::size_t end = std::min(path.find('/'), path.size());
@@ -154,7 +154,8 @@ std::string FileTree::path_of(const InodeRef& directory) const {
   return path.empty() ? "/" : path;
 }
 
-// Keeps the directories still to visit in a list, not on the stack: a program may nest them deeply.
+// Iterates with an explicit list of directories to visit, because a program may nest directories
+// too deeply for recursion.
 std::vector<std::pair<std::string, InodeRef>> FileTree::changed() const {
   std::vector<std::pair<std::string, InodeRef>> all, left = {{"", root_}};
   while (!left.empty()) {

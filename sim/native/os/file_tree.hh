@@ -1,9 +1,9 @@
 // The program's file system: the user's folder as /files, the read-only /proc and /sys that
-// describe the machine, and files that the program makes. All of it is in memory.
+// describe the machine, and the files that the program creates. All of it is in memory.
 //
 // Interface: walk() along a path; make() a node, enter() and remove() names; path_of() a directory;
-// changed() files, for whoever saves them. Invariant: a directory has one name at most, and knows
-// its parent.
+// changed() files, which the caller may save. Invariant: a directory has at most one name, and
+// refers to its parent.
 #pragma once
 
 #include <string>
@@ -20,37 +20,39 @@ class FileTree {
  public:
   static constexpr std::size_t kLongestName = 255, kLongestPath = 4096;
 
-  static constexpr std::string_view kWorkingDirectory = "/files";  // the folder that --files names
+  static constexpr std::string_view kWorkingDirectory = "/files";  // holds the folder of --files
 
   struct Found {
-    int64_t error = 0;   // not 0: the walk failed, and the rest is empty
-    InodeRef directory;  // the one that has the last name, or could have it
-    std::string name;    // the last name; empty: the path ends at a directory, `node`
-    InodeRef node;       // null: there is no such name
-    std::string last{};  // the path's last part: the name, "." or ".."; empty: the path is the root
+    int64_t error = 0;   // if not 0, the walk has failed, and the other fields are empty
+    InodeRef directory;  // the directory that has the last name, or in which it would be made
+    std::string name;    // the last name; empty if the path ends with the root, "." or ".."
+    InodeRef node;       // what the path leads to; null if the last name does not exist
+    std::string last{};  // the path's last component: the name, "." or ".."; empty for the root
     bool slash = false;  // the path ends with a slash, as "name/"
   };
 
   FileTree(const std::vector<FileSpec>& files, std::string_view program);
 
   const InodeRef& root() const { return root_; }
-  // The choices of walk() if the last name is a symbolic link: follows it; returns the link itself,
-  // unless a slash follows; returns it always, because the call wants the name.
+  // Selects what walk() does if the last name is a symbolic link. followed: follows it; found:
+  // returns the link itself unless a slash comes after it; named: always returns the link, for a
+  // call that works on the name.
   enum class Last : uint8_t { followed, found, named };
-  // Walks along a path, from a directory.
+  // Walks along a path, which begins at the directory `from` unless it begins with a slash.
   Found walk(const InodeRef& from, std::string_view path, Last how) const;
-  // Returns the node at a path from the root; null: there is none.
+  // Returns the node at an absolute path, or null.
   InodeRef find(std::string_view path) const { return walk(root_, path, Last::followed).node; }
 
   InodeRef make(Inode::Kind kind, uint32_t mode, std::string_view given = {});
   void enter(const InodeRef& directory, const std::string& name, const InodeRef& node);
   void remove(const InodeRef& directory, const std::string& name);
-  // Returns a directory's path; empty: it has no name any more. Of a path above about kLongestPath
-  // letters it returns the end.
+  // Returns a directory's path; empty if the directory has been removed. Of a path longer than
+  // about kLongestPath bytes it returns only the last part.
   std::string path_of(const InodeRef& directory) const;
 
   uint64_t kept() const { return *kept_; }
-  // Returns the files with a name that the program has made or changed, and their paths.
+  // Returns the files that the program has made or changed and that still have a name, with their
+  // paths.
   std::vector<std::pair<std::string, InodeRef>> changed() const;
 
  private:

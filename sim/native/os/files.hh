@@ -1,7 +1,8 @@
-// The descriptors of the process: Linux's files_struct. The first three are the standard streams.
+// The descriptors of the process (Linux's files_struct). The first three are the standard streams.
 //
-// Interface: at() returns a descriptor's file, as a reference that outlives the descriptor; open()
-// gives a file the lowest free descriptor, set() a certain one; set() to null closes it.
+// Interface: at() returns a descriptor's file; the reference keeps the file alive even if the
+// descriptor is closed. open() gives a file the lowest free descriptor, set() a given one; set() to
+// null closes a descriptor.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +15,22 @@ namespace uncore {
 
 class Files {
  public:
-  // A file of the job, if it has one, that the program finds open as descriptor 0.
+  // The path of the job's file, if there is one, that the program finds open as descriptor 0.
   static constexpr std::string_view kStandardInput = "/dev/stdin";
 
   Files(const std::vector<FileSpec>& files, std::string_view program);
 
   FileTree tree;
-  InodeRef working;     // the directory where paths begin
+  InodeRef working;     // the current working directory
   uint32_t mask = 022;  // umask
 
-  // Empty: the descriptor is not open.
+  // Returns the descriptor's file; empty if the descriptor is not open.
   OpenFileRef at(uint64_t descriptor) const;
-  // Returns the file's new descriptor, the lowest free one from `lowest` on; -EMFILE: that would
-  // not be below the limit.
+  // Returns the file's new descriptor, the lowest free one from `lowest` on, or -EMFILE if that is
+  // not below the limit.
   int64_t open(OpenFileRef file, uint64_t limit, uint64_t lowest = 0);
-  // Returns the descriptor's former file. If that was its last descriptor, the caller hangs it up.
+  // Returns the descriptor's former file. If no descriptor refers to that file any more, the caller
+  // must call its hang_up().
   OpenFileRef set(uint64_t descriptor, OpenFileRef file);
 
  private:

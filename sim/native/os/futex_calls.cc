@@ -1,4 +1,4 @@
-// futex(2). Operations with priority inheritance fail, as in a kernel without them.
+// futex(2). Operations with priority inheritance fail, as in a kernel that is built without them.
 #include "os/calls.hh"
 
 namespace uncore::calls {
@@ -49,7 +49,8 @@ Work wake_op(Linux& os, Task& t) {
   co_return co_await os.futexes.wake_op(t, what);
 }
 
-// Checks that there is a word. A private futex need not be mapped as long as nobody waits for it.
+// Checks that the address is that of a futex. A private futex need not be mapped, because its
+// address alone identifies it; a shared one must be.
 Work reach(Linux& os, Task& t, uint64_t word) {
   if (word % 4 != 0) co_return -EINVAL;
   if (!UserMemory::is_range(word, 4)) co_return -EFAULT;

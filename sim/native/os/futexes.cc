@@ -10,11 +10,9 @@ namespace uncore {
 
 namespace {
 
-constexpr uint64_t kBucketsEach =
-    256;  // futex buckets for each processor, as kernel/futex.c has them
+constexpr uint64_t kBucketsEach = 256;  // buckets per hart, as in Linux's kernel/futex.c
 
-// Takes tasks that wait for the word, `most` at the most, out of a bucket: they wait for no word
-// now.
+// Takes at most `most` tasks that wait for the word out of a bucket, and clears their `waits_on`.
 std::vector<Task*> take(std::deque<Task*>& tasks, uint64_t word, uint64_t most, uint32_t mask) {
   std::vector<Task*> taken;
   std::erase_if(tasks, [&](Task* t) {
@@ -26,7 +24,8 @@ std::vector<Task*> take(std::deque<Task*>& tasks, uint64_t word, uint64_t most, 
   return taken;
 }
 
-// FUTEX_OP: op_value() is the word's new value; the comparison below is that of the old value.
+// Returns the new value of the second word for a FUTEX_OP code. op_compares() is the code's
+// comparison on the old value.
 uint32_t op_value(uint32_t code, uint32_t old) {
   uint32_t operand = code << 8 >> 20;
   if (code >> 31) operand = 1u << (operand & 31);  // FUTEX_OP_OPARG_SHIFT
@@ -81,7 +80,7 @@ std::size_t Futexes::bucket_of(uint64_t word) const {
   return (word * 0x9E3779B97F4A7C15u >> 32) & (buckets_.size() - 1);
 }
 
-// Inserts the task; the more urgent come first (K7.1).
+// Inserts the task into a bucket, behind all tasks of its own or higher priority (K7.1).
 void Futexes::join(Bucket& bucket, Task& task) {
   const auto before = [&](const Task* t) { return t->priority >= task.priority; };
   bucket.insert(std::ranges::partition_point(bucket, before), &task);
@@ -112,8 +111,8 @@ Work Futexes::wait(Task& t, uint64_t word, uint32_t expected, Time until, uint32
   co_return still_waited ? failure : 0;
 }
 
-// Takes the task out of its bucket, which may be another one after a requeue. Returns 1 if the task
-// still waited.
+// Takes the task out of its bucket, which may have changed by a requeue. Returns 1 if the task was
+// still waiting, 0 if another task has woken it.
 Work Futexes::leave(Task& t) {
   const std::size_t b = bucket_of(t.waits_on);
   co_await locks_.lock(t, bucket(b));
@@ -127,7 +126,7 @@ Work Futexes::wake(Task& t, uint64_t word, uint64_t most, uint32_t mask) {
   const std::size_t b = bucket_of(word);
   if (mask == 0) co_return -EINVAL;
   co_await t.fence();
-  // A load of the bucket's line tells if nobody waits (futex_hb_waiters_pending).
+  // One load of the bucket's line shows whether a task waits (Linux's futex_hb_waiters_pending).
   if (!locks_.cost_nothing) co_await t.load(bucket(b), 4);
   if (buckets_[b].empty()) co_return 0;
   co_await locks_.lock(t, bucket(b));
@@ -136,7 +135,7 @@ Work Futexes::wake(Task& t, uint64_t word, uint64_t most, uint32_t mask) {
   co_return co_await wake_all(t, taken);
 }
 
-// Locks the lower bucket first, so that two tasks that do this do not deadlock.
+// Locks the lower-numbered bucket first, so that two tasks that lock the same pair do not deadlock.
 Work Futexes::lock_both(Task& t, std::size_t a, std::size_t b) {
   co_await locks_.lock(t, bucket(std::min(a, b)));
   if (a != b) co_await locks_.lock(t, bucket(std::max(a, b)));

@@ -1,9 +1,10 @@
-// Futexes (K9): a hash table of buckets, each a line with its lock and the head of its queue.
+// Futexes (K9): a hash table of buckets. A bucket is one line, with its lock and the head of its
+// queue of waiting tasks.
 //
-// Interface: wait() until a word is woken; wake() tasks that wait for a word; requeue() them to
-// another word; wake_op(). The values are those that futex(2) returns.
+// Interface: wait() for a word to be woken; wake() tasks that wait for a word; requeue() them to
+// another word; wake_op(). They return the values that futex(2) returns.
 //
-// Invariant: a task whose `waits_on` is a word is in the bucket of that word, else in none.
+// Invariant: a task is in the bucket of the word in its `waits_on`, and in no bucket if that is 0.
 #pragma once
 
 #include <deque>
@@ -23,11 +24,11 @@ class Futexes {
 
   Work wait(Task& t, uint64_t word, uint32_t expected, Time until, uint32_t mask);
   Work wake(Task& t, uint64_t word, uint64_t most, uint32_t mask = kAny);
-  // Wakes tasks that wait for `from` and moves others to `to`; does nothing if `expected` is given
-  // and the word at `from` differs from it.
+  // Arguments of requeue(), which wakes tasks that wait for `from` and moves further ones to `to`.
+  // It fails if `expected` is given and the word at `from` has another value.
   struct Requeue {
     uint64_t from, to;
-    uint64_t wake, move;  // the most tasks to wake, to move
+    uint64_t wake, move;  // greatest number of tasks to wake, and to move
     std::optional<uint32_t> expected;
   };
   Work requeue(Task& t, const Requeue& what);
@@ -37,7 +38,7 @@ class Futexes {
     uint32_t code;  // FUTEX_OP
   };
   Work wake_op(Task& t, const WakeOp& what);
-  // True if this FUTEX_OP has an operation and a comparison that Linux knows.
+  // Returns whether a FUTEX_OP code has an operation and a comparison that exist in Linux.
   static constexpr bool knows(uint32_t code) {
     return (code >> 28 & 7) <= 4 && (code >> 24 & 15) <= 5;
   }

@@ -1,8 +1,9 @@
-// A node of the program's file system, such as a file, directory or link, apart from its names.
+// A node of the program's file system, such as a file, directory or link. Its names are entries of
+// directories, not part of the node.
 //
-// Interface: FileData has a file's bytes: those that the user gave, and pages written since.
-// Invariant: bytes beyond the size are zero when the file grows over them; `kept` counts the bytes
-// of pages written.
+// Interface: FileData has a file's bytes: those that the user gave, and the pages written since.
+// Invariant: bytes past the file's end are zero, so that a file grows by zeros; `kept` is the
+// number of bytes in pages that were written, over all files.
 #pragma once
 
 #include <array>
@@ -28,7 +29,7 @@ class FileData {
   static constexpr uint64_t kPage = AddressSpace::kPage,
                             kMaxFileBytes = uint64_t{1} << 46;  // bytes
 
-  // `kept`: a count, common to all files, of bytes in pages that were written.
+  // `kept` is the count of bytes in written pages that all files share.
   FileData(std::string_view given, std::shared_ptr<uint64_t> kept)
       : given_(given), size_(given.size()), kept_(std::move(kept)) {}
   ~FileData() { *kept_ -= pages_.size() * kPage; }
@@ -37,11 +38,11 @@ class FileData {
 
   uint64_t size() const { return size_; }
   bool is_changed() const { return changed_; }
-  // Returns the first offset from `at` on that is in a page with data, or in a page without (a
-  // hole); the file's size if there is none.
+  // Return the first offset, from `at` on, in a page with data (next_data) or in a page without
+  // data (next_hole). If there is none, they return the file's size.
   uint64_t next_data(uint64_t at) const;
   uint64_t next_hole(uint64_t at) const;
-  // Reads as many bytes as there are, and returns their number.
+  // Reads up to the end of the file or of `to`. Returns the number of bytes read.
   std::size_t read(uint64_t at, std::span<uint8_t> to) const;
   void write(uint64_t at, std::span<const uint8_t> from);
   void resize(uint64_t size);
@@ -54,9 +55,9 @@ class FileData {
     return number * kPage < given_.size() || pages_.contains(number);
   }
 
-  std::string_view given_;  // contents as given, less what was cut off
+  std::string_view given_;  // the contents that the user gave, up to the smallest size since
   uint64_t size_;
-  std::map<uint64_t, Page> pages_;  // number -> page, for pages written since
+  std::map<uint64_t, Page> pages_;  // number -> page, for pages that were written
   const std::shared_ptr<uint64_t> kept_;
   bool changed_ = false;
 };
@@ -75,17 +76,17 @@ struct Inode : std::enable_shared_from_this<Inode> {
   bool is_directory() const { return kind == Kind::directory; }
 
   const Kind kind;
-  uint32_t mode;          // the lower twelve bits
+  uint32_t mode;          // the lower twelve bits of st_mode
   const uint64_t number;  // st_ino
-  bool sealed = false;    // read-only: describes the machine
+  bool sealed = false;    // read-only, because it is part of /proc or /sys
   FileData data;
-  std::map<std::string, InodeRef, std::less<>> entries;  // a directory's
-  std::weak_ptr<Inode> parent;                           // a directory's; none: it has no name
-  std::string target;                                    // a link's
-  Make make = nullptr;                                   // generates the contents
-  uint32_t device = 0;                                   // a memory device's minor number
+  std::map<std::string, InodeRef, std::less<>> entries;  // directory: name -> node
+  std::weak_ptr<Inode> parent;                           // directory: empty if it has no name
+  std::string target;                                    // symbolic link: the path it names
+  Make make = nullptr;                                   // generated file: makes the contents
+  uint32_t device = 0;                                   // device: its minor number
   uint32_t links = 1;
-  std::shared_ptr<FileLock> lock;  // null: it was never locked
+  std::shared_ptr<FileLock> lock;  // null until flock is first called
 };
 
 }  // namespace uncore

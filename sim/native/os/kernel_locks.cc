@@ -3,10 +3,12 @@
 namespace uncore {
 namespace {
 
-// Fields of a lock's word: who is the last in the queue (its hart plus one) is the upper half.
+// Fields of a lock's word: the byte `held`, the byte `pending`, and in the upper half the tail: the
+// number plus one of the last hart in the queue.
 constexpr uint64_t kHeld = 1, kPending = 1 << 8;
 constexpr unsigned kPendingByte = 1, kTailBytes = 2, kTailShift = 16;
-// Fields of a hart's line: 1 when it is first in the queue; the hart plus one that is behind it.
+// Fields of a hart's queue node: a word that is 1 once the hart is first in the queue; and the
+// number plus one of the hart behind it.
 constexpr unsigned kFirst = 0, kBehind = 4;
 
 }  // namespace
@@ -15,14 +17,15 @@ Work SpinLocks::lock(Flow& by, uint64_t word) const {
   if (cost_nothing) co_return 0;
   uint64_t seen = co_await by.amo(Amo::cas, word, 4, kHeld);
   if (!seen) co_return 0;
-  if (seen == kHeld) {  // nobody waits: this hart may be the first
+  if (seen == kHeld) {  // no hart waits, so this hart may become the pending one
     seen = co_await by.amo(Amo::bit_or, word, 4, kPending);
     if (!(seen & ~kHeld)) {
       co_await wait_while(by, word, kHeld);
       co_await by.store(word, kTailBytes, kHeld);
       co_return 0;
     }
-    // A queue has begun meanwhile. Only who has set the pending byte clears it.
+    // Another hart was pending or queued first. If this hart has set the pending byte, it clears
+    // it.
     if (!(seen & kPending)) co_await by.store(word + kPendingByte, 1, 0);
   }
   co_return co_await wait_in_queue(by, word);
@@ -46,7 +49,7 @@ Work SpinLocks::wait_in_queue(Flow& by, uint64_t word) const {
   co_return 0;
 }
 
-// Waits until the word has none of the bits.
+// Polls the word until it has none of the bits.
 Work SpinLocks::wait_while(Flow& by, uint64_t address, uint64_t bits) const {
   for (;;) {
     const uint64_t seen = co_await by.load(address, 4);
@@ -55,7 +58,7 @@ Work SpinLocks::wait_while(Flow& by, uint64_t address, uint64_t bits) const {
   }
 }
 
-// Waits until the word is not zero, and returns it.
+// Polls the word until it is not zero, and returns it.
 Work SpinLocks::wait_for(Flow& by, uint64_t address) const {
   for (;;) {
     const uint64_t seen = co_await by.load(address, 4);

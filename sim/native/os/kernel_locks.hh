@@ -8,9 +8,10 @@
 
 namespace uncore {
 
-// Addresses, in the same space as the program's. Each hart has a page, with its run queue's lock,
-// the line that membarrier polls, and the line on which the hart waits for a lock. The futexes'
-// buckets and the lock of the address space follow. `line`: bytes of a line.
+// The addresses of the kernel's lines, in the same address space as the program's. Each hart has a
+// page with three of them: its run queue's lock, the line that membarrier polls, and its node in
+// the queue of a lock. The buckets of the futexes and the lock of the address space follow. `line`
+// is the line size in bytes.
 namespace kernel_lines {
 inline constexpr uint64_t kBuckets = AddressSpace::kEnd + (uint64_t{1} << 32);
 inline constexpr uint64_t kSpace = AddressSpace::kEnd + (uint64_t{2} << 32);
@@ -21,16 +22,17 @@ inline uint64_t bucket(std::size_t number, unsigned line) { return kBuckets + nu
 }  // namespace kernel_lines
 
 // Linux's queued spin locks (kernel/locking/qspinlock.c). A lock's word has a byte that says that
-// it is held, a byte for its first waiter, who looks at the word, and the last of the others, who
-// wait in a queue (Mellor-Crummey and Scott 1991), each looking at a line of its own hart.
+// it is held, a byte for a pending hart, which polls the word, and the tail of a queue of further
+// harts (Mellor-Crummey and Scott 1991), each of which polls its own node.
 //
-// Invariant: a hart waits for one lock at a time, because its kernel is not interrupted.
+// Invariant: a hart waits for one lock at a time, because the kernel is not interrupted. So one
+// node for each hart is enough.
 class SpinLocks {
  public:
-  static constexpr Time kPoll = 10'000;  // ps between two loads of a line that is waited for
+  static constexpr Time kPoll = 10'000;  // ps between two loads of a polled line
 
-  // `line`: bytes of a line. `cost_nothing`: locks cost nothing, and no line of the kernel is
-  // accessed (K4.3).
+  // `line` is the line size in bytes. With `cost_nothing`, locks take no time, and no line of the
+  // kernel is accessed (K4.3).
   SpinLocks(bool cost_nothing, unsigned line) : cost_nothing(cost_nothing), line_(line) {}
 
   Work lock(Flow& by, uint64_t word) const;
@@ -42,7 +44,7 @@ class SpinLocks {
   Work wait_in_queue(Flow& by, uint64_t word) const;
   Work wait_while(Flow& by, uint64_t address, uint64_t bits) const;
   Work wait_for(Flow& by, uint64_t address) const;
-  // The line of a hart, by its number plus one.
+  // Returns the address of a hart's queue node. `own` is the hart's number plus one.
   uint64_t node_of(uint64_t own) const {
     return kernel_lines::lock_node(static_cast<uint32_t>(own - 1), line_);
   }

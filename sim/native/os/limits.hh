@@ -1,4 +1,4 @@
-// The limits of the process (getrlimit). Only the limit of descriptors has an effect.
+// The resource limits of the process (getrlimit). Only RLIMIT_NOFILE has an effect.
 //
 // Invariant: a soft limit is not above its hard limit, and no hard limit ever grows.
 #pragma once
@@ -25,7 +25,7 @@ class Limits {
 
   const Limit& get(uint64_t resource) const { return limits_[resource]; }
   uint64_t descriptors() const { return limits_[RLIMIT_NOFILE].soft; }
-  // Sets a limit; -EPERM: only root may raise a hard limit.
+  // Sets a limit. Returns -EPERM if the hard limit would rise, which only root may do.
   int64_t set(uint64_t resource, const Limit& limit) {
     if (limit.soft > limit.hard) return -EINVAL;
     if (limit.hard > limits_[resource].hard) return -EPERM;

@@ -30,7 +30,7 @@ constexpr Call kCalls[] = {
 };
 static_assert(std::ranges::is_sorted(kCalls, {}, &Call::number));
 
-// Returns null if there is no such call.
+// Returns the system call with this number, or null.
 const Call* find_call(uint64_t number) {
   const auto* const call = std::ranges::lower_bound(kCalls, number, {}, &Call::number);
   return call != std::end(kCalls) && call->number == number ? call : nullptr;
@@ -46,7 +46,7 @@ constexpr unsigned right_for(const Fatal& why) {
   if (why.cause == kFetchFault) return AddressSpace::execute;
   return why.cause == kStoreFault ? AddressSpace::write : AddressSpace::read;
 }
-// Returns the signal for a fault that is not one of an access.
+// Returns the signal for a fault other than an access fault.
 SignalInfo signal_for(const Fatal& why) {
   if (why.cause == kIllegalInstruction) return {SIGILL, ILL_ILLOPC, why.pc};
   if (why.cause == kBreakpoint) return {SIGTRAP, TRAP_BRKPT, why.pc};
@@ -103,7 +103,7 @@ void Linux::prepare(Thread& thread) {
                          context.agents.core_of(thread.id));
 }
 
-// Maps the program's file, which is in memory from the beginning (K2).
+// Touches the pages of the program's segments, which are in memory from the beginning (K2).
 void Linux::place_program() {
   for (const SegmentSpec& segment : context.job.segments)
     for (uint64_t at = segment.address; at < segment.address + segment.data.size();
@@ -166,7 +166,8 @@ std::optional<Access> Linux::proceed(Thread& thread) {
   return flow.next_access;
 }
 
-// Handles a task's trap; then signals and switches that are due before the program goes on.
+// Handles a task's trap, and then delivers signals and switches tasks as needed before the program
+// continues.
 Work Linux::handle(Task& t, Fatal why) {
   t.restarts = false;
   if (t.thread->weak) co_await t.fence();  // K4.4
@@ -218,7 +219,7 @@ void Linux::trace(const Task& t, int64_t value) {
   strace += text;
 }
 
-// Handles a fault: a page is touched for the first time (K2), or else the program gets a signal.
+// Handles a fault: makes the page present if its first touch is allowed (K2), else sends a signal.
 Work Linux::fault(Task& t, Fatal why) {
   t.call = Task::kNoCall;
   SignalInfo info = signal_for(why);
@@ -251,7 +252,7 @@ Work Linux::interrupt_idle(uint32_t hart, Fatal why) {
   co_return co_await scheduler.schedule(hart);
 }
 
-// Serves all timers of a hart that are due (K8): wakes tasks, sends signals.
+// Handles all timers of a hart that are due (K8): wakes tasks and sends signals.
 Work Linux::expire(Flow& by, uint32_t hart) {
   while (const auto tid = timers.take_due(hart, context.harts[hart]->hart.clock)) {
     if (*tid == Timers::kProcess) {

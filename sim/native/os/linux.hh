@@ -1,13 +1,13 @@
-// Linux for a program of one process, as far as a program can tell, and what it costs (section K of
+// Linux, as a program of one process sees it, with the time that it takes (section K of
 // docs/model.md).
 //
-// Linux is made of the objects below, each with a header of its own. The class itself takes traps
-// and hands them on: a system call to the function that calls.def names for it, a fault to the
-// memory or the signals, an interrupt to the barriers or the timers.
+// Linux consists of the objects below, each with its own header. This class takes the traps and
+// passes them on: a system call to the function that calls.def names for it, a fault to the memory
+// or the signals, an interrupt to the barriers or the timers.
 //
-// Interface: a Supervisor (core/supervisor.hh); begin() starts the program; the outcome is made
-// from tasks.all() and strace. Invariant: its state can be saved like the rest of the run, and
-// changes only at events, in the order of time (K4).
+// Interface: it is a Supervisor (core/supervisor.hh). begin() starts the program; the outcome is
+// made from tasks.all() and strace. Invariant: its state can be saved like the rest of the run, and
+// it changes only at events, in the order of time (K4).
 #pragma once
 
 #include <array>
@@ -40,7 +40,7 @@ class Linux : public Supervisor {
   static constexpr uint32_t kUser = 1000;  // the program's uid and gid
 
   explicit Linux(const LinuxContext& linux_context);
-  ~Linux() override;  // calls under way hold files, which use members destroyed before tasks
+  ~Linux() override;  // abandons calls under way, because their files use members destroyed earlier
   Linux(const Linux&) = delete;
   Linux& operator=(const Linux&) = delete;
 
@@ -53,19 +53,19 @@ class Linux : public Supervisor {
     return memory.present(address, size);
   }
   void marked(Thread& thread, unsigned code, uint64_t value) override;
-  // Called when a task begins by its parent's call, and when a task has ended. For a program
-  // without markers this decides which part is measured (K15).
+  // Called when a task is created by its parent, and when a task has ended. For a program without
+  // markers, these times decide which part of the run is measured (K15).
   void born(const Task& parent, Task& child);
   void died(Task& task);
 
-  // For a program without markers: true if it has retired instructions since the last call, or if a
-  // timer will wake it.
+  // Returns, for a program without markers, whether it has retired instructions since the last call
+  // of this function, or a timer will wake it. Serves the watchdog.
   bool has_progressed();
 
-  // Bytes of the host that the program's files and output take, besides its memory.
+  // Returns the bytes of host memory that the program's files and the strace output take.
   uint64_t kept() const { return strace.size() + files.tree.kept(); }
 
-  // Returns the name of the call that a task is in; empty: it is in none.
+  // Returns the name of the system call that a task is in, or an empty string.
   static const char* call_of(const Task& task);
 
   LinuxContext context;
@@ -80,15 +80,16 @@ class Linux : public Supervisor {
   Files files;
   Addresses addresses;
   Limits limits;
-  // Timers that count time on harts: ITIMER_VIRTUAL, ITIMER_PROF. Checked when a task traps.
+  // The timers that count CPU time: ITIMER_VIRTUAL and ITIMER_PROF. They are checked when a task
+  // traps.
   struct CpuTimer {
     Time at = kNever, every = 0;
   };
   std::array<CpuTimer, 2> cpu_timers;
   std::map<uint32_t, std::shared_ptr<PosixTimer>> posix_timers;  // by number
   uint32_t next_timer = 0;
-  std::set<uint64_t> missing;  // numbers of calls made that do not exist here
-  uint64_t random_bytes = 0;   // number that getrandom has given so far (K12)
+  std::set<uint64_t> missing;  // numbers of system calls made that are not implemented
+  uint64_t random_bytes = 0;   // number of random bytes drawn so far (K12)
   std::string strace;
 
  private:

@@ -15,7 +15,7 @@ struct LinuxContext {
   FunctionalMemory& memory;
   Services& services;
   uint64_t room;                 // bytes of memory that the program may touch
-  std::vector<Thread*> harts{};  // by number; filled when the run begins
+  std::vector<Thread*> harts{};  // index: the hart's number; filled when the run begins
 
   const ProcessSpec& process() const { return job.process; }
 };

@@ -1,4 +1,4 @@
-// Calls about memory. Those that change the address space take its lock (K4.2).
+// System calls on memory. Calls that change the address space take its lock (K4.2).
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -23,13 +23,13 @@ enum : uint64_t {
 };
 constexpr uint64_t kAllRights = Space::read | Space::write | Space::execute;
 
-// True if the range consists of whole pages of the user's half.
+// Returns whether the range begins at a page, is not empty, and lies in the user's half.
 bool is_sound(uint64_t begin, uint64_t size) {
   return begin % Space::kPage == 0 && size > 0 && size <= Space::kEnd &&
          begin <= Space::kEnd - size;
 }
 
-// Finds room for mmap: at the address that the call names if possible. Sets `begin`.
+// Finds addresses for mmap, if possible at the address that the call asks for, and sets `begin`.
 Work find_range(Linux& os, Task& t, uint64_t& begin, uint64_t size) {
   const uint64_t flags = t.args[3];
   begin = t.args[0];
@@ -45,14 +45,15 @@ Work find_range(Linux& os, Task& t, uint64_t& begin, uint64_t size) {
   co_return begin ? 0 : -ENOMEM;
 }
 
-// True if the range that MREMAP_FIXED names is sound, and does not overlap the old one.
+// Returns whether the new range of MREMAP_FIXED is valid and does not overlap the old one.
 bool moves_apart(const std::array<uint64_t, 6>& args, uint64_t before, uint64_t after) {
   const uint64_t from = args[0], to = args[4];
   return (args[3] & MREMAP_MAYMOVE) && is_sound(to, after) &&
          (to + after <= from || from + before <= to);
 }
 
-// Finds the place to which mremap moves pages, and sets `to`. Returns 0, or -ENOMEM.
+// Finds the address to which mremap moves the pages, and sets `to`; leaves it if they can stay.
+// Returns 0 or -ENOMEM.
 int64_t find_place(Linux& os, const std::array<uint64_t, 6>& args, uint64_t before, uint64_t after,
                    uint64_t& to) {
   Space& space = os.memory.space;
@@ -72,16 +73,16 @@ struct Range {
   uint64_t begin, end;
   uint64_t size() const { return end - begin; }
 };
-// Changes a range of pages into another one, at the same address or elsewhere.
+// Changes a mapping from one range to another: resizes it in place, or moves its pages.
 Work resize(Linux& os, Task& t, Range from, Range to) {
   Space& space = os.memory.space;
   Space::Area area = *space.area_at(from.begin);
   area.end = to.end, area.base += to.begin - from.begin;
   if (from.begin == to.begin) {
-    const uint64_t kept = std::min(from.end, to.end);
-    if (to.end < from.end) co_await os.memory.drop(t, kept, from.end);
-    space.unmap(kept, from.end);
-    if (kept < to.end) space.map(kept, area);
+    const uint64_t kept_end = std::min(from.end, to.end);
+    if (to.end < from.end) co_await os.memory.drop(t, kept_end, from.end);
+    space.unmap(kept_end, from.end);
+    if (kept_end < to.end) space.map(kept_end, area);
     co_return 0;
   }
   co_await os.memory.drop(t, to.begin, to.end);
@@ -92,8 +93,8 @@ Work resize(Linux& os, Task& t, Range from, Range to) {
   co_return 0;
 }
 
-// Maps a file as shared. All its mappings are at one address (K14): the one that the file has
-// already, the one that the call names, or one with room for the file to grow.
+// Maps a file as shared. All shared mappings of a file have the same base address (K14): the one
+// that the file has already, the one that the call asks for, or one with room for the file to grow.
 Work share(Linux& os, Task& t, const InodeRef& file, uint64_t size) {
   constexpr uint64_t kGrowthBytes = uint64_t{64} << 20;
   Space& space = os.memory.space;
@@ -116,8 +117,9 @@ Work share(Linux& os, Task& t, const InodeRef& file, uint64_t size) {
   co_return static_cast<int64_t>(begin);
 }
 
-// Sets `file` to the file that mmap maps; null: anonymous memory. Clears `shared` for a file whose
-// bytes cannot change: a read-only one, or one that is open for reading and was never changed.
+// Sets `file` to the file that mmap maps, or null for anonymous memory. Sets `shared` to whether
+// the file must be mapped as shared: not if its bytes cannot change, because it is read-only, or is
+// open for reading only and was never changed.
 Work file_to_map(Linux& os, Task& t, InodeRef& file, bool& shared) {
   constexpr int64_t kEacces = 13;
   if (t.args[3] & MAP_ANONYMOUS) co_return 0;
@@ -168,8 +170,8 @@ Work munmap(Linux& os, Task& t) {
   co_return 0;
 }
 
-// Changes rights. Pages with PROT_NONE are hidden: their next access traps, and its right is
-// checked.
+// Changes the rights of pages. Pages with PROT_NONE are hidden, so that the next access to them
+// traps and its right is checked.
 Work mprotect(Linux& os, Task& t) {
   const uint64_t begin = t.args[0], size = Space::up(t.args[1]), end = begin + size;
   if (t.args[1] == 0) co_return 0;
@@ -200,7 +202,7 @@ Work brk(Linux& os, Task& t) {
   co_return static_cast<int64_t>(next);
 }
 
-// Gives back pages that are not needed; other advice has no effect that a program could see.
+// Drops pages for MADV_DONTNEED and MADV_FREE. Other advice has no effect that a program could see.
 Work madvise(Linux& os, Task& t) {
   const uint64_t begin = t.args[0], size = Space::up(t.args[1]);
   if (size == 0) co_return 0;
@@ -211,7 +213,7 @@ Work madvise(Linux& os, Task& t) {
   co_return 0;
 }
 
-// Grows or shrinks a mapping, in place if it can; else moves the pages with their bytes (K14).
+// Grows or shrinks a mapping, in place if possible; else moves its pages with their bytes (K14).
 Work mremap(Linux& os, Task& t) {
   const uint64_t begin = t.args[0], before = Space::up(t.args[1]), after = Space::up(t.args[2]);
   const uint64_t flags = t.args[3];

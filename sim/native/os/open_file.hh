@@ -1,9 +1,9 @@
-// An open file, as Linux's struct file: read, written and waited for through a descriptor, or
-// through several that dup made.
+// An open file, like Linux's struct file. It is read, written and waited for through one or more
+// descriptors (dup makes further ones).
 //
 // Interface: each kind of file is a class that defines how it is read, written and polled.
-// Invariant: calls use a file by an OpenFileRef only, which keeps it alive however descriptors
-// change while the call waits; so an OpenFileRef gives away no pointer.
+// Invariant: calls use a file only through an OpenFileRef, which keeps it alive even if its
+// descriptors are closed while the call waits. So an OpenFileRef does not convert to a pointer.
 #pragma once
 
 #include <concepts>
@@ -38,7 +38,8 @@ enum : uint64_t {
   O_PATH = 0x200000,
   O_TMPFILE = 0x400000 | O_DIRECTORY,
 };
-// Returns the events of poll(2), among those asked for, for which a file is ready.
+// Returns the events to report to poll(2): those of `asked` for which the file is ready, and always
+// POLLERR and POLLHUP.
 constexpr uint16_t answered(uint16_t asked, uint16_t ready) {
   if (ready & POLLIN) ready |= POLLRDNORM;
   if (ready & POLLOUT) ready |= POLLWRNORM;
@@ -67,23 +68,24 @@ using UserBuffers = std::vector<UserBuffer>;
 class OpenFile {
  public:
   static constexpr std::size_t kMaxTransfer =
-      1 << 16;  // bytes of one read or write; programs call again
+      1 << 16;  // most bytes of one read or write; for more, programs call again
 
   explicit OpenFile(uint64_t flags) : flags(flags) {}
   virtual ~OpenFile() = default;
 
-  // Return what read(2) and write(2) return; `at` is the offset in the file, and advances.
+  // read() and write() return what read(2) and write(2) return. `at` is the offset in the file,
+  // which they advance.
   virtual Work read(Linux& os, Task& t, UserBuffer to, uint64_t& at) = 0;
   virtual Work write(Linux& os, Task& t, UserBuffer from, uint64_t& at) = 0;
   virtual Stat stat() const = 0;
-  // Returns the events that the file is ready for, if this task asks. Changes are reported to the
-  // waiters in waits().
+  // Returns the events that the file is ready for, as seen by this task. When they change, the
+  // waiters in waits() are woken.
   virtual uint16_t poll(const Task&) const { return POLLIN | POLLOUT; }
   virtual WaitQueue& waits() { return ready; }
   virtual bool is_watchable() const { return true; }  // true if an epoll can watch the file
-  // The last descriptor has been closed; a call may still be under way.
+  // Called when the last descriptor has been closed. A call on the file may still be under way.
   virtual Work hang_up(Linux&, Task&) { co_return 0; }
-  // Returns its node in the tree; null: it has none.
+  // Returns the file's inode, or null if it has none, as pipes and sockets.
   virtual const InodeRef& inode() const {
     static const InodeRef none;
     return none;
@@ -104,7 +106,7 @@ class OpenFileRef {
 
   explicit operator bool() const { return file_ != nullptr; }
   bool operator==(const OpenFileRef&) const = default;
-  // Returns the file as one of a certain kind; null: it is of another.
+  // Returns the file if it is of this kind, else null.
   template <std::derived_from<OpenFile> Kind>
   std::shared_ptr<Kind> as() const {
     return std::dynamic_pointer_cast<Kind>(file_);

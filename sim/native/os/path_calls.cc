@@ -1,5 +1,5 @@
-// Calls about names in the file system. Modes are stored and reported, but not enforced; files that
-// describe the machine are read-only.
+// System calls on paths. File modes are stored and reported but not enforced, except that the files
+// of /proc and /sys are read-only.
 #include <algorithm>
 #include <cstring>
 
@@ -32,7 +32,8 @@ enum : uint64_t {
 using Found = FileTree::Found;
 using Last = FileTree::Last;
 
-// Walks from a directory's descriptor, or the working directory, along the path at `text`.
+// Walks along the path at address `text`, from the directory of a descriptor or (AT_FDCWD) from the
+// working directory.
 Work walk(Linux& os, Task& t, uint64_t directory, uint64_t text, Last how, Found& found) {
   std::string path;
   const int64_t failed = co_await os.memory.copy_text(t, text, path);
@@ -48,7 +49,7 @@ Work walk(Linux& os, Task& t, uint64_t directory, uint64_t text, Last how, Found
   found = os.files.tree.walk(from, path, how);
   co_return found.error;
 }
-// Walks to a node that must exist.
+// Like walk(), but fails with -ENOENT if the path leads to no node.
 Work find(Linux& os, Task& t, uint64_t directory, uint64_t text, Last how, Found& found) {
   const int64_t failed = co_await walk(os, t, directory, text, how, found);
   if (failed < 0) co_return failed;
@@ -56,7 +57,7 @@ Work find(Linux& os, Task& t, uint64_t directory, uint64_t text, Last how, Found
   co_return found.slash && !found.node->is_directory() ? -ENOTDIR : 0;
 }
 
-// Enters a new node under a name that must be free.
+// Enters a new node into the tree. Its name must not exist yet.
 Work enter_new(Linux& os, Task& t, uint64_t directory, uint64_t text, InodeRef node) {
   Found found;
   const int64_t failed = co_await walk(os, t, directory, text, Last::named, found);
@@ -72,14 +73,14 @@ uint32_t masked(const Linux& os, uint64_t mode) {
   return static_cast<uint32_t>(mode & 07777 & ~uint64_t{os.files.mask});
 }
 
-// Makes the file that open creates.
+// Creates a file for openat with O_CREAT.
 InodeRef create(Linux& os, const Found& found, uint64_t mode) {
   const InodeRef node = os.files.tree.make(Inode::Kind::file, masked(os, mode));
   os.files.tree.enter(found.directory, found.name, node);
   return node;
 }
 
-// Returns 0, or the error for which the path cannot be opened or created with these flags.
+// Returns 0 if the path can be opened or created with these flags, else the error.
 int64_t may_open(const Found& found, uint64_t flags) {
   if ((flags & O_CREAT) && found.slash) return -EISDIR;
   if (!found.node && !(flags & O_CREAT)) return -ENOENT;
@@ -115,7 +116,7 @@ bool is_within(const FileTree& tree, const InodeRef& inner, const InodeRef& oute
   return false;
 }
 
-// Returns 0, or the error for which `from` cannot be renamed to `to`.
+// Returns 0 if `from` can be renamed to `to`, else the error.
 int64_t may_replace(const FileTree& tree, const Found& from, const Found& to, uint64_t flags) {
   const bool exchanges = flags & RENAME_EXCHANGE, keeps = flags & RENAME_NOREPLACE;
   if (from.name.empty()) return -EBUSY;
@@ -157,7 +158,7 @@ Work openat(Linux& os, Task& t) {
   co_return os.files.open(opened(os, t, found.node, flags), os.limits.descriptors());
 }
 
-// Makes a file without a name, in memory.
+// Creates a file without a name.
 Work memfd_create(Linux& os, Task&) {
   const InodeRef node = os.files.tree.make(Inode::Kind::file, 0777);
   node->links = 0;
@@ -210,7 +211,7 @@ Work fstatfs(Linux& os, Task& t) {
   co_return os.files.at(t.args[0]) ? co_await tell_file_system(os, t, t.args[1]) : -EBADF;
 }
 
-// Fails as in a kernel without it; C libraries then call newfstatat.
+// Fails as in a kernel that lacks it. C libraries then call newfstatat.
 Work statx(Linux&, Task&) { co_return -ENOSYS; }
 
 Work faccessat(Linux& os, Task& t) {

@@ -1,7 +1,7 @@
-// Signals that have been sent and not yet taken, to a task or to the process.
+// The signals that have been sent to a task or to the process, and not been taken yet.
 //
-// Invariant: a signal is in set() if and only if there is a SignalInfo for it. A standard signal is
-// pending once, as in Linux; a real-time signal as often as it was sent.
+// Invariant: a signal is in set() if and only if it has a SignalInfo. As in Linux, a standard
+// signal is pending at most once, a real-time signal as often as it was sent.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace uncore {
 
-// The bit of a signal in a set of signals.
+// Returns the bit of a signal in a set of signals.
 constexpr uint64_t signal_bit(uint64_t number) { return uint64_t{1} << (number - 1); }
 
 struct SignalInfo {  // the fields of siginfo_t that are used
@@ -29,7 +29,7 @@ class PendingSignals {
     set_ |= signal_bit(info.number);
     infos_.push_back(info);
   }
-  // Takes the first signal of this number, which must be pending.
+  // Takes the oldest signal with this number, which must be pending.
   SignalInfo take(unsigned number) {
     const auto first = std::ranges::find(infos_, number, &SignalInfo::number);
     const SignalInfo info = *first;

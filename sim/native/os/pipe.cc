@@ -1,4 +1,4 @@
-// pipe2: a stream with a file at each end.
+// pipe2: a Stream with two open files, one that reads from it and one that writes to it.
 #include "os/calls.hh"
 #include "os/stream.hh"
 

@@ -1,4 +1,4 @@
-// ppoll, pselect6: waiting for files.
+// ppoll and pselect6, which wait until files are ready.
 #include <algorithm>
 #include <array>
 #include <list>
@@ -7,7 +7,7 @@
 
 namespace uncore::calls {
 
-// Masks the set of signals at `from` while the call waits; null: changes nothing.
+// Blocks the set of signals at `from` while the call waits. Changes nothing if `from` is null.
 Work mask_from(Linux& os, Task& t, uint64_t from, uint64_t size) {
   uint64_t set = 0;
   if (!from) co_return 0;
@@ -30,7 +30,8 @@ uint16_t poll(const Linux& os, const Task& t, const PollFd& entry) {
   return file ? answered(entry.events, file->poll(t)) : uint16_t{POLLNVAL};
 }
 
-// Writes for each file the events it is ready for. Returns the number of files that are ready.
+// Writes each entry's `revents`: the events that its file is ready for. Returns the number of files
+// that are ready.
 Work poll_all(Linux& os, Task& t, std::vector<PollFd>& entries) {
   int64_t ready = 0;
   for (uint64_t i = 0; i < entries.size(); ++i) {
@@ -45,7 +46,7 @@ Work poll_all(Linux& os, Task& t, std::vector<PollFd>& entries) {
   co_return ready;
 }
 
-// Sleeps until one of the files is ready.
+// Sleeps until one of the files is ready, or until the time `until`.
 Work wait(Linux& os, Task& t, const std::vector<PollFd>& entries, Time until) {
   std::vector<OpenFileRef> files;
   std::list<WaitQueue::Member> waits;
@@ -60,7 +61,8 @@ Work wait(Linux& os, Task& t, const std::vector<PollFd>& entries, Time until) {
   co_return co_await os.signals.wait(t, until, any);
 }
 
-// The three sets of select: for reading, for writing, for exceptions (of which there are none).
+// The three sets of descriptors of select: for reading, for writing, and for exceptional
+// conditions, which never occur.
 struct Sets {
   static constexpr std::array<uint16_t, 3> kEvents = {POLLIN, POLLOUT, 0};
 
@@ -97,7 +99,8 @@ Work read_sets(Linux& os, Task& t, Sets& sets) {
   co_return 0;
 }
 
-// Returns the events for select, for which an end counts as readable.
+// Returns the events to report to select, which regards a hang-up or an error as readable, and an
+// error also as writable.
 uint16_t selected(uint16_t asked, uint16_t ready) {
   uint16_t found = asked & ready;
   if (ready & (POLLHUP | POLLERR)) found |= asked & POLLIN;
@@ -105,7 +108,7 @@ uint16_t selected(uint16_t asked, uint16_t ready) {
   return found;
 }
 
-// Writes the files that are ready to the sets. Returns the number of bits set.
+// Writes the sets back with only the ready files in them. Returns the number of bits set.
 Work write_sets(Linux& os, Task& t, Sets& sets, const std::vector<PollFd>& entries) {
   int64_t count = 0;
   for (const PollFd& entry : entries) {

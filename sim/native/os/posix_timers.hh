@@ -1,4 +1,4 @@
-// A timer of timer_create, which sends a signal when it is due.
+// A timer made by timer_create, which sends a signal when it expires.
 #pragma once
 
 #include "os/timers.hh"
@@ -10,10 +10,10 @@ struct PosixTimer : Alarm {
 
   uint32_t number = 0;
   uint64_t clock = 0;
-  unsigned signal = 0;   // signal that is sent at expiry; 0: none
-  uint32_t tid = 0;      // the thread that gets it; 0: the process
+  unsigned signal = 0;   // the signal sent at expiry; 0: none
+  uint32_t tid = 0;      // the thread that gets the signal; 0: the process
   uint64_t value = 0;    // si_value of the signal
-  uint64_t overrun = 0;  // expirations that the last signal stood for, less one
+  uint64_t overrun = 0;  // further expirations that the last signal stood for
 };
 
 }  // namespace uncore

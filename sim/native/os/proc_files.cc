@@ -36,7 +36,8 @@ uint64_t mapped(const Linux& os) {
   return size;
 }
 
-// The harts that the task may run on: as a mask, the lowest last, and as numbers.
+// Returns the lines about the harts that the task may run on: a mask with the lowest harts last,
+// and a list of numbers.
 std::string cpus(const Task& t) {
   std::string mask;
   for (std::size_t word = (t.allowed.size() + 31) / 32; word-- > 0;) {
@@ -114,7 +115,7 @@ std::string maps(const Linux& os, const Task&) {
   return all;
 }
 
-// Reports that every hart has worked all the time.
+// Generates /proc/stat. It reports that every hart has been busy all the time.
 std::string processors(const Linux& os, const Task& t) {
   const uint64_t passed = t.now() / kUserTick;
   const std::size_t harts = os.context.harts.size();

@@ -1,4 +1,4 @@
-// Files of /proc about the process and the harts, generated when they are opened.
+// The files of /proc about the process and the harts. They are generated when they are opened.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ std::string processors(const Linux& os, const Task& t);
 std::string uptime(const Linux& os, const Task& t);
 }  // namespace proc
 
-// Paths below /proc, and their generators.
+// The paths of these files below /proc, and the functions that generate them.
 inline constexpr std::array<std::pair<const char*, Inode::Make>, 8> kProcFiles = {
     {{"self/status", proc::status},
      {"self/stat", proc::stat},

@@ -23,9 +23,9 @@ std::size_t RunQueues::Queue::from(uint32_t priority) const {
   return static_cast<std::size_t>(last - tasks.begin()) + (runs() && counts(runs()));
 }
 
-// K5: the hart with the fewest tasks; among equals the nearest to the one where the task ran last,
-// then the lowest. Harts with more urgent tasks come last; then tasks at least as urgent count
-// before all tasks.
+// Returns the best hart for a task (K5). Harts without more urgent tasks are preferred; then those
+// with the fewest tasks that are at least as urgent; then those with the fewest tasks; then the
+// nearest to the hart where the task ran last; then the lowest.
 uint32_t RunQueues::select_hart(const Task& task) const {
   const auto rank = [&](uint32_t h) {
     const Queue& q = queues_[h];
@@ -44,9 +44,10 @@ uint32_t RunQueues::assign(const Task& task) {
   return hart;
 }
 
-// Returns the most urgent task that waits anywhere, if it is more urgent than the hart's own
-// (K7.1). Else, if its own queue is empty (K6), the last task that may run on this hart from the
-// longest queue that has one; among equals, from the lowest hart's.
+// Returns the most urgent task on any queue, if it may run on this hart and is more urgent than the
+// tasks on the hart's own queue (K7.1). Otherwise, if the hart's queue is empty (K6), returns the
+// last task that may run here from the longest queue with such a task; of equally long queues, from
+// the one of the lowest hart.
 Task* RunQueues::steal_for(uint32_t hart) const {
   const auto may_run = [&](const Task* task) { return task->allowed[hart]; };
   Task* urgent = nullptr;
@@ -83,7 +84,8 @@ const Task* RunQueues::waits_in_vain() const {
   return nullptr;
 }
 
-// K6.1: a task does not wait behind another while a hart that may run it idles.
+// Moves tasks that wait behind another from this hart's queue to idle harts that may run them
+// (K6.1). Returns these harts.
 std::vector<uint32_t> RunQueues::move_to_idle(uint32_t hart) {
   std::vector<uint32_t> harts;
   std::deque<Task*>& tasks = queues_[hart].tasks;

@@ -5,7 +5,7 @@
 
 namespace uncore {
 
-// Begins a time slice. K7.1: a thread of SCHED_FIFO has no end of it.
+// Begins a time slice for the task. The slice of a SCHED_FIFO task never ends (K7.1).
 void Scheduler::give_slice(const Task& task) {
   Cpu& cpu = cpus_[task.hart];
   const bool fifo = task.policy == Task::kFifo;
@@ -20,7 +20,7 @@ void Scheduler::install(uint32_t hart, Task& task) {
   thread.hart.pc = task.registers.pc;
   thread.hart.write_csr(CsrNumber::fcsr, task.registers.fcsr);
   thread.hart.woken();
-  if (thread.weak) thread.weak->sees_all(thread.hart.clock);  // K4.4: whatever the task has seen
+  if (thread.weak) thread.weak->sees_all(thread.hart.clock);  // loads read no older values (K4.4)
   task.state = Task::State::running;
   task.hart = hart;
   task.thread = &thread;
@@ -31,7 +31,7 @@ void Scheduler::install(uint32_t hart, Task& task) {
   give_slice(task);
 }
 
-// Takes the task off its hart, which then has none.
+// Takes the task off its hart, saves its registers, and lets the hart look for another task.
 void Scheduler::deschedule(Task& task, Task::State state) {
   Cpu& cpu = cpus_[task.hart];
   task.registers = task.read_registers();
@@ -43,7 +43,7 @@ void Scheduler::deschedule(Task& task, Task::State state) {
   cpu.flow.take_up(schedule(task.hart));
 }
 
-// Makes the hart sleep until an interrupt, which may be pending already.
+// Makes the hart sleep until an interrupt. If one is pending already, the hart does not sleep.
 void Scheduler::idle(uint32_t hart) {
   Thread& thread = *context_.harts[hart];
   queues_.set_idle(hart, true);
@@ -62,7 +62,7 @@ Work Scheduler::schedule(uint32_t hart) {
       install(hart, *next);
       co_return 0;
     }
-    queues_.set_current(hart, nullptr);  // the task may not run on this hart any longer
+    queues_.set_current(hart, nullptr);  // meanwhile the task's affinity has excluded this hart
     co_await queues_.add(flow, hart, queues_.assign(*next), *next);
   }
   idle(hart);
@@ -96,7 +96,8 @@ Work Scheduler::yield(Task& task) {
   co_return co_await leave(task, task.hart, RunQueues::Place::behind);
 }
 
-// Lets the hart's own flow queue the task, so that no hart runs it before it has left this one.
+// The hart's own flow puts the task on the queue, so that no other hart runs the task before it has
+// left this one.
 Work Scheduler::leave(Task& task, uint32_t to, RunQueues::Place place) {
   const uint32_t from = task.hart;
   deschedule(task, Task::State::ready);
@@ -116,8 +117,9 @@ Work Scheduler::retire(Task& task) {
   co_return 0;
 }
 
-// Moves the task at once if it is the caller. Else one that runs moves when it is interrupted; one
-// that sleeps, when it is woken; one that a hart has chosen, when that hart has switched to it.
+// Moves the task at once if it is the caller or is on a queue. A running task moves when it is
+// interrupted, a sleeping one when it is woken, and one that a hart has chosen once that hart has
+// switched to it.
 Work Scheduler::move(Task& by, Task& task) {
   const bool leaves = !task.allowed[task.hart];
   if (!leaves && task.state == Task::State::ready)
@@ -130,8 +132,8 @@ Work Scheduler::move(Task& by, Task& task) {
   co_return 0;
 }
 
-// A task that runs checks its slice and its queue when it is interrupted; the caller does so at the
-// end of its call.
+// A running task checks its slice and its queue when it is interrupted. The caller needs no
+// interrupt, because it checks them at the end of its system call.
 Work Scheduler::change(Task& by, Task& task, uint32_t policy, uint32_t priority) {
   if (task.state == Task::State::ready) {
     const int64_t queued = co_await queues_.requeue(by, by.hart, task, policy, priority);
@@ -146,8 +148,8 @@ Work Scheduler::migrate(Task& task) {
   co_return co_await leave(task, queues_.assign(task), RunQueues::Place::behind);
 }
 
-// K7: at the end of its slice the task makes way for the next one, if there is one as urgent; if a
-// more urgent one waits, at once (K7.1).
+// The task gives way to a more urgent task on its hart's queue at once (K7.1), and to an equally
+// urgent one at the end of its time slice (K7).
 Work Scheduler::resume(Task& task) {
   if (!task.allowed[task.hart]) co_await migrate(task);
   const Cpu& cpu = cpus_[task.hart];

@@ -1,5 +1,5 @@
-// Calls about threads' affinity, policy and priority (K7.1). Nice values are stored and reported,
-// but have no effect.
+// System calls on the affinity, policy and priority of threads (K7.1). Nice values are stored and
+// reported, but have no effect.
 #include <algorithm>
 #include <vector>
 
@@ -25,7 +25,7 @@ constexpr bool has_priorities(uint64_t policy) {
   return policy == SCHED_FIFO || policy == SCHED_RR;
 }
 
-// Returns the task that a call names; 0 is the caller.
+// Returns the task with this id; 0 stands for the caller.
 Task* named(Linux& os, Task& t, uint64_t tid) { return tid ? os.tasks.find(tid) : &t; }
 
 Work set_policy(Linux& os, Task& t, uint64_t flagged, uint64_t from) {
@@ -109,7 +109,8 @@ Work sched_getparam(Linux& os, Task& t) {
   co_return co_await os.memory.put(t, t.args[1], whose->priority, 4);
 }
 
-// Returns the length of a time slice: os.quantum; 0 for SCHED_FIFO, which has none.
+// Returns the length of a time slice (the job's os.quantum), or 0 for SCHED_FIFO, which has no
+// slices.
 Work sched_rr_get_interval(Linux& os, Task& t) {
   constexpr uint64_t kSecond = 1'000'000'000;
   const Task* const whose = named(os, t, t.args[0]);
@@ -128,7 +129,7 @@ Work sched_get_priority_min(Linux&, Task& t) {
   co_return has_priorities(t.args[0]) ? 1 : 0;
 }
 
-// Returns 20 minus the nice value, as the kernel does.
+// Returns 20 minus the nice value, as Linux's system call does.
 Work getpriority(Linux& os, Task& t) {
   if (t.args[0] != PRIO_PROCESS) co_return -EINVAL;
   const Task* const whose = named(os, t, t.args[1]);

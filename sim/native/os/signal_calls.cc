@@ -1,4 +1,4 @@
-// Calls about signals.
+// System calls on signals.
 #include "os/calls.hh"
 #include "os/signal_frame.hh"
 
@@ -19,7 +19,7 @@ SignalInfo from_process(const Linux& os, uint64_t number, int32_t code) {
           .value = os.tasks.pid() | uint64_t{Linux::kUser} << 32};
 }
 
-// Sends a signal; number 0 only checks that the task lives.
+// Sends a signal to a task. Number 0 sends nothing and only checks that the task is alive.
 Work send_to(Linux& os, Task& t, uint64_t tid, uint64_t number) {
   Task* const to = os.tasks.find(tid);
   if (!to) co_return -ESRCH;
@@ -94,7 +94,7 @@ Work rt_sigsuspend(Linux& os, Task& t) {
   co_return -EINTR;
 }
 
-// sigqueue: the sender chooses the siginfo_t, but may not pose as the kernel.
+// Serves sigqueue(3): sends a signal with a siginfo_t that the sender has filled in.
 Work rt_sigqueueinfo(Linux& os, Task& t) {
   SignalFrame::Info info{};
   const int64_t failed = co_await os.memory.read(t, t.args[2], info);

@@ -1,4 +1,4 @@
-// signalfd4: a file from which a task reads its signals instead of taking them in a handler.
+// signalfd4: a file from which a task reads its pending signals instead of handling them.
 #include <algorithm>
 
 #include "os/calls.hh"

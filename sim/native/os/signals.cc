@@ -21,10 +21,10 @@ constexpr bool is_ignored_by_default(unsigned signal) {
   return signal == SIGCHLD || signal == SIGCONT || signal == SIGURG || signal == SIGWINCH;
 }
 
-// Returns the set of signals that wake a task.
+// Returns the set of signals that wake a task: those not blocked, and those it waits for.
 uint64_t accepted(const Task& t) { return ~t.blocked | t.awaited; }
 
-// Makes the task repeat the call that a signal has interrupted.
+// Makes the task repeat the system call that a signal has interrupted.
 void restart(Task& t) {
   t.restarts = false;
   t.thread->hart.pc = t.called_at;
@@ -48,7 +48,7 @@ bool Signals::ignores(unsigned number) const {
   return handler == SIG_IGN || (handler == SIG_DFL && is_ignored_by_default(number));
 }
 
-// Sets an action. If the signal is ignored then, it is no longer pending.
+// Sets a signal's action. If the new action ignores the signal, pending instances are discarded.
 void Signals::set_action(uint64_t number, const Action& action) {
   actions_[number] = action;
   if (!ignores(static_cast<unsigned>(number))) return;
@@ -56,7 +56,7 @@ void Signals::set_action(uint64_t number, const Action& action) {
   for (const auto& task : tasks_.all()) task->pending.remove(signal_bit(number));
 }
 
-// Wakes or interrupts the task. It looks for signals then, and before it sleeps.
+// Wakes or interrupts the task, so that it checks for signals. (It also checks before it sleeps.)
 Work Signals::notify(Flow& by, uint32_t from, Task& to) {
   if (&to == &by) co_return 0;
   if (to.state == Task::State::sleeping) co_return co_await scheduler_.wake(by, from, to);
@@ -64,7 +64,7 @@ Work Signals::notify(Flow& by, uint32_t from, Task& to) {
   co_return 0;
 }
 
-// Notifies the first task, in the order of birth, that takes a signal of the set (K12.1).
+// Notifies one task that accepts a signal of the set: the first in the order of creation (K12.1).
 Work Signals::notify_any(Flow& by, uint32_t from, uint64_t set) {
   const auto takes = [&](const auto& task) {
     return task->state != Task::State::dead && (set & accepted(*task));
@@ -104,7 +104,8 @@ Work Signals::force(Task& t, SignalInfo info) {
   co_return co_await enter(t, info, action);
 }
 
-// Takes the task's own signals before the process's; among several, that of the lowest number.
+// The task's own signals are taken before those of the process; of several, the lowest number
+// first.
 SignalInfo Signals::take(Task& t, uint64_t set) {
   const uint64_t own = t.pending.set() & set, shared = shared_.set() & set;
   const auto number = static_cast<unsigned>(std::countr_zero(own ? own : shared) + 1);
@@ -129,11 +130,11 @@ Work Signals::deliver(Task& t) {
     t.restarts = false;
     co_await enter(t, info, action);
   }
-  if (t.restarts) restart(t);  // no handler has been entered: the call begins again
+  if (t.restarts) restart(t);  // no handler has been entered, so the call is repeated
   co_return 0;
 }
 
-// Makes the thread go on in the handler, with a frame on the stack for rt_sigreturn.
+// Makes the thread continue in the signal's handler, with a frame on the stack for rt_sigreturn.
 Work Signals::enter(Task& t, SignalInfo info, Action action) {
   SignalFrame frame{};
   frame.info = SignalFrame::info_of(info);
@@ -157,7 +158,7 @@ Work Signals::enter(Task& t, SignalInfo info, Action action) {
   co_return co_await block(t, t.blocked | action.mask | itself);
 }
 
-// Sets the pc back by an ecall, because Linux::call moves it past the ecall after every call.
+// Sets the pc back by the size of an ecall, because Linux::call() advances it after every call.
 Work Signals::restore(Task& t) {
   SignalFrame frame{};
   const int64_t failed = co_await memory_.read(t, t.x()[kStackPointer], frame);

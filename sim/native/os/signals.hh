@@ -1,11 +1,12 @@
-// Signals that the threads of a process send to each other, and those of faults (K12.1, K13):
-// actions, masks, handlers, and default actions.
+// The signals that the threads of a process send to each other, and those raised by faults (K12.1,
+// K13): their actions, masks and handlers.
 //
-// Interface: send() to a task, send_to_process(), force() by a fault; wait() until a condition
-// holds or a signal is due; deliver() when the task is about to go on. `from` is the hart on which
-// the sender runs.
+// Interface: send() to a task, send_to_process(), force() for a fault; wait() until a condition
+// holds or a signal is due; deliver() before a task returns to the program. `from` is the hart on
+// which the sender runs.
 //
-// Invariant: a signal to the process belongs to no task until one that does not block it takes it.
+// Invariant: a signal to the process belongs to no task until a task that does not block it takes
+// it.
 #pragma once
 
 #include <array>
@@ -32,24 +33,27 @@ class Signals {
 
   Work send(Flow& by, uint32_t from, Task& to, SignalInfo info);
   Work send_to_process(Flow& by, uint32_t from, SignalInfo info);
-  // Sends a fault's signal, which the task takes at once. Returns -1 if there is no handler, or if
+  // Makes the task handle a fault's signal at once. Returns -1 if the signal has no handler, or if
   // the task blocks it.
   Work force(Task& t, SignalInfo info);
 
   bool due(const Task& t) const { return pending(t) & ~t.blocked; }
-  // Takes all signals that are due; the handler of the last one runs first.
+  // Delivers all signals that are due. If several have handlers, the handler of the last one runs
+  // first.
   Work deliver(Task& t);
-  // Tasks that wait at a signalfd.
+  // The tasks that wait for a signalfd to become readable.
   WaitQueue watched;
-  // Takes a signal of the set; one must be pending.
+  // Takes a pending signal of the set; there must be one.
   SignalInfo take(Task& t, uint64_t set);
-  // Waits for a signal of the set and takes it, without its handler. Returns 0, or as wait().
+  // Waits for a signal of the set and takes it without running its handler. Returns 0, or an error
+  // as wait() does.
   Work await(Task& t, uint64_t set, Time until, SignalInfo& info);
-  // rt_sigreturn: restores the registers and mask from before the handler. Returns the old a0.
+  // Performs rt_sigreturn: restores the registers and the mask that the task had before the
+  // handler. Returns the restored a0.
   Work restore(Task& t);
-  // Sleeps until done(). Returns 0, -ETIMEDOUT, or -ERESTARTSYS if a signal is due. A task tests
-  // all three and falls asleep in one step, so that no wake-up is lost; it tests them again
-  // whenever it wakes, so a wake-up meant for something else does no harm.
+  // Sleeps until done(). Returns 0, -ETIMEDOUT, or -ERESTARTSYS if a signal is due. No simulated
+  // time passes between the tests of these conditions and the task's falling asleep, so no wake-up
+  // is lost. The task tests them again whenever it wakes, so a spurious wake-up does no harm.
   template <class Done>
   Work wait(Task& t, Time until, Done done) {
     for (bool over = false;;) {
@@ -62,10 +66,12 @@ class Signals {
 
   static uint64_t blockable(uint64_t set);
   uint64_t pending(const Task& t) const { return t.pending.set() | shared_.set(); }
-  // Masks another set while a call lasts. A handler that ends the call returns to the former one.
+  // Blocks another set of signals during a call. restore_mask() brings the former set back; if a
+  // handler interrupts the call, its return does so.
   void mask_in_call(Task& t, uint64_t set);
   void restore_mask(Task& t);
-  // Sets the mask. Notifies another task of shared signals that this one takes no longer.
+  // Sets the task's mask. If it blocks signals that are pending for the process, notifies another
+  // task of them.
   Work block(Task& t, uint64_t set);
   const Action& action(uint64_t number) const { return actions_[number]; }
   void set_action(uint64_t number, const Action& action);
@@ -81,7 +87,7 @@ class Signals {
   Scheduler& scheduler_;
   UserMemory& memory_;
   std::array<Action, kMaxSignal + 1> actions_{};  // actions_[number]
-  PendingSignals shared_;                         // sent to the process
+  PendingSignals shared_;                         // signals sent to the process
 };
 
 }  // namespace uncore

@@ -77,7 +77,8 @@ Work Socket::write(Linux& os, Task& t, UserBuffer from, uint64_t&) {
 Work Socket::write_all(Linux& os, Task& t, UserBuffers from) {
   co_return co_await send(os, t, out, std::move(from), {.waits = !(flags & O_NONBLOCK)});
 }
-// A sender of datagrams gets no SIGPIPE. A peer that has gone is forgotten.
+// A sender of datagrams gets no SIGPIPE. If the peer has closed its socket, the sender gets
+// -ECONNREFUSED and is no longer connected to it.
 Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers from,
                   Stream::How how) {
   if (is_datagram()) how.signals = false;
@@ -92,8 +93,8 @@ Work Socket::send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers fr
   co_return -ECONNREFUSED;
 }
 
-// Closes connections that were not accepted yet, too. A datagram socket does not end its peer's
-// stream.
+// Also closes the connections that wait to be accepted. A datagram socket does not end the stream
+// of its peer, because others may still send to that.
 Work Socket::hang_up(Linux& os, Task& t) {
   const std::shared_ptr<Stream> from = in, to = out;
   const std::deque<SocketRef> left = std::exchange(coming, {});

@@ -1,8 +1,8 @@
-// Sockets within the program: pairs, and connections over loopback. There are no packets: bytes
-// sent are in the peer's stream at once.
+// Sockets within the program: socket pairs, and connections over loopback. There are no packets:
+// bytes that are sent are in the peer's stream at once.
 //
-// Interface: pair() connects two sockets; send() and receive(); the calls themselves are in
-// socket_calls.cc. Invariant: an address belongs to one socket as long as that is open.
+// Interface: pair() connects two sockets; send() and receive() transfer bytes. The system calls are
+// in socket_calls.cc. Invariant: an address belongs to one socket as long as that socket is open.
 #pragma once
 
 #include <deque>
@@ -17,23 +17,23 @@ namespace uncore {
 class Socket;
 using SocketRef = std::shared_ptr<Socket>;
 
-// The sockets by their addresses. A key consists of the family, the type and the address.
+// Finds sockets by their addresses. A key consists of the family, the type and the address.
 class Addresses {
  public:
   SocketRef at(const std::string& key) const;
-  // Gives the socket an address. False: another socket has it.
+  // Gives the socket an address. Returns false if another socket has it.
   bool take(const std::string& key, const SocketRef& socket);
   uint16_t free_port(const std::string& family);
 
  private:
   std::map<std::string, std::weak_ptr<Socket>> taken_;
-  uint16_t next_port_ = 32768;  // the default begin of net.ipv4.ip_local_port_range
+  uint16_t next_port_ = 32768;  // where Linux's net.ipv4.ip_local_port_range begins by default
 };
 
 class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
  public:
   static constexpr std::size_t kSocketBytes =
-      212'992;  // bytes; net.core.wmem_default's usual value
+      212'992;  // the usual value of Linux's net.core.wmem_default
 
   Socket(uint16_t family, uint32_t type, uint64_t flags)
       : OpenFile(O_RDWR | flags), family(family), type(type) {}
@@ -46,25 +46,25 @@ class Socket : public OpenFile, public std::enable_shared_from_this<Socket> {
   uint16_t poll(const Task&) const override;
   Work hang_up(Linux& os, Task& t) override;
 
-  // Connects two sockets; each has a stream to the other.
+  // Connects two sockets by a stream in each direction.
   static void pair(const SocketRef& a, const SocketRef& b);
   bool is_datagram() const { return type == 2; }    // SOCK_DGRAM
   bool is_internet() const { return family == 2; }  // AF_INET
-  // Sends to a stream: that of the peer, or of another socket.
+  // Sends to a stream: the peer's, or, for a datagram, that of any other socket.
   Work send(Linux& os, Task& t, std::shared_ptr<Stream> to, UserBuffers from, Stream::How how);
   Work receive(Linux& os, Task& t, UserBuffers to, Stream::How how, Stream::Got& got);
-  bool keeps_ends() const;  // true but for streams: messages keep their bounds
-  // Returns the stream in which datagrams arrive; makes it if there is none yet.
+  bool keeps_ends() const;  // whether messages keep their bounds; false for SOCK_STREAM
+  // Returns the stream in which data arrive; creates it if it does not exist yet.
   Stream& inbox();
 
   const uint16_t family;
   const uint32_t type;
-  std::string name, peer;  // addresses, as the program gave them; empty: there is none
+  std::string name, peer;  // own and peer's address, as the program gave them; empty: none
   std::shared_ptr<Stream> in, out;
   bool listens = false;
   bool is_mute = false;          // shut down for writing
-  std::size_t most = 0;          // the most that may wait to be accepted
-  std::deque<SocketRef> coming;  // connections that wait for it
+  std::size_t most = 0;          // listen()'s backlog
+  std::deque<SocketRef> coming;  // connections that wait to be accepted
 };
 
 }  // namespace uncore

@@ -1,4 +1,4 @@
-// Calls about sockets: pairs, and AF_UNIX and AF_INET within the program.
+// System calls on sockets: AF_UNIX and AF_INET, between sockets of the one program.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -41,7 +41,7 @@ int64_t may_make(uint64_t family, uint64_t type, uint64_t protocol) {
   return kind != kRaw && fits ? 0 : -EPROTONOSUPPORT;
 }
 
-// Makes a socket. A raw one of AF_UNIX becomes one for datagrams, as in Linux.
+// Creates a socket. SOCK_RAW of AF_UNIX means SOCK_DGRAM, as in Linux.
 SocketRef make(uint64_t family, uint64_t type) {
   const auto kind = static_cast<uint32_t>(type & ~kFlags);
   return std::make_shared<Socket>(static_cast<uint16_t>(family), kind == kRaw ? kDatagram : kind,
@@ -60,7 +60,8 @@ uint16_t port_of(const std::string& address) {
 void set_port(std::string& address, uint16_t port) {
   address[2] = static_cast<char>(port >> 8), address[3] = static_cast<char>(port & 255);
 }
-// True for 127.0.0.0/8, and for 0.0.0.0, which stands for all addresses of this machine.
+// Returns whether an address is of this machine: in 127.0.0.0/8, or 0.0.0.0, which stands for all
+// its addresses.
 bool is_here(const std::string& address) {
   return address[4] == 127 || address.compare(4, 4, std::string(4, '\0')) == 0;
 }
@@ -68,7 +69,8 @@ bool is_here(const std::string& address) {
 std::string prefix(const Socket& socket) {
   return std::to_string(socket.family) + '/' + std::to_string(socket.type) + '/';
 }
-// A UNIX address is a path up to a zero, or an abstract name, which begins with one.
+// Returns whether an AF_UNIX address is a path. Otherwise it is an abstract name, which begins with
+// a zero byte.
 bool is_path(const Socket& socket, const std::string& address) {
   return socket.family == kUnix && address.size() > 2 && address[2] != '\0';
 }
@@ -77,11 +79,11 @@ std::string key(const Socket& socket, const std::string& address) {
   if (socket.family == kInternet) return prefix(socket) + std::to_string(port_of(address));
   return prefix(socket) + address.substr(2);
 }
-// The key of a socket with a path: the number of its node.
+// Returns the key of a socket that is bound to a path, made from the number of its inode.
 std::string key(const Inode& node) { return "file " + std::to_string(node.number); }
 
-// Finds the socket that has an address, for the socket `by` that wants to reach it. Returns 0 or an
-// error.
+// Finds the socket with an address on behalf of socket `by`, which wants to connect or send to it.
+// Returns 0 or an error.
 int64_t look_up(Linux& os, const Socket& by, const std::string& address, SocketRef& found) {
   if (!is_path(by, address)) {
     found = os.addresses.at(key(by, address));
@@ -96,7 +98,7 @@ int64_t look_up(Linux& os, const Socket& by, const std::string& address, SocketR
   return found->type == by.type ? 0 : -EPROTOTYPE;
 }
 
-// Reads an address that a call gives; it must be of the socket's family.
+// Reads a socket address from the program's memory. It must be of the socket's family.
 Work read_address(Linux& os, Task& t, const Socket& socket, uint64_t from, uint64_t size,
                   std::string& address) {
   const bool is_unix = socket.family == kUnix;
@@ -112,8 +114,8 @@ Work read_address(Linux& os, Task& t, const Socket& socket, uint64_t from, uint6
   co_return 0;
 }
 
-// Writes an address to `to`, cut to the room that the word at `size_at` tells, and its full size to
-// that word.
+// Writes an address to `to`, truncated to the size given by the word at `size_at`, and then writes
+// the address's full size to that word.
 Work write_address(Linux& os, Task& t, const Socket& socket, std::string address, uint64_t to,
                    uint64_t size_at) {
   if (!to || !size_at) co_return 0;
@@ -131,7 +133,8 @@ Work write_address(Linux& os, Task& t, const Socket& socket, std::string address
   co_return co_await os.memory.put(t, size_at, address.size(), 4);
 }
 
-// Gives a socket a path. Its node in the tree remains when the socket is closed.
+// Binds a socket to a path. The inode that this creates remains when the socket is closed, as in
+// Linux.
 int64_t name_by_path(Linux& os, const SocketRef& socket, const std::string& address) {
   FileTree& tree = os.files.tree;
   const auto there = tree.walk(os.files.working, path_of(address), FileTree::Last::named);
@@ -149,7 +152,7 @@ int64_t name_by_path(Linux& os, const SocketRef& socket, const std::string& addr
 int64_t name_it(Linux& os, const SocketRef& socket, std::string address) {
   if (!socket->name.empty()) return -EINVAL;
   if (is_path(*socket, address)) return name_by_path(os, socket, address);
-  if (socket->family == kUnix && address.size() == 2) {  // the system chooses a name
+  if (socket->family == kUnix && address.size() == 2) {  // autobind: the system chooses a name
     char name[8];
     std::snprintf(name, sizeof name, "%05x", os.addresses.free_port(prefix(*socket)));
     address += std::string(1, '\0') + name;
@@ -162,7 +165,7 @@ int64_t name_it(Linux& os, const SocketRef& socket, std::string address) {
   return 0;
 }
 
-// Gives an internet socket without an address one of loopback, before it connects or sends.
+// Gives an AF_INET socket without an address a loopback address, before it connects or sends.
 void name_by_itself(Linux& os, const SocketRef& socket) {
   if (socket->family != kInternet || !socket->name.empty()) return;
   std::string address(kInternetBytes, '\0');
@@ -170,7 +173,7 @@ void name_by_itself(Linux& os, const SocketRef& socket) {
   name_it(os, socket, address);
 }
 
-// Connects a socket. The connection exists at once; a listener finds its other end in accept().
+// Connects a socket. The connection exists at once; the listener gets its other end by accept().
 Work reach(Linux& os, Task& t, SocketRef socket, std::string address) {
   SocketRef other;
   if (socket->family == kInternet && !is_here(address)) co_return -ENETUNREACH;
@@ -191,8 +194,8 @@ Work reach(Linux& os, Task& t, SocketRef socket, std::string address) {
   co_return co_await other->ready.wake_all(os.scheduler, t, POLLIN);
 }
 
-// Sets `to` to the stream that a send goes to: the peer's, or for a datagram that of the address in
-// the call.
+// Sets `to` to the stream to which a call sends: the peer's, or, for a datagram with an address,
+// that of the socket with this address.
 Work target(Linux& os, Task& t, const SocketRef& socket, uint64_t address, uint64_t size,
             std::shared_ptr<Stream>& to) {
   to = socket->out;
@@ -232,7 +235,7 @@ Work read_message(Linux& os, Task& t, uint64_t at, Message& message, UserBuffers
   co_return co_await read_parts(os, t, message.parts, message.many, parts);
 }
 
-struct Address {  // `size`: the address's size, or the address of that
+struct Address {  // when sending, `size` is the address's size; when receiving, points to it
   uint64_t at, size;
 };
 
@@ -245,14 +248,14 @@ Work send(Linux& os, Task& t, UserBuffers parts, uint64_t flags, Address whom) {
   co_return co_await socket->send(os, t, to, std::move(parts), how(*socket, flags));
 }
 
-// Receives into `parts`. `lost`: the datagram was longer than the room in them.
+// Receives into `parts`. Sets `lost` to whether a datagram did not fit and was truncated.
 Work receive(Linux& os, Task& t, UserBuffers parts, uint64_t flags, Address from, bool& lost) {
   const SocketRef socket = socket_at(os, t.args[0]);
   if (!socket) co_return no_socket(os, t.args[0]);
   Stream::Got got;
   const int64_t size = co_await socket->receive(os, t, std::move(parts), how(*socket, flags), got);
   if (size < 0) co_return size;
-  if (!socket->keeps_ends()) {  // a stream does not name its sender
+  if (!socket->keeps_ends()) {  // a stream socket reports no sender's address
     const int64_t failed = from.at && from.size ? co_await os.memory.put(t, from.size, 0, 4) : 0;
     co_return failed < 0 ? failed : size;
   }
@@ -362,7 +365,7 @@ Work recvfrom(Linux& os, Task& t) {
   co_return co_await receive(os, t, parts, t.args[3], from, lost);
 }
 
-// Sends no ancillary data: neither descriptors nor credentials.
+// Ignores ancillary data (descriptors and credentials).
 Work sendmsg(Linux& os, Task& t) {
   Message message{};
   UserBuffers parts;
@@ -402,7 +405,7 @@ Work shutdown(Linux& os, Task& t) {
   co_return 0;
 }
 
-// Options have no effect here. Errors are reported at once, so SO_ERROR is never pending.
+// Socket options are accepted but have no effect.
 Work setsockopt(Linux& os, Task& t) {
   if (!socket_at(os, t.args[0])) co_return no_socket(os, t.args[0]);
   if (t.args[1] != kOfSockets) co_return 0;

@@ -15,8 +15,8 @@ uint64_t size_of(const UserBuffers& parts) {
   return all;
 }
 
-// Calls work(part, place) for the parts of a vector from byte `at` on, `size` bytes in all; `place`
-// is the part's offset among these.
+// Calls work(part, place) for each buffer, or piece of a buffer, that holds the bytes [at, at +
+// size) of a vector of buffers. `place` is the piece's offset in this range.
 template <class PartWork>
 Work each(const UserBuffers& parts, uint64_t at, uint64_t size, PartWork work) {
   for (uint64_t done = 0, i = 0; i < parts.size() && done < size; ++i) {
@@ -39,7 +39,8 @@ Work Stream::tell(Linux& os, Task& t, const std::weak_ptr<OpenFile>& whom, uint1
   co_return 0;
 }
 
-// Takes the bytes that a reader gets, at most `most`: from one datagram, or all that are there.
+// Returns up to `most` bytes for a reader, from one datagram or from the whole stream, and removes
+// them unless `keeps`. The rest of a datagram is discarded.
 std::string Stream::take(std::size_t most, bool keeps, Got& got) {
   std::string taken;
   for (auto part = parts_.begin(); part != parts_.end() && taken.size() < most; ++part) {
@@ -68,7 +69,8 @@ std::string Stream::take(std::size_t most, bool keeps, Got& got) {
   return taken;
 }
 
-// Receives the bytes that are there; with how.fills waits until all buffers are full.
+// Waits until there are bytes and receives them. With how.fills, goes on until all buffers are
+// full.
 Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, How how, Got& got) {
   const uint64_t room = size_of(to);
   uint64_t done = 0;
@@ -90,7 +92,7 @@ Work Stream::receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, How how
   co_return static_cast<int64_t>(done);
 }
 
-// Copies bytes to the program. Takes none if a buffer is not mapped.
+// Copies bytes to the program. If a buffer is not mapped, fails before it takes any byte.
 Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, bool keeps, Got& got) {
   const uint64_t room = size_of(to) - at;
   const std::size_t most = datagrams_ ? room : std::min<uint64_t>(room, OpenFile::kMaxTransfer);
@@ -110,7 +112,8 @@ Work Stream::deliver(Linux& os, Task& t, const UserBuffers& to, uint64_t at, boo
   co_return failed < 0 ? failed : static_cast<int64_t>(taken.size());
 }
 
-// Sends a datagram whole; other bytes in parts of up to kPipeBuf, each when there is room for it.
+// Sends a datagram as a whole. Sends other bytes in parts of up to kPipeBuf, and waits for room
+// before each.
 Work Stream::send(Linux& os, Task& t, OpenFile& self, UserBuffers from, How how,
                   std::string sender) {
   const uint64_t all = size_of(from);

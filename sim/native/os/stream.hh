@@ -1,9 +1,9 @@
-// Bytes between a writer and a reader: a pipe, or one direction of a connection. Datagrams keep
-// their bounds.
+// A buffer of bytes between a writer and a reader: a pipe, or one direction of a connection. If it
+// is for datagrams, it keeps their bounds.
 //
-// Interface: receive() and send() for the files at its ends, which it knows as `reader` and
-// `writer`; close_reading(), close_writing(). Invariant: it holds at most `room` bytes, or one
-// datagram.
+// Interface: receive() and send() are called by the files at its ends, to which `reader` and
+// `writer` refer; close_reading(), close_writing(). Invariant: it holds at most `room` bytes, or
+// one datagram of any size.
 #pragma once
 
 #include <deque>
@@ -19,34 +19,34 @@ class Stream {
   static constexpr std::size_t kPipeBuf = 4096;  // PIPE_BUF: up to this size a write is atomic
 
   struct How {
-    bool waits = true;    // false: -EAGAIN instead
+    bool waits = true;    // false: returns -EAGAIN instead of waiting
     bool keeps = false;   // MSG_PEEK
     bool fills = false;   // MSG_WAITALL
-    bool signals = true;  // SIGPIPE if nobody reads
+    bool signals = true;  // sends SIGPIPE to the writer if the reading end is closed
   };
-  // Results of a read besides the bytes.
+  // What a read returns in addition to the bytes.
   struct Got {
     std::string from;       // the sender's address
-    std::size_t whole = 0;  // bytes of the datagram, even if some did not fit
+    std::size_t whole = 0;  // the datagram's full size, even if it did not fit
   };
 
   Stream(std::size_t room, bool datagrams) : room_(room), datagrams_(datagrams) {}
 
   std::weak_ptr<OpenFile> reader, writer;
 
-  // Return what read(2) and write(2) return. `self`: the file that reads or writes; tasks wait at
-  // it.
+  // receive() and send() return what read(2) and write(2) return. `self` is the file that reads or
+  // writes, in whose queue the calling task waits.
   Work receive(Linux& os, Task& t, OpenFile& self, UserBuffers to, How how, Got& got);
   Work send(Linux& os, Task& t, OpenFile& self, UserBuffers from, How how, std::string sender);
-  // Close the end where nobody reads, or writes, any more. Wake tasks at the other end.
+  // These close the reading or the writing end, and wake the tasks that wait at the other end.
   Work close_reading(Linux& os, Task& t);
   Work close_writing(Linux& os, Task& t);
-  // Lets the reader get -ECONNRESET once, after the bytes that are there: the writer has gone
-  // without reading all that was sent to it.
+  // Makes the reader get -ECONNRESET once, after the bytes that are still there. Called when the
+  // writer has closed its socket without reading everything that was sent to it.
   void reset() { reset_ = true; }
 
-  bool is_unread() const { return unread_; }  // nobody reads any more
-  bool is_ended() const { return ended_; }    // nobody writes any more
+  bool is_unread() const { return unread_; }  // whether the reading end is closed
+  bool is_ended() const { return ended_; }    // whether the writing end is closed
   bool has_some() const { return !parts_.empty(); }
   bool has_room(std::size_t size) const { return bytes_ + size <= room_ || bytes_ == 0; }
   std::size_t bytes() const {

@@ -1,4 +1,4 @@
-// Calls that ask about the system, its limits and its users, and for random bytes.
+// System calls that return information about the system, its limits and its users, or random bytes.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -35,7 +35,7 @@ Work sysinfo(Linux& os, Task& t) {
   co_return co_await os.memory.write(t, about, t.args[0]);
 }
 
-// Counts all time on harts as the program's own (user) time.
+// Reports all CPU time as user time.
 Work getrusage(Linux& os, Task& t) {
   constexpr uint64_t kThread = 1;  // RUSAGE_THREAD
   const Time time = t.args[0] == kThread ? t.on_harts(t.now()) : os.tasks.on_harts(t.now());
@@ -60,7 +60,7 @@ Work prlimit64(Linux& os, Task& t) {
 }
 
 namespace {
-// Writes the three ids of a user or a group, which are equal.
+// Writes the real, effective and saved id of the user or group, which are equal.
 Work put_ids(Linux& os, Task& t) {
   for (const unsigned i : {0u, 1u, 2u}) {
     const int64_t failed = co_await os.memory.put(t, t.args[i], Linux::kUser, 4);
@@ -75,14 +75,15 @@ Work getgroups(Linux&, Task&) { co_return 0; }
 Work getpgid(Linux& os, Task&) { co_return os.tasks.pid(); }
 Work getsid(Linux& os, Task&) { co_return os.tasks.pid(); }
 
-// Ends the run: there is one program only.
+// Ends the run with an error, because only one program is simulated.
 Work execve(Linux&, Task& t) {
   co_await t.give_up("it starts another program (execve), and there is one only, at " +
                      describe(t));
   co_return 0;
 }
 
-// Random bytes follow from the seed and from how many were given before (K12).
+// Returns at most 256 random bytes, which are determined by the seed and by how many bytes the run
+// has drawn before (K12).
 Work getrandom(Linux& os, Task& t) {
   const std::vector<uint8_t> bytes = random_bytes(os, std::min<uint64_t>(t.args[1], 256));
   const int64_t failed = co_await os.memory.copy_out(t, bytes, t.args[0]);

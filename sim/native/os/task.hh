@@ -1,6 +1,6 @@
 // A task: one thread of the program, as Linux sees it.
 //
-// Invariant: its registers are in the hart while it is `running`, and here otherwise.
+// Invariant: a task's registers are in the hart while it is `running`, and in the task otherwise.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace uncore {
 
-inline constexpr uint64_t kEcallBytes = 4;     // a call returns to the next instruction
+inline constexpr uint64_t kEcallBytes = 4;     // size of an ecall; a call returns behind it
 inline constexpr unsigned kThreadPointer = 4;  // tp
 
 struct Registers {
@@ -30,40 +30,42 @@ struct Task : Flow {
 
   uint32_t tid = 0;
   State state = State::ready;
-  Thread* thread = nullptr;  // the hart it runs on; null while it does not run
+  Thread* thread = nullptr;  // the hart on which it runs; null while it does not run
   Registers registers;
-  std::vector<bool> allowed;  // harts that it may run on
+  std::vector<bool> allowed;  // its affinity: for each hart, whether it may run there
 
-  // While it waits.
+  // These fields are used while the task waits.
   Time until = kNever;     // when its timer wakes it
-  bool timed_out = false;  // its timer has woken it
-  uint64_t waits_on = 0;   // the futex that it sleeps on; 0: none (K9)
-  uint32_t mask = 0;       // bits of FUTEX_WAKE_BITSET that wake it
-  uint32_t fences = 0;     // harts that have yet to fence for it (K10)
+  bool timed_out = false;  // whether its timer has woken it
+  uint64_t waits_on = 0;   // address of the futex that it waits for; 0: none (K9)
+  uint32_t mask = 0;       // its bit set for FUTEX_WAKE_BITSET
+  uint32_t fences = 0;     // number of harts that have yet to fence for its membarrier (K10)
 
-  // Set by sched_setscheduler (K7.1). Only SCHED_FIFO and SCHED_RR have a priority.
+  // The scheduling policy and priority (K7.1), set by sched_setscheduler. Only SCHED_FIFO and
+  // SCHED_RR have a priority other than 0.
   static constexpr uint32_t kOther = 0, kFifo = 1;
   uint32_t policy = 0, priority = 0;
   bool resets = false;  // SCHED_RESET_ON_FORK
   int32_t nice = 0;     // set by setpriority; has no effect
 
-  uint64_t clear_tid = 0, robust = 0;  // addresses that set_tid_address and set_robust_list gave
-  uint64_t blocked = 0, awaited = 0;   // sets of signals: masked; awaited by rt_sigtimedwait
-  std::optional<uint64_t> mask_after;  // the set to mask again when the call has ended
+  uint64_t clear_tid = 0, robust = 0;  // addresses set by set_tid_address and set_robust_list
+  uint64_t blocked = 0, awaited = 0;   // sets of signals: blocked; waited for by rt_sigtimedwait
+  std::optional<uint64_t> mask_after;  // the set to block again when the present call has ended
   PendingSignals pending;
-  std::array<uint64_t, 2> other_stack{};  // alternate stack of handlers: address, size
+  std::array<uint64_t, 2> other_stack{};  // alternate signal stack: address, size
 
-  // The call it is in, or was in last.
-  uint64_t call = 0, called_at = 0;  // the call's number, the pc of its ecall
+  // The system call that the task is in, or was in last.
+  uint64_t call = 0, called_at = 0;  // the call's number; the pc of its ecall
   std::array<uint64_t, 6> args{};    // the call's a0 to a5
   Time called = 0;                   // when the call began
-  bool restarts = false;             // the call was ended by ERESTARTSYS, at the present trap
+  bool restarts = false;             // the call has just returned -ERESTARTSYS
 
-  // Operations that its markers count; when the measured part began and ended (guest/markers.hh).
+  // The number of operations that its markers have counted, and when its measured part began and
+  // ended (guest/markers.hh).
   uint64_t operations = 0;
   Time began = kNever, ended = 0;
   Time born = 0, died = kNever;
-  Time ran = 0, runs_since = 0;  // ps on harts before the present stay; when that began
+  Time ran = 0, runs_since = 0;  // CPU time up to the last deschedule; time of the last install
 
   uint64_t* x() const { return thread->hart.x; }
   Time now() const { return thread->hart.clock; }
@@ -72,12 +74,13 @@ struct Task : Flow {
   }
   Registers read_registers() const;
 
-  // Ends the run; the task never goes on.
+  // These end the run. The task never continues.
   Suspended exit(int code);
   Suspended give_up(std::string why);
 };
 
-// Describe, for a message, the place of the task's call, or why the task cannot go on.
+// These describe for an error message where the task made its system call, or which fault it cannot
+// handle.
 std::string describe(const Task& task);
 std::string describe(const Task& task, const Fatal& why);
 

@@ -17,7 +17,7 @@ Task& Tasks::spawn(const Task& parent) {
   return task;
 }
 
-// Reuses the memory of tasks that have ended once there have been kMaxTasks tasks.
+// Allocates a task. Once there have been kMaxTasks tasks, reuses the memory of one that has ended.
 Task& Tasks::make() {
   if (all_.size() < kMaxTasks || dead_.empty()) return *all_.emplace_back(std::make_unique<Task>());
   Task* const task = dead_.front();

@@ -1,4 +1,4 @@
-// Calls about threads: how they begin and end.
+// System calls that create and end threads.
 
 #include "os/calls.hh"
 
@@ -31,7 +31,7 @@ struct RobustList {  // struct robust_list_head
   uint64_t next, offset, pending;
 };
 
-// Marks a robust lock that the thread has not released as it ends, and wakes a waiter.
+// Marks a robust lock that the ending thread still holds as FUTEX_OWNER_DIED, and wakes a waiter.
 Work abandon(Linux& os, Task& t, uint64_t lock) {
   if (lock % 4) co_return 0;
   const int64_t failed = co_await os.memory.reach(t, lock, 4);
@@ -82,7 +82,7 @@ Work clone(Linux& os, Task& t) {
   co_return child.tid;
 }
 
-// Fails as in a kernel without it; C libraries then use clone.
+// Fails as in a kernel that lacks it. C libraries then use clone.
 Work clone3(Linux&, Task&) { co_return -ENOSYS; }
 
 Work exit(Linux& os, Task& t) {
@@ -114,7 +114,7 @@ Work set_robust_list(Linux&, Task& t) {
   co_return 0;
 }
 
-// Returns the list of the calling thread (0) or of the one that it names.
+// Returns the robust list of the thread with the given id, or of the caller if that is 0.
 Work get_robust_list(Linux& os, Task& t) {
   const Task* const of = t.args[0] == 0 ? &t : os.tasks.find(static_cast<uint32_t>(t.args[0]));
   if (!of) co_return -ESRCH;
@@ -127,7 +127,7 @@ Work get_robust_list(Linux& os, Task& t) {
 Work gettid(Linux&, Task& t) { co_return t.tid; }
 Work getpid(Linux& os, Task&) { co_return os.tasks.pid(); }
 
-// Fails as in a kernel that was built without it.
+// Fails as in a kernel that is built without restartable sequences.
 Work rseq(Linux&, Task&) { co_return -ENOSYS; }
 
 }  // namespace uncore::calls

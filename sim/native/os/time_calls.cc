@@ -1,5 +1,5 @@
-// Calls about time, which is simulated time (K11): all clocks show it, but those of the time of day
-// begin with the year 2026, and those of the process and of threads count their time on harts.
+// System calls on time. All clocks show simulated time (K11); the realtime clocks begin with the
+// year 2026, and the CPU clocks of the process and of threads show their time on harts.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -12,10 +12,10 @@ namespace uncore::calls {
 namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;       // ns
-constexpr uint64_t kLongest = uint64_t{1} << 22;  // s, 48 days: no run lasts as long
+constexpr uint64_t kLongest = uint64_t{1} << 22;  // s (48 days); longer times count as never
 constexpr uint64_t kLastClock = 11;               // CLOCK_TAI
 constexpr uint64_t ITIMER_REAL = 0, ITIMER_PROF = 2, TIMER_ABSTIME = 1;
-constexpr uint64_t kMicroseconds = kSecond / 1000;  // in a second
+constexpr uint64_t kMicroseconds = kSecond / 1000;  // number of microseconds in a second
 
 constexpr bool is_of_day(uint64_t clock) {
   // CLOCK_REALTIME, _REALTIME_COARSE, _REALTIME_ALARM, _TAI
@@ -26,9 +26,9 @@ uint64_t nanoseconds(const Task& t, uint64_t clock) {
   return t.now() / 1000 + (is_of_day(clock) ? kYear2026 * kSecond : 0);
 }
 
-// Returns the time of the clock with this id in ns, if there is one. A negative id is the clock of
-// a process or thread: ~(id >> 3) is its number, bit 2 is set for threads, bits 0 and 1 are the
-// kind of clock.
+// Returns the time of the clock with this id in ns, or nothing if there is no such clock. A
+// negative id names the CPU clock of a process or thread: ~(id >> 3) is the pid or tid, bit 2 is
+// set for a thread, and bits 0 and 1 are the kind of clock.
 std::optional<uint64_t> time_of(const Linux& os, const Task& t, uint64_t clock) {
   constexpr int32_t kProcess = 2, kThread = 3, kOfThread = 4, kWhat = 3;
   const auto id = static_cast<int32_t>(clock);
@@ -45,7 +45,8 @@ std::optional<uint64_t> time_of(const Linux& os, const Task& t, uint64_t clock) 
   return clock <= kLastClock ? std::optional(nanoseconds(t, clock)) : std::nullopt;
 }
 
-// Sleeps. If a signal ends it, writes the time that is left to `rest`, unless that is null.
+// Sleeps until `then`. If a signal interrupts the sleep, writes the remaining time to address
+// `rest`, unless that is null.
 Work sleep_until(Linux& os, Task& t, Time then, uint64_t rest) {
   const int64_t ended = co_await os.signals.wait(t, then, [] { return false; });
   if (ended == -ETIMEDOUT) co_return 0;
@@ -111,7 +112,8 @@ Work getitimer(Linux& os, Task& t) {
   co_return co_await put_time(os, t, left / 1000, t.args[1] + 16, 1000);
 }
 
-// Sends SIGALRM after `value`, then every `interval`; SIGVTALRM and SIGPROF by the time on harts.
+// Sets an interval timer. ITIMER_REAL sends SIGALRM after `value` and then every `interval`;
+// ITIMER_VIRTUAL and ITIMER_PROF send SIGVTALRM and SIGPROF, and count CPU time.
 Work setitimer(Linux& os, Task& t) {
   const uint64_t which = t.args[0];
   if (which > ITIMER_PROF) co_return -EINVAL;

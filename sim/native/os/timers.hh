@@ -1,9 +1,9 @@
-// Timers of each hart (K8): those of sleeping tasks, the process's interval timer, and alarms.
+// The timers of each hart (K8): those of sleeping tasks, the process's interval timer, and alarms.
 //
-// Interface: arm() and disarm() a task's timer; next() is when the first of a hart is due,
-// take_due() takes one that is; set_interval() and repeat_interval() are for the interval timer;
-// add(), set(), repeat() (when it is due) and remove() for an alarm. Invariant: a task has one
-// timer at most, and the scheduler alone writes the hart's timer register.
+// Interface: arm() and disarm() a task's timer; next() is when the earliest timer of a hart is due,
+// take_due() takes one that is due; set_interval() and repeat_interval() are for the interval
+// timer; add(), set(), repeat() (when it is due) and remove() are for an alarm. Invariant: a task
+// has at most one timer, and only the scheduler writes the hart's timer register.
 #pragma once
 
 #include <map>
@@ -20,20 +20,21 @@ namespace uncore {
 
 class Linux;
 
-// A timer that does not belong to a sleeping task; it is on the hart that set it last.
+// A timer other than a sleeping task's, such as a timerfd. It interrupts the hart that set it last.
 struct Alarm {
   virtual ~Alarm() = default;
-  // Called when it is due; it has been taken off its hart.
+  // Called when the alarm is due, after it has been taken off its hart's timers.
   virtual Work expire(Linux& os, Flow& by, uint32_t hart) = 0;
 
-  uint32_t id = 0;  // given by Timers::add()
+  uint32_t id = 0;  // assigned by Timers::add()
   Time at = kNever, every = 0;
   uint32_t hart = 0;
 };
 
 class Timers {
  public:
-  // Numbers in place of a tid: that of the interval timer; the first alarm's id.
+  // Numbers that stand in place of a tid: for the interval timer, and for alarms from kFirstAlarm
+  // on.
   static constexpr uint32_t kProcess = 0, kFirstAlarm = 1u << 20;
 
   struct Interval {  // ITIMER_REAL
@@ -50,7 +51,7 @@ class Timers {
   Time next(uint32_t hart) const {
     return armed_[hart].empty() ? kNever : armed_[hart].begin()->first;
   }
-  // Takes the first timer that is due, and returns its tid.
+  // Takes the earliest timer if it is due, and returns its tid.
   std::optional<uint32_t> take_due(uint32_t hart, Time now) {
     if (next(hart) > now || armed_[hart].empty()) return std::nullopt;
     return armed_[hart].extract(armed_[hart].begin()).value().second;
@@ -68,13 +69,13 @@ class Timers {
     const auto at = alarms_.find(id);
     return at == alarms_.end() ? nullptr : at->second.lock();
   }
-  // Sets an alarm; `at` kNever: switches it off.
+  // Sets an alarm to the time `at` and the interval `every`; kNever switches it off.
   void set(Alarm& alarm, uint32_t hart, Time at, Time every) {
     disarm(alarm.hart, alarm.at, alarm.id);
     alarm.hart = hart, alarm.at = at, alarm.every = every;
     arm(hart, at, alarm.id);
   }
-  // Sets an alarm that was due for its next time. Returns how often it has expired by now.
+  // Sets an alarm that was due to its next time. Returns how often it has expired up to now.
   uint64_t repeat(Alarm& alarm, Time now) {
     const uint64_t times = alarm.every ? 1 + (now - alarm.at) / alarm.every : 1;
     const Time last = alarm.at + (times - 1) * alarm.every;
@@ -88,7 +89,7 @@ class Timers {
     interval_ = interval;
     arm(interval_.hart, interval_.at, kProcess);
   }
-  // The interval timer was due on this hart: sets it for its next time.
+  // Sets the interval timer, which was due on this hart, to its next time.
   void repeat_interval(uint32_t hart) {
     const Time next = interval_.every ? later(interval_.at, interval_.every) : kNever;
     set_interval({next, interval_.every, hart});
@@ -96,7 +97,7 @@ class Timers {
 
  private:
   std::vector<std::set<std::pair<Time, uint32_t>>>
-      armed_;  // armed timers of each hart: when, whose tid
+      armed_;  // for each hart: its armed timers, as pairs of time and tid
   Interval interval_;
   std::map<uint32_t, std::weak_ptr<Alarm>> alarms_;
   uint32_t next_alarm_ = kFirstAlarm;

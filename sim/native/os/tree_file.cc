@@ -8,7 +8,8 @@
 
 namespace uncore {
 
-// Advances `at` before the bytes are copied, so that another reader of the open file gets the next.
+// Advances `at` before the bytes are copied to the program, so that another task that reads from
+// the open file meanwhile gets the next bytes.
 Work TreeFile::read(Linux& os, Task& t, UserBuffer to, uint64_t& at) {
   if (inode_->is_directory()) co_return -EISDIR;
   if ((flags & O_ACCMODE) == O_WRONLY) co_return -EBADF;
@@ -21,8 +22,8 @@ Work TreeFile::read(Linux& os, Task& t, UserBuffer to, uint64_t& at) {
   co_return failed < 0 ? failed : static_cast<int64_t>(bytes.size());
 }
 
-// Decides where to write after the bytes have been copied in: the later of two writers appends to
-// the other's bytes.
+// Copies the bytes in before it decides where to append them, so that of two tasks that append at
+// the same time the later one writes behind the other's bytes.
 Work TreeFile::write(Linux& os, Task& t, UserBuffer from, uint64_t& at) {
   if ((flags & O_ACCMODE) == O_RDONLY) co_return -EBADF;
   std::vector<uint8_t> bytes(std::min<uint64_t>(from.size, kMaxTransfer));

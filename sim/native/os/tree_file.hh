@@ -1,4 +1,4 @@
-// An open file or directory of the tree.
+// An open file or directory of the file tree.
 #pragma once
 
 #include "os/open_file.hh"
@@ -21,9 +21,9 @@ class TreeFile : public OpenFile {
   const InodeRef inode_;
 };
 
-// Gives up the open file's lock, if it holds one, and wakes tasks that wait for it.
+// Releases the open file's lock (flock), if it holds one, and wakes the tasks that wait for it.
 Work unlock(Linux& os, Task& t, const OpenFile& file);
-// Changes the size of a file, and its mapped pages with it.
+// Changes the size of a file, and updates its mapped pages.
 int64_t resize(Linux& os, Task& t, Inode& inode, uint64_t size);
 
 }  // namespace uncore

@@ -1,5 +1,5 @@
-// Constants of Linux's interface to programs that several calls share, for riscv64, with their
-// names in include/uapi. Flags of a single call are defined beside it.
+// Constants of Linux's user-space interface on riscv64 that several system calls share, with their
+// names from include/uapi. The flags of a single call are defined next to that call.
 #pragma once
 
 #include <cerrno>
@@ -7,7 +7,7 @@
 #include <ctime>
 #include <memory>  // includes <sched.h> on some hosts
 
-// The host's headers define these as macros, with the host's numbers.
+// The host's headers may define these names as macros with the host's numbers.
 #undef EPERM
 #undef ENOENT
 #undef ESRCH
@@ -102,8 +102,8 @@ enum : int64_t {
   ENOTCONN = 107,
   ETIMEDOUT = 110,
   ECONNREFUSED = 111,
-  // Never returned to a program: it gets EINTR after a handler without SA_RESTART, else the call is
-  // repeated.
+  // Never returned to a program. After a handler without SA_RESTART the program gets EINTR;
+  // otherwise the call is repeated.
   ERESTARTSYS = 512,
 };
 

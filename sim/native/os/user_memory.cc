@@ -10,7 +10,7 @@
 namespace uncore {
 namespace {
 
-// Returns the size of the widest aligned access at this address, at most `left` bytes (K4.1).
+// Returns the size of the widest aligned access at this address, which is at most `left` (K4.1).
 constexpr unsigned chunk(uint64_t address, std::size_t left) {
   unsigned size = 8;
   while (address % size != 0 || size > left) size /= 2;
@@ -108,7 +108,8 @@ void UserMemory::hide(uint64_t begin, uint64_t end) {
   forget_recent();
 }
 
-// Fences first, so that no buffered store of this hart writes to a page that has been cleared.
+// The fence comes first, so that no buffered store of this hart writes to a page after it was
+// cleared.
 Work UserMemory::drop(Task& t, uint64_t begin, uint64_t end) {
   co_await t.fence();
   static constexpr std::array<uint8_t, kUnitBytes> kZeros{};
@@ -129,7 +130,7 @@ void UserMemory::show_file(uint64_t page, const InodeRef& file, uint64_t from, T
     context_.memory.write(page + at, kUnitBytes, &bytes[at], now);
 }
 
-// Writes a page's bytes to the file, up to the file's end.
+// Writes the bytes of a mapped page back to the file, up to the file's end.
 void UserMemory::keep_file(uint64_t page, const AddressSpace::Area& area) {
   std::array<uint8_t, AddressSpace::kPage> bytes{}, before{};
   const std::size_t size = area.file->data.read(page - area.base, before);

@@ -1,9 +1,10 @@
-// The kernel's accesses to the program's memory: pages become present when they are first touched
+// The kernel's accesses to the program's memory. Pages become present when they are first touched
 // (K2); copies go through the caches of the calling task's hart (K4.1).
 //
-// Interface: reach() makes a range present, and returns 0, or -EFAULT if it is not mapped; the
-// copies call it themselves. Invariant: the kernel accesses no range that a program names before
-// reach(); areas of `space` are mapped and unmapped under its lock (K4.2).
+// Interface: reach() makes a range present; it returns 0, or -EFAULT if the range is not mapped.
+// The copy functions call it themselves. Invariant: the kernel calls reach() before it accesses a
+// range that comes from the program; areas of `space` are mapped and unmapped under its lock
+// (K4.2).
 #pragma once
 
 #include <span>
@@ -27,26 +28,26 @@ class UserMemory {
   bool present(uint64_t address, unsigned size) const {
     return space.present(address) && space.present(address + size - 1);
   }
-  // True if the range lies in the user's half, without wrapping (access_ok).
+  // Returns whether the range lies in the user's half and does not wrap (Linux's access_ok).
   static bool is_range(uint64_t address, uint64_t size) {
     return address <= AddressSpace::kEnd && size <= AddressSpace::kEnd - address;
   }
-  // Places pages that are touched first on the node of the task's hart (K2).
+  // Makes the pages of a range present. The home of a page that is touched for the first time is
+  // the node of the task's hart (K2).
   Work reach(Task& t, uint64_t address, uint64_t size);
-  // Handles a trap of an access. Returns 0 if its page is present now, else SEGV_MAPERR or
-  // SEGV_ACCERR.
+  // Handles an access fault. Returns 0 if the page is present now, else SEGV_MAPERR or SEGV_ACCERR.
   Work fault(Task& t, uint64_t address, unsigned right);
-  // Returns the address for which an access at `address` has trapped. If its first byte is present,
-  // that is the next page, into which the access crosses.
+  // Returns the address that made an access at `address` trap. If the page of its first byte is
+  // present, the access crosses into the next page, whose first address is returned.
   uint64_t faulting_address(uint64_t address) const {
     return space.present(address) ? AddressSpace::down(address) + AddressSpace::kPage : address;
   }
 
   Work copy_in(Task& t, uint64_t from, std::span<uint8_t> to);
   Work copy_out(Task& t, std::span<const uint8_t> from, uint64_t to);
-  // Copies a string, without its zero.
+  // Copies a string without its terminating zero.
   Work copy_text(Task& t, uint64_t from, std::string& to);
-  // `value` must live until the work ends.
+  // Reads or writes an object. `value` must exist until the Work has completed.
   template <class T>
   Work read(Task& t, uint64_t from, T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -59,21 +60,22 @@ class UserMemory {
   }
   Work put(Task& t, uint64_t to, uint64_t value, unsigned size);
 
-  // A file that is mapped shared has its newest bytes in memory, in pages that were touched (K14).
-  // pull() copies these to the file, push() copies the file's bytes to these pages.
+  // Touched pages of a shared mapping hold the newest bytes of the file (K14). pull() copies these
+  // pages to the file, push() copies the file's bytes to these pages.
   void pull(const InodeRef& file, uint64_t begin, uint64_t end);
   void push(const InodeRef& file, uint64_t begin, uint64_t end, Time now);
 
-  // Hides touched pages: they keep their bytes, and the next access traps.
+  // Hides touched pages: they keep their bytes, but the next access to them traps.
   void hide(uint64_t begin, uint64_t end);
-  // Forgets pages, and clears them so that they are zero when they are touched again.
+  // Removes the pages of a range, and clears them so that they are zero when they are touched
+  // again.
   Work drop(Task& t, uint64_t begin, uint64_t end);
   // Copies the bytes of touched pages to pages elsewhere, without simulated accesses.
   Work move(Task& t, uint64_t begin, uint64_t end, uint64_t to);
 
  private:
   void forget_recent();
-  // Writes the file's bytes at `from` to a page.
+  // Fills a page with the file's bytes from offset `from` on.
   void show_file(uint64_t page, const InodeRef& file, uint64_t from, Time now);
   void keep_file(uint64_t page, const AddressSpace::Area& area);
 

@@ -1,10 +1,10 @@
-// Tasks that wait for something to change. Of those that wait exclusively only one is woken,
-// because only one of them could use the change.
+// A queue of tasks that wait for something to change. A change wakes all of them, but only one of
+// those that wait exclusively, because only one of these could use the change.
 //
 //     const WaitQueue::Member waits(queue, t);
 //     const int64_t failed = co_await os.signals.wait(t, kNever, [&] { return count > 0; });
 //
-// Invariant: a task is a member as long as its Member lives.
+// Invariant: a task is in the queue as long as its Member object exists.
 #pragma once
 
 #include <algorithm>
@@ -49,15 +49,15 @@ class WaitQueue {
     Task& task_;
   };
 
-  // Gets changes on behalf of others: an epoll, at which tasks wait.
+  // Receives changes on behalf of tasks that wait elsewhere. An example is the item of an epoll.
   class Watcher {
    public:
     virtual ~Watcher() = default;
-    // Returns 1 if it has woken a task.
+    // Called at a change. Returns 1 if it has woken a task.
     virtual Work changed(Scheduler& scheduler, Flow& by, uint32_t from, uint16_t events) = 0;
     virtual bool is_exclusive() const { return false; }
   };
-  // Adds a watcher, for as long as it lives.
+  // Adds a watcher, which stays until it is destroyed.
   void watch(const std::shared_ptr<Watcher>& watcher) {
     std::erase_if(watchers_, [](const auto& other) { return other.expired(); });
     watchers_.push_back(watcher);
@@ -70,14 +70,14 @@ class WaitQueue {
   }
 
   bool empty() const { return tasks_.empty() && exclusive_.empty() && watchers_.empty(); }
-  // Wakes tasks and tells watchers the events, after a change by hart `from`. Woken tasks check for
-  // themselves. Returns 1 if an exclusive task was woken.
+  // Wakes tasks and passes the events to watchers, after a change on hart `from`. A woken task
+  // checks by itself whether it can continue. Returns 1 if an exclusive task was woken.
   Work wake_all(Scheduler& scheduler, Flow& by, uint32_t from, uint16_t events = kAny) const {
     const std::vector<Task*> woken = tasks_;
     const std::vector<std::weak_ptr<Watcher>> told = watchers_;
     for (Task* const task : woken) co_await scheduler.wake(by, from, *task);
     const int64_t one = co_await wake_one(scheduler, by, from);
-    const bool enough = events == POLLIN || events == POLLOUT;  // a single task uses the event up
+    const bool enough = events == POLLIN || events == POLLOUT;  // one exclusive watcher suffices
     for (const bool exclusive : {false, true})
       for (const auto& watcher : told) {
         const auto lives = watcher.lock();
@@ -87,7 +87,7 @@ class WaitQueue {
       }
     co_return one;
   }
-  // Wakes an exclusive task if one sleeps, and returns 1 then.
+  // Wakes one exclusive task that sleeps. Returns 1 if there was one, else 0.
   Work wake_one(Scheduler& scheduler, Flow& by, uint32_t from) const {
     const auto sleeps = [](const Task* t) { return t->state == Task::State::sleeping; };
     const auto first = std::ranges::find_if(exclusive_, sleeps);

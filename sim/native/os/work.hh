@@ -1,4 +1,4 @@
-// Work that takes simulated time, written as if it were done at once: coroutines.
+// Kernel work that takes simulated time, written as coroutines, so that it reads like plain code.
 //
 //     Work futex_wake(Task& t) {
 //       co_await t.store(lock, 4, 1);       an access, which takes its time
@@ -6,13 +6,13 @@
 //       co_return woken;                    the value, for the program's a0
 //     }
 //
-// A Flow does such work: a task, or a hart without one. The hart's turn resumes the flow at an
-// event (Linux::proceed), and the flow goes on to the next thing that takes time: its
+// A Flow executes such work: it is a task, or the own flow of a hart without a task. The hart
+// resumes its flow at an event (Linux::proceed), and the flow runs until something takes time: its
 // `next_access`, or its `pause`.
 //
-// Invariant: a Work begins when another awaits it, or when its flow takes it up, and ends before
-// its awaiter goes on. Frames are plain memory, so that a run can be saved while works are under
-// way.
+// Invariant: a Work begins when another Work awaits it, or when a flow takes it up, and completes
+// before its awaiter continues. Coroutine frames are plain memory, so that a run can be saved while
+// works are under way.
 #pragma once
 
 #include <coroutine>
@@ -36,7 +36,7 @@ class [[nodiscard]] Work {
       return Work(std::coroutine_handle<promise_type>::from_promise(*this));
     }
     std::suspend_always initial_suspend() noexcept { return {}; }
-    // Goes on, at the end of a Work, in the Work that awaits it.
+    // Resumes the Work that awaits this one, when this one has completed.
     struct Back {
       bool await_ready() noexcept { return false; }
       std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> h) noexcept {
@@ -79,8 +79,8 @@ class Flow {
     work_.emplace(std::move(work));
     at_ = work_->handle();
   }
-  // Resumes the work until something takes time. `read`: the value that its last access read.
-  // False: the work is done.
+  // Resumes the work until something takes time. `read` is the value that its last access has read.
+  // Returns false if the work is done.
   bool proceed(uint64_t read) {
     read_ = read;
     next_access.reset();
@@ -91,15 +91,16 @@ class Flow {
     return false;
   }
 
-  // Drops the work, which is never finished; its frames release what they hold.
+  // Drops unfinished work. Its coroutine frames are destroyed and release what they hold.
   void abandon() { work_.reset(); }
 
-  // The hart that does the work: for a task, the one it runs on, ran on last, or is queued at.
+  // The hart that does the work; for a task, the hart on which it runs, is queued, or ran last.
   uint32_t hart = 0;
   std::optional<Access> next_access;
   Time pause = 0;
 
-  // Awaitables of flows: an access, time that passes, another flow's action.
+  // What a flow can await: an access (Accessed), time that passes (Spent), or being resumed by
+  // another flow (Suspended).
   struct Accessed {
     Flow& flow;
     Access access;
@@ -151,18 +152,19 @@ class Flow {
     const uint64_t msip = UC_CLINT_BASE + 4 * uint64_t{hart};
     return {*this, {.kind = K::write, .size = 4, .address = msip, .value = 1}};
   }
-  // Reads a register of another core, and waits for the answer (I4).
+  // Reads a register of another core and waits for the answer (I4).
   Accessed ask(uint64_t address) {
     return {*this, {.kind = K::read, .size = 4, .address = address}};
   }
   Spent spend(Time time) { return {*this, time}; }
-  // Suspends the flow until another resumes it; a task's, until the task is installed on a hart.
+  // Suspends the flow until another one resumes it. A task is resumed when it is installed on a
+  // hart.
   Suspended suspend() { return {*this}; }
 
  private:
-  std::optional<Work> work_;    // the outermost; none: the flow has nothing to do
-  std::coroutine_handle<> at_;  // the innermost, which is resumed next
-  uint64_t read_ = 0;           // value that the last access read
+  std::optional<Work> work_;    // the outermost Work; none: the flow has nothing to do
+  std::coroutine_handle<> at_;  // the innermost Work, which is resumed next
+  uint64_t read_ = 0;           // the value that the last access has read
 };
 
 }  // namespace uncore

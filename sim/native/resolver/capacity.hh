@@ -1,8 +1,9 @@
-// The capacity of a resolver: its entries and its data, in sets of ways (R7.5, R8).
+// The capacity of a resolver: the sets and ways of its directory (entries) and of its data store
+// (R7.5, R8).
 //
-// Interface: take_entry and keep, which may evict; drop and forget; use. `evict` is called with
-// each entry that has lost its way. Invariant: only quiet entries are evicted; if none is quiet, a
-// set overflows for a while.
+// Interface: take_entry() and keep() take a way and may evict; forget() and drop() free one; use()
+// updates the LRU order. `evict` is called with each entry that has lost its way. Invariant: only
+// quiet entries are evicted; if no entry of a set is quiet, the set overflows for a while.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +14,16 @@
 
 namespace uncore {
 
-// Ways that lines take. `kMember` is the flag of an entry that has one.
+// A set-associative array of entries. `kMember` is the flag in an entry that says that the entry
+// has a way here.
 template <bool EntryTimes::* kMember>
 class LineWays {
  public:
   LineWays(LineSize size, uint32_t sets, uint32_t ways)
       : ways_(ways), sets_(size, std::max(1u, sets)) {}
 
-  // Gives the entry a way, if it has none. Then the least recently used quiet entries lose theirs
-  // until the set fits.
+  // Gives the entry a way if it has none, and evicts the least recently used quiet entries of the
+  // set until the set fits its ways.
   template <class Evict>
   void add(TimedEntry& entry, Evict evict) {
     if (entry.*kMember) return;
@@ -57,10 +59,10 @@ class Capacity {
 
   bool counts_entries() const { return counts_entries_; }
 
-  // R8.2: a request acts, or data are kept or supplied.
+  // Marks the entry as most recently used: a request acts, or data are stored or supplied (R8.2).
   void use(TimedEntry& entry) { entry.used = ++clock_; }
 
-  // R8.1: a request whose line has no entry takes one, and may cost another its own.
+  // Gives the line of a request a directory entry, which may evict another line's (R8.1).
   template <class Evict>
   void take_entry(TimedEntry& entry, Evict evict) {
     use(entry);
@@ -68,7 +70,7 @@ class Capacity {
   }
   void forget(TimedEntry& entry) { tags_.remove(entry); }
 
-  // R7.5: data have come, and may displace others.
+  // Gives the entry's data a way in the store, which may evict other data (R7.5).
   template <class Evict>
   void keep(TimedEntry& entry, Evict evict) {
     use(entry);

@@ -1,4 +1,5 @@
-// A set of children, by ordinal: two words inline, more if a resolver has more than 128 children.
+// A set of children, by ordinal, as a bit mask: two words inline, or a vector of words if the
+// resolver has more than 128 children.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
-// The entries of a resolver by line: made when a line is first asked for, forgotten when nothing is
-// left to remember. Addresses of entries are stable.
+// The entries of a resolver, by line. An entry is made when its line is first requested, and
+// forgotten when it holds no information any more. Its address is stable in between.
 #pragma once
 
 #include <array>
@@ -18,7 +18,8 @@ class Entries {
  public:
   std::size_t size() const { return entries_.size(); }
 
-  TimedEntry* find(uint64_t line) {  // or null
+  // Returns the line's entry, or null.
+  TimedEntry* find(uint64_t line) {
     TimedEntry* const recent = recent_[slot(line)];
     return recent && recent->line == line ? recent : look_up(line);
   }
@@ -55,8 +56,9 @@ class Entries {
   }
 
   LineMap<std::unique_ptr<TimedEntry>> entries_;
-  std::vector<std::unique_ptr<TimedEntry>> spare_;  // entries of forgotten lines, to be reused
-  std::array<TimedEntry*, kRecent> recent_{};  // a transaction looks its entry up several times
+  std::vector<std::unique_ptr<TimedEntry>> spare_;  // entries of forgotten lines, for reuse
+  // A direct-mapped cache of `entries_`, because a transaction looks its entry up several times.
+  std::array<TimedEntry*, kRecent> recent_{};
 };
 
 }  // namespace uncore

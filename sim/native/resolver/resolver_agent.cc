@@ -6,8 +6,8 @@
 namespace uncore {
 namespace {
 
-// Returns the number of children that each bit stands for if the pointers' bits are a vector
-// (R11.2).
+// Returns the number of children in a region: when the pointers overflow, their bits are used as a
+// bit vector, and each bit stands for one region (R11.2).
 int region_of(const ResolverSpec& spec) {
   const std::size_t children = spec.children.size();
   const auto digits = std::max<std::size_t>(1, std::bit_width(children - 1));
@@ -45,7 +45,7 @@ ResolverAgent::ResolverAgent(const ResolverContext& context, Agent self, const R
 Action ResolverAgent::arrive(Packet& packet, Time now) {
   const Msg& m = packet.message;
   if (!(is_request(m.kind) || is_probe(m.kind))) return act(packet, now);
-  // An atomic reads and writes the data of its level (C8.2).
+  // A far atomic also occupies the slice while it reads and writes this level's data (C8.2).
   const Time service = spec_.service + (m.kind == Kind::Amo ? spec_.data_hit : 0);
   if (service == 0 || context_.map.costs_nothing(m.line)) return act(packet, now);
   return act_after(packet, slices_.occupy(context_.map.slice(self_, m.line), now, service));
@@ -70,7 +70,8 @@ Action ResolverAgent::act(Packet& packet, Time now) {
   TimedEntry& e = entry(at, m.line);
   if (capacity_.counts_entries() && is_request(m.kind))
     capacity_.take_entry(e, [&](TimedEntry& oldest) { recall(at, oldest); });
-  if (m.carries && m.kind != Kind::Put) e.origin = origin;  // a Put may have to wait
+  if (m.carries && m.kind != Kind::Put)
+    e.origin = origin;  // not for a Put, which may have to wait before its data are taken
   context_.observer.acted(packet.number, e, m, now);
   Resolver<ResolverAt>(at, e).receive(m);
   context_.network.packets.drop(packet);
@@ -78,8 +79,8 @@ Action ResolverAgent::act(Packet& packet, Time now) {
   return Action::nothing;
 }
 
-// Returns the time by which a message acts later than it came: a lookup (R9.2), or a turn (R5.3).
-// A message is delayed once.
+// Returns the time by which a message is delayed after its service, at most once: by a lookup of
+// the owner in memory (R9.2), or by a turn, the gap between two transactions of a line (R5.3).
 Time ResolverAgent::delay(const Packet& packet) {
   if (packet.delayed) return 0;
   if (packet.message.kind == Kind::Unblock)
@@ -87,14 +88,15 @@ Time ResolverAgent::delay(const Packet& packet) {
   return spec_.lookup > 0 && must_look_up(packet) ? spec_.lookup : 0;
 }
 
-// Does another request wait for the end of the transaction?
+// Returns whether another request waits for the end of this Unblock's transaction.
 bool ResolverAgent::has_successor(const Packet& packet) {
   const TimedEntry* e = entries_.find(packet.message.line);
   return e && !e->queue.empty() && !context_.map.costs_nothing(e->line);
 }
 
-// Must the owner of the line be looked up in memory? Memory has its name if it is away from this
-// node (R9.1); the root knows it while a transaction is under way, or others wait (R9.3).
+// Returns whether the owner of the line must be looked up in memory. Memory has the owner's name if
+// the owner is not near this node (R9.1). The root knows the name without a lookup while a
+// transaction of the line is under way or requests wait for it (R9.3).
 bool ResolverAgent::must_look_up(const Packet& packet) {
   const Msg& m = packet.message;
   if (!is_request(m.kind) || m.kind == Kind::Put) return false;
@@ -128,7 +130,9 @@ void ResolverAgent::evict(ResolverAt& at, TimedEntry& e) {
   forget_if_blank(e);
 }
 
-// Forgetting changes nothing but memory, so a few blank entries may stay for the next request.
+// Forgets a blank entry: at once if the number of entries is limited, else only once there are
+// many. A blank entry that stays changes no outcome, and saves the next request from making a new
+// one.
 inline void ResolverAgent::forget_if_blank(TimedEntry& e) {
   constexpr std::size_t kMaxBlankEntries = 4096;
   if (capacity_.counts_entries() || entries_.size() >= kMaxBlankEntries) forget_blank(e);
@@ -143,7 +147,7 @@ void ResolverAgent::forget_blank(TimedEntry& e) {
 const Bytes* ResolverAgent::stored_data(uint64_t line) {
   const TimedEntry* e = entries_.find(line);
   if (!e) return nullptr;
-  if (e->in_hand.valid) return &e->in_hand.data;  // a transaction has them to give
+  if (e->in_hand.valid) return &e->in_hand.data;  // the transaction under way will grant them
   const bool valid = (e->copy.stored && e->copy.dirty) || e->phase == Phase::put;
   return valid ? &e->copy.data : nullptr;
 }

@@ -1,9 +1,10 @@
-// A resolver as an agent of the machine: the protocol of coherence/resolver.hh given time,
-// positions and capacities (rules R1, R5.3, R7, R8 and R9).
+// A resolver as an agent of the machine: adds time, positions and capacities to the protocol of
+// coherence/resolver.hh (rules R1, R5.3, R7, R8 and R9).
 //
-// Requests and probes from above wait for their slice and occupy it for `service`; answers, data
-// and `Unblock`s do not. Interface: arrive() and act() at the events of these names. Both return
-// the action that follows at once, because no other event comes before it: act, or nothing.
+// Requests, and probes from above, wait for their slice and occupy it for `service`; answers, data
+// and `Unblock`s do not. Interface: the engine calls arrive() and act() at the events of these
+// names. Both return Action::act if the message is to act at once, because no other event comes
+// first, else Action::nothing.
 #pragma once
 
 #include "fabric/network.hh"
@@ -37,9 +38,10 @@ class ResolverAgent {
   Action arrive(Packet& packet, Time now);  // called when a message reaches its slice
   Action act(Packet& packet, Time now);     // called when its slice has served it
 
-  // Returns the line's bytes if this level's are the valid ones, else null; for functional reads.
+  // Returns the line's bytes if this level's copy is the newest, else null. Serves functional
+  // reads.
   const Bytes* stored_data(uint64_t line);
-  // Calls f for each place here that has bytes of the line, valid or not.
+  // Calls f for each copy of the line's bytes in this resolver, valid or not.
   template <class F>
   void each_copy(uint64_t line, F f) {
     TimedEntry* const e = entries_.find(line);

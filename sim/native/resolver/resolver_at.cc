@@ -12,7 +12,8 @@ const TimedEntry& timed(const ResolverAt::E& e) { return static_cast<const Timed
 
 }  // namespace
 
-// Does another child, or an agent above, wait for the line, to take it from its new owner (C9.2)?
+// Returns whether another child or an agent above waits for the line, and so will soon take it from
+// the child that it is granted to (C9.2).
 bool ResolverAt::contended(const E& e) const {
   return e.contended || e.probed ||
          e.queue.any([&](const Msg& m) { return m.kind != Kind::Put && m.from != e.request.from; });
@@ -20,8 +21,8 @@ bool ResolverAt::contended(const E& e) const {
 
 // --- messages ---------------------------------------------------------------------------------
 
-// Sends a message. The origin of its data is whoever sent the data in hand; if there are none, this
-// level.
+// Sends a message. The origin of its data is the agent that sent the data in hand, or this level if
+// none are in hand.
 void ResolverAt::send(const E& e, const Msg& m) {
   agent_.context_.observer.sent(e, m, now_);
   const Agent origin = e.in_hand.valid ? timed(e).origin : agent_.self_;
@@ -35,7 +36,8 @@ void ResolverAt::send_stored(E& e, const Msg& m) {
   agent_.context_.network.send(m, waited ? now_ : read_data(e), agent_.self_);
 }
 
-// Returns when a copy of the line leaves: copies of one line leave one after another (R6.2).
+// Reads the line from the data store. Returns when the copy leaves: a line's copies leave at least
+// `data_repeat` apart (R6.2).
 Time ResolverAt::read_data(E& entry) {
   if (agent_.context_.map.costs_nothing(entry.line)) return now_;
   TimedEntry& e = timed(entry);
@@ -68,7 +70,8 @@ void ResolverAt::memory_read(E& e) {
   send(e, m);
 }
 
-// The resolver is the point of order: memory changes now, the transfer only takes its time.
+// Writes data to memory at once, because the resolver is the point of order. The Put message only
+// accounts for the time of the transfer.
 void ResolverAt::memory_write(E& e, const Bytes& data) {
   agent_.context_.memories.line(e.line).fill(data);
   Msg m;

@@ -1,5 +1,5 @@
-// A line's entry at a resolver: that of the protocol (coherence/entry.hh), and what times and
-// capacities add.
+// A line's entry at a resolver: the protocol's entry (coherence/entry.hh), and the state that times
+// and capacities need.
 #pragma once
 
 #include "resolver/resolver_at.hh"
@@ -14,7 +14,7 @@ struct EntryTimes {
   uint64_t last_use() const { return used; }
 };
 
-// Aligned so that all that an eviction reads of an entry is in one cache line of the host.
+// Aligned so that the fields that an eviction reads lie in one cache line of the host.
 struct alignas(64) TimedEntry : EntryTimes, Entry<ResolverAt> {
   using Entry::Entry;
 };

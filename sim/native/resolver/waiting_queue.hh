@@ -1,7 +1,7 @@
 // Requests that wait for a line, in the order in which they arrived.
 //
-// A ring buffer. A thousand waiting requests are more than the host's L1 holds, so they are not
-// moved, and only the valid part of each is copied (Message::assign).
+// It is a ring buffer. A thousand waiting requests do not fit the host's L1 cache, so they are
+// never shifted, and only the valid part of each is copied (Message::assign).
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ class WaitingQueue {
     if (size_ == ring_.size()) grow();
     ring_[at(size_++)].assign(request);
   }
-  // Removes the first one, and copies it to `to`.
+  // Moves the first request to `to`.
   void pop(Request& to) {
     to.assign(front());
     first_ = at(1);
@@ -47,7 +47,7 @@ class WaitingQueue {
   }
 
   std::size_t size_ = 0, first_ = 0;
-  std::vector<Request> ring_;  // a power of two, or none
+  std::vector<Request> ring_;  // its size is a power of two, or 0
 };
 
 }  // namespace uncore

@@ -12,14 +12,15 @@ namespace {
 
 constexpr unsigned kA0 = 10, kEcallBytes = 4;
 
-// Supervisor mode takes all traps but its own calls, and its three interrupts.
+// Delegated to supervisor mode: all exceptions but its own ecall, and its three interrupts.
 constexpr uint64_t kTraps = 0xb1ff, kInterrupts = 0x222, kSoftwareInterrupt = 1 << 1;
 
 constexpr uint64_t kEnabled = 1 << 1;  // SIE of sstatus
-// Cycles, time and instructions: firmware lets lower modes read them.
+// The counters cycle, time and instret, which firmware lets lower modes read.
 constexpr uint64_t kCounters = 7;
 
-// The register, of a page that only the firmware has, by which a hart is ordered to forget.
+// Returns the address of the register, known to the firmware only, by which it orders a hart to
+// perform a remote fence.
 constexpr uint64_t order_of(uint32_t hart) { return kOrders + 4 * uint64_t{hart}; }
 
 }  // namespace
@@ -62,7 +63,8 @@ void Firmware::start(Cpu& cpu) {
   cpu.state = State::started;
 }
 
-// Stops a hart until another one starts it; an interrupt, without a handler, ends here too.
+// Stops a hart until another one starts it. The hart idles with stvec = 0, so a software interrupt
+// traps without a handler and comes back to trapped().
 void Firmware::stop(Cpu& cpu) {
   Hart<Thread>& hart = cpu.thread->hart;
   hart.write_csr(CsrNumber::stvec, 0);
@@ -108,9 +110,9 @@ void Firmware::give_up(Thread& thread, std::string why) {
   thread.core.end_run(thread, End::Cause::fatal, 0, std::move(why));
 }
 
-// Carries out a hart's order to forget; the ordering hart waits until this one has.
+// Performs a remote fence on `thread` that the hart `by` has ordered. `by` waits until it is done.
 void Firmware::ordered(Thread& by, Thread& thread, Time now) {
-  constexpr uint64_t kMaxSinglePages = 64;  // pages that are forgotten one by one
+  constexpr uint64_t kMaxSinglePages = 64;  // a larger range flushes the whole TLB
   const Order& order = cpus_[by.id].order;
   if (thread.mode == Thread::Mode::spinning) thread.core.sleep.wake(thread, now);
   if (order.code) return thread.hart.forget_code();
@@ -217,7 +219,8 @@ Firmware::Answer Firmware::base(uint64_t function, uint64_t extension) const {
   }
 }
 
-// The harts that a call names: a mask and where it begins, or all.
+// Returns the harts that a call names: by a mask (a0) and the hart of its lowest bit (a1), or all
+// if a1 is -1.
 std::vector<uint32_t> Firmware::harts(const uint64_t* x) const {
   std::vector<uint32_t> named;
   const uint64_t mask = x[kA0], first = x[kA0 + 1];
@@ -231,7 +234,7 @@ Work Firmware::send(Cpu& cpu) {
   co_return 0;
 }
 
-// Orders each hart by a message; a hart answers when it has forgotten.
+// Performs a remote fence: sends each hart an order, and waits until the hart has carried it out.
 Work Firmware::order(Cpu& cpu, uint64_t function, Answer& answer) {
   enum : uint64_t { FENCE_I, SFENCE_VMA, SFENCE_VMA_ASID };  // SBI_EXT_RFENCE_REMOTE_...
   const uint64_t* const x = cpu.thread->hart.x;
@@ -278,14 +281,14 @@ bool Firmware::manage_without_waiting(Cpu& cpu, uint64_t function, Answer& answe
   return false;
 }
 
-// Checks a range that a kernel gives: all of it must be RAM.
+// Returns whether a range of addresses from a kernel is RAM throughout.
 bool Firmware::is_ram(uint64_t address, uint64_t size) const {
   const uint64_t last = address + size - 1;
   return size == 0 || (address >= kRamBase && last >= address && parts_.memory.mapped(address, 1) &&
                        parts_.memory.mapped(last, 1));
 }
 
-// Reads or writes bytes at physical addresses; what is read comes from the job.
+// Copies bytes at physical addresses to the console, or from the input that the job has typed.
 Firmware::Answer Firmware::console(Cpu& cpu, uint64_t function) {
   enum : uint64_t { WRITE, READ, WRITE_BYTE };  // SBI_EXT_DBCN_CONSOLE_...
   constexpr std::size_t kMostText = std::size_t{16} << 20;
@@ -304,7 +307,7 @@ Firmware::Answer Firmware::console(Cpu& cpu, uint64_t function) {
   return function == WRITE ? write_console(address, size) : read_console(cpu, address, size);
 }
 
-// Writes at most kMaxWriteBytes bytes: a kernel writes the rest by another call.
+// Writes at most kMaxWriteBytes bytes, as SBI allows; the kernel writes the rest by further calls.
 Firmware::Answer Firmware::write_console(uint64_t address, uint64_t size) {
   constexpr uint64_t kMaxWriteBytes = 1 << 16;
   std::string& text = parts_.services.console.text;

@@ -1,12 +1,11 @@
-// The machine's firmware: it answers the calls that an operating system's kernel makes from
-// supervisor mode by `ecall`, as the RISC-V Supervisor Binary Interface (SBI) 2.0 says (P5 of
-// docs/model-system.md).
+// The machine's firmware: it serves the calls that a kernel makes from supervisor mode by `ecall`,
+// as the RISC-V Supervisor Binary Interface (SBI) 2.0 specifies (P5 of docs/model-system.md).
 //
-// No instruction of it is executed: the harts are never in machine mode. A call takes one
-// instruction, and the time of its messages to other harts.
+// The firmware is C++, not guest code: the harts are never in machine mode. A call takes the time
+// of one instruction, and of its messages to other harts.
 //
-// Interface: a Supervisor (core/supervisor.hh); begin() starts the first hart; ordered(), when
-// another hart's order to forget translations or code has arrived.
+// Interface: it is a Supervisor (core/supervisor.hh). begin() starts the first hart. ordered() is
+// called when another hart's order of a remote fence has arrived.
 #pragma once
 
 #include <string>
@@ -38,7 +37,7 @@ class Firmware : public Supervisor {
   void ordered(Thread& by, Thread& thread, Time now);
 
  private:
-  // A hart orders others to forget code, or translations of addresses.
+  // A remote fence that a hart orders: fence.i (`code`), or sfence.vma on a range of addresses.
   struct Order {
     bool code = false;
     uint64_t start = 0, size = 0;

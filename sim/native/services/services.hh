@@ -1,8 +1,8 @@
-// Services of the engine to a guest, besides memory and devices: semihosting calls, the console,
-// and markers.
+// The services that the engine offers a guest besides memory and devices: semihosting calls, the
+// console, and markers.
 //
-// Interface: call() and mark() for the harts; for the outcome the console, the operations, their
-// latencies and their pace; progress(), for the watchdog.
+// Interface: harts use call() and mark(). The outcome has the console, the number of operations,
+// their latencies and their pace. The watchdog, which stops a run that hangs, uses progress().
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,18 @@ namespace uncore {
 
 class Services {
  public:
-  // `queue`: its time is the engine's; a hart's clock may be ahead of it.
+  // `queue` gives the engine's time; a hart's clock may be ahead of it.
   Services(uint32_t harts, const EventQueue& queue, FunctionalMemory& memory)
       : queue_(queue), memory_(memory), of_hart_(harts), kept_(harts) {}
 
-  // Performs a semihosting call, with a hart's registers `x`. Returns the exit code if it ends the
-  // run.
+  // Performs a semihosting call with a hart's registers `x`. Returns the exit code if the call ends
+  // the run.
   std::optional<int> call(uint32_t hart, uint64_t* x);
-  // Handles a marker at a hart's clock. Returns the time for which it delays the hart, if it does.
+  // Handles a marker at time `clock` of a hart. Returns the time for which the marker delays the
+  // hart, if it does.
   std::optional<Time> mark(uint32_t hart, unsigned code, uint64_t value, Time clock);
-  // Handles a marker while other host threads do so for other harts: effects on common data are
-  // kept until take_kept(). The marker must be is_keepable().
+  // Like mark(), but may run on several host threads at once, each for another hart: effects on
+  // shared data are deferred until take_kept(). The marker must be is_keepable().
   std::optional<Time> keep(uint32_t hart, unsigned code, uint64_t value, Time clock);
   void take_kept();
   static bool is_keepable(unsigned code) {
@@ -40,7 +41,7 @@ class Services {
 
   bool counts(uint32_t hart, Time at) const { return of_hart_[hart].counts(at); }
 
-  // The guest's kernel reports progress.
+  // Tells the watchdog that the guest's kernel makes progress.
   void note_progress() { progress_ = queue_.now(); }
 
   Console console;
@@ -94,7 +95,8 @@ inline void Services::take_kept() {
   }
 }
 
-// Takes a marker's effects on common data, in any order of markers.
+// Applies a marker's effects on data that all harts share. The result does not depend on the order
+// in which markers are applied.
 inline void Services::take(const Kept& of) {
   const auto& [marked, code, clock] = of;
   if (marked.operations) progress_ = queue_.now();

@@ -21,23 +21,23 @@ constexpr uint64_t kFirst = 0x1000'0000'0000;
 constexpr uint64_t kArenaBytes = uint64_t{1} << 36;
 constexpr uint32_t kArenas = 64;
 constexpr std::size_t kAlign = 64;
-// Kinds of blocks: kind k < kExact has k units of kAlign bytes; larger blocks have a power of two
-// of such units, and are whole chunks.
+// Blocks come in kinds, by size. Kind k < kExact has k units of kAlign bytes; a larger block has a
+// power of two of such units, and occupies whole chunks.
 constexpr std::size_t kExact = 1024, kKinds = kExact + 32;
 constexpr std::size_t kChunk = kExact * kAlign, kBlocksPerGrowth = 8;
 
-// The head of an arena. Chunks follow it, each with blocks of one kind, so a block needs no header
-// that tells its kind. All of it is 0 at first.
+// The head of an arena, which is all zero at first. Chunks follow it. All blocks of a chunk have
+// one kind, so that a block needs no header of its own.
 struct Head {
-  uint64_t end;  // end of the part that is used, as an offset
+  uint64_t end;  // offset of the first byte that is in no chunk yet
   void* root;
   std::array<void*, kKinds> free;       // per kind: list of freed blocks
-  std::array<uint64_t, kKinds> unused;  // per kind: offset of blocks that were never used
-  std::array<uint64_t, kKinds> left;    // per kind: number of these
+  std::array<uint64_t, kKinds> unused;  // per kind: offset of the first never-used block
+  std::array<uint64_t, kKinds> left;    // per kind: number of never-used blocks
   std::array<uint16_t, kArenaBytes / kChunk> kinds;  // per chunk: kind of its blocks
 };
 
-std::atomic<uint64_t> taken = 0;  // arenas of this process, a bit each
+std::atomic<uint64_t> taken = 0;  // bit k: this process has mapped arena k
 thread_local Head* current = nullptr;
 
 Head* head(uint32_t number) { return reinterpret_cast<Head*>(kFirst + number * kArenaBytes); }
@@ -55,7 +55,7 @@ struct Module {
   uint64_t begin = 0, size = 0;
 };
 
-// Returns the address range of this library: its code, and the tables and constants behind it.
+// Returns the address range of this shared library: its code, tables and constants.
 Module module() {
   Dl_info about{};
   dladdr(reinterpret_cast<void*>(&head), &about);
@@ -83,7 +83,7 @@ std::size_t size_of(std::size_t kind) {
 }
 uint64_t rounded(uint64_t bytes) { return (bytes + kChunk - 1) / kChunk * kChunk; }
 
-// Adds chunks for more blocks of a kind.
+// Appends chunks of never-used blocks of one kind.
 void grow(Head& h, std::size_t kind) {
   const std::size_t size = size_of(kind);
   const uint64_t room = rounded(kind < kExact ? kBlocksPerGrowth * size : size);
@@ -115,8 +115,8 @@ void release(void* block) {
   h.free[kind] = block;
 }
 
-// A content is packed, because half of the words are 0. Each group of kGroup words is a word whose
-// bits tell which of them are not 0, followed by those.
+// An arena's content is saved packed, because half of its words are 0. Each group of kGroup words
+// becomes a bit mask of its nonzero words, followed by these words.
 constexpr std::size_t kGroup = 64, kPart = std::size_t{1} << 24;
 constexpr std::size_t kWords = kArenaBytes / sizeof(uint64_t);
 
@@ -217,7 +217,8 @@ void Arena::grow_in_large_pages() {
 }  // namespace uncore
 
 #ifndef __SANITIZE_ADDRESS__
-// Instantiates strings in this module: those compiled into the C++ library would allocate there.
+// Instantiates std::string in this module. The instance in the C++ library would allocate by the
+// library's own operator new, outside the arena.
 template class std::basic_string<char>;
 
 void* operator new(std::size_t size) {

@@ -1,13 +1,14 @@
-// The memory of one run, at an address of its own, so that the run can be saved as it stands.
+// An arena: the memory of one run, in an address range of its own, so that the run can be saved as
+// an image of this memory.
 //
-// Interface: while an Arena::In lives, whatever its thread allocates is in the arena of the object
-// that it names, if that is in one. content() returns what is in an arena, packed. again() and
-// put() restore it, in another process, too: at the same address, so that pointers into the arena
-// stay valid; those to this module's own code and tables are moved with the module. So what is
-// saved is complete by construction: no class lists its fields, and none can be forgotten.
+// Interface: while an Arena::In exists, its thread allocates in the arena that holds the object
+// given to it, if one does. content() returns the packed image. again() and put() restore it, also
+// in another process, at the same address, so that pointers into the arena stay valid. Pointers to
+// this module's code and tables are relocated with the module. An image is complete by
+// construction: no class lists its fields for saving, so none can be forgotten.
 //
-// Invariant: nothing in an arena points to what is allocated outside. Only the build that saved a
-// content can use it; whoever keeps a content must record which build that was.
+// Invariant: nothing in an arena points to memory allocated outside of it. Only the build that
+// saved an image can restore it, so a caller that stores images must record the build.
 #pragma once
 
 #include <cstddef>
@@ -20,20 +21,22 @@ namespace uncore {
 
 class Arena {
  public:
-  // The place of a saved arena: its number among arenas, and the address of this module then.
+  // What restoring needs to know: the number of the arena, which decides its address, and the
+  // address of this module when the image was saved.
   struct Place {
     uint32_t number = 0;
     uint64_t module = 0;
   };
 
-  static const std::size_t kMinContentBytes, kMaxContentBytes;  // least and most bytes of a content
+  static const std::size_t kMinContentBytes, kMaxContentBytes;  // limits on the size of an image
 
-  // Makes an arena. Null if the host has no room for one, or a sanitizer keeps its own memory.
+  // Makes an arena. Returns null if no address range is free, or if AddressSanitizer is compiled
+  // in, which manages memory itself.
   static std::optional<Arena> make();
-  // Makes the empty arena that a saved content goes into; null if its place is taken in this
-  // process.
+  // Makes the empty arena into which an image can be restored. Returns null if its address range is
+  // in use in this process.
   static std::optional<Arena> again(Place saved);
-  // Restores the next piece of the saved content, of any size. Returns false if there is too much.
+  // Restores the next piece of an image, of any size. Returns false if the image exceeds the arena.
   bool put(std::span<const uint64_t> packed);
   Arena(Arena&& other) noexcept;
   ~Arena();
@@ -48,16 +51,17 @@ class Arena {
     void* const before_;
   };
 
-  // calloc and free, in the arena of In.
+  // Replacements of calloc and free; zeroed() allocates in the arena that In has selected.
   static void* zeroed(std::size_t count, std::size_t size);
   static void release(void* block);
 
   Place place() const;
-  // Returns a part of the content, packed; nothing behind the last part.
+  // Returns one part of the image, packed; an empty vector for a part past the end.
   std::vector<uint64_t> content(std::size_t part) const;
-  void*& root();  // object from which the owner reaches all others in a restored arena
-  // Lets the arena use large pages from now on. A content is put before that: most of it is not
-  // touched again, and the system would have to clear a large page before each part.
+  void*& root();  // the object from which the owner finds all others in a restored arena
+  // Lets the arena use huge pages of the host from now on. An image is restored before that,
+  // because most of it is not touched again, and the host's kernel would first have to clear each
+  // huge page.
   void grow_in_large_pages();
 
  private:
@@ -66,7 +70,7 @@ class Arena {
   uint32_t number_;
   uint64_t saved_;          // address of the module when the content was saved
   std::size_t filled_ = 0;  // number of words that put() has restored, in whole groups
-  uint64_t bits_ = 0;       // words of the last group that are still to come, a bit each
+  uint64_t bits_ = 0;       // mask of the current group's nonzero words that are still to come
   bool mine_ = true;
 };
 

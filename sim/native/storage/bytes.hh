@@ -1,7 +1,7 @@
-// A line's bytes, and how many a machine's lines have (A2): 64, 128 or 256.
+// The bytes of a line, and the line size of a machine (A2): 64, 128 or 256 bytes.
 //
-// A line's number is its address over 64, whatever its size. So its address follows from its
-// number, and only code that finds the line of an address must know the size (LineSize).
+// A line's number is its address divided by 64, whatever the line size. So the address follows from
+// the number alone, and only code that maps an address to its line needs the size (LineSize).
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace uncore {
 inline constexpr unsigned kUnitBytes = 64;  // size of the smallest line
 inline constexpr unsigned kUnitShift = 6;
 
-// Lines of 64 bytes, where the size is known to be that.
+// Maps addresses to lines for code that is compiled for lines of 64 bytes.
 struct UnitLines {
   static uint64_t number(uint64_t address) { return address >> kUnitShift; }
   static unsigned offset(uint64_t address) { return address % kUnitBytes; }
@@ -32,20 +32,22 @@ class LineSize {
   bool wide() const { return shift_ > 0; }
   uint64_t number(uint64_t address) const { return (address & first_) >> kUnitShift; }
   unsigned offset(uint64_t address) const { return static_cast<unsigned>(address & within_); }
-  // Returns the number of lines before this one: neighbours have neighbouring ordinals.
+  // Returns the line's ordinal: its address divided by the line size. Neighbouring lines have
+  // neighbouring ordinals.
   uint64_t ordinal(uint64_t number) const { return number >> shift_; }
-  // Returns the 64ths of a line that these bytes are in, a bit each. Observers tell bytes apart so.
+  // Returns a mask of the 64ths of a line that contain these bytes. Observers track accesses within
+  // a line at this resolution.
   uint64_t parts(unsigned offset, unsigned size) const {
     const unsigned first = offset >> shift_, last = (offset + size - 1) >> shift_;
     return ((uint64_t{2} << (last - first)) - 1) << first;
   }
 
  private:
-  uint64_t within_, first_;  // masks of an address: its offset in the line, the line's address
+  uint64_t within_, first_;  // masks that take an address's offset in its line, and line address
   unsigned shift_;
 };
 
-// A reference to a line's bytes, valid as long as their owner is. A copy refers to the same bytes.
+// A reference to a line's bytes, which it does not own. Copying it does not copy the bytes.
 struct Bytes {
   uint8_t* at = nullptr;
   unsigned size = 0;  // bytes of the line
@@ -82,13 +84,13 @@ struct Bytes {
   }
   // Returns the offset of an address in the line.
   unsigned offset(uint64_t address) const { return static_cast<unsigned>(address & (size - 1)); }
-  // Copies the bytes of another place, if that has any.
+  // Copies the bytes that `from` refers to into this line, unless `from` is empty.
   void fill(const Bytes& from) const {
     if (!from.at) [[unlikely]]
       return;
     const uint8_t* unit = from.at;
     uint8_t *to = at, *const end = at + size;
-    do {  // a line has at least one
+    do {  // a line has at least one unit
       std::memcpy(to, unit, kUnitBytes);
       unit += kUnitBytes;
     } while ((to += kUnitBytes) < end);
@@ -103,7 +105,8 @@ struct Bytes {
   }
 };
 
-// Bytes that it owns: allocated when it is first given some, and always copied.
+// A line's bytes in memory of its own. The memory is allocated at the first assignment; every
+// assignment copies the bytes.
 class KeptBytes : public Bytes {
  public:
   KeptBytes() = default;

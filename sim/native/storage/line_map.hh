@@ -1,10 +1,10 @@
 // A hash table by line number.
 //
-// Lines come in strides: a structure for each hart, a page for each thread. The table's buckets are
-// the low bits of the hash, and std::hash of an integer is the integer, so that strides would
-// collide; Fibonacci hashing (Knuth, The Art of Computer Programming, vol. 3, 6.4) spreads them.
-// Eight lines that follow each other stay together, so that code which goes through memory finds
-// the next entry where the host has just been.
+// Programs touch lines at strides: a structure for each hart, a page for each thread. std::hash of
+// an integer is the integer, and the low bits of the hash choose the bucket, so strides would
+// collide. Fibonacci hashing (Knuth, The Art of Computer Programming, vol. 3, 6.4) spreads them.
+// Eight consecutive lines get consecutive buckets, so that a sequential pass over memory finds the
+// next entry near the last one in the host's caches.
 #pragma once
 
 #include <tsl/robin_map.h>

@@ -1,5 +1,6 @@
-// The sets of a cache, by the number of a line. They are made when touched, a few neighbours at a
-// time: a cache of megabytes costs what is used of it, and a set is found without hashing.
+// The sets of a cache, indexed by line number. Sets are allocated when first touched, in blocks of
+// neighbours. So a cache of megabytes costs host memory only for the sets in use, and finding a set
+// needs no hashing.
 #pragma once
 
 #include <array>

@@ -1,12 +1,12 @@
 // The items in one set of a cache, with LRU replacement.
 //
-// Each item says when it was used last, and the set remembers beside it what it said some time ago.
-// Uses only become later, so a remembered time is at most too early. So the oldest item is found by
-// asking, repeatedly, the one that seems the oldest: one or two items instead of all. Each item is
-// in memory of its own, which the host may have to fetch.
+// Each item knows when it was used last, and the set caches that time, which may have become too
+// early since. To find the oldest item, the set repeatedly asks the item with the earliest cached
+// time for its real one. So it reads one or two items instead of all; each read may be a cache miss
+// of the host.
 //
-// Interface: add, remove, size, oldest, any; `Item::last_use()` is comparable. Invariant: when the
-// oldest is asked for, no remembered time is later than what its item says.
+// Interface: add, remove, size, oldest, any; `Item::last_use()` is comparable. Invariant: a cached
+// time is never later than the item's real one.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class Ways {
   struct Way {
     Item* item;
     decltype(item->last_use()) used;
-    // Orders by last use; items that were used at the same time, by their place in the set.
+    // Orders ways by last use, and ways used at the same time by their position in the set.
     bool before(const Way& o) const { return used == o.used ? this < &o : used < o.used; }
   };
   auto find(const Item& item) { return std::ranges::find(ways_, &item, &Way::item); }

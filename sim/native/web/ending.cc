@@ -1,7 +1,7 @@
-// Handlers of `throw` for WebAssembly, whose toolchain has no library for exceptions.
+// The C++ runtime's functions for exceptions, which the toolchain for WebAssembly lacks.
 //
-// No shipped machine, protocol or program makes the engine throw (each is checked before), so a
-// throw ends the module here, and the page says that the engine has stopped.
+// No shipped machine, protocol or program makes the engine throw, because each is checked before.
+// If it throws all the same, the module ends here, and the page says that the engine has stopped.
 #include <cstddef>
 
 extern "C" {

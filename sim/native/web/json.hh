@@ -1,4 +1,4 @@
-// Writes JSON: numbers, texts, lists of them, and objects by their fields.
+// Writes JSON: numbers, strings, lists and objects.
 //
 // Interface: Json out; out.object([&](auto put) { put("name", value); });  out.text
 #pragma once
@@ -25,7 +25,7 @@ class Json {
   void value(T number) {
     text += std::to_string(number);
   }
-  // Writes a hexadecimal string, because a number of JavaScript has 53 bits.
+  // Writes a hexadecimal string, because a number in JavaScript is exact to 53 bits only.
   void value(Wide number) {
     char digits[24];
     std::snprintf(digits, sizeof digits, "\"%llx\"", static_cast<unsigned long long>(number.bits));
@@ -72,7 +72,8 @@ class Json {
       });
     });
   }
-  // put(name, value), or put(name, f), where f writes the value.
+  // Calls `fill(put)`, which calls put(name, value) for each field, or put(name, f) if f writes the
+  // value.
   template <class Fill>
   void object(Fill fill) {
     within('{', '}', [&](auto next) {

@@ -1,8 +1,8 @@
-// Reads a spec from words of 64 bits, in the order of each_field, and describes that order.
+// Reads a spec from 64-bit words, whose order is that of each_field, and describes this order.
 //
-// Interface: from_words<MachineSpec>(words); shape(json, MachineSpec{}) describes the order to the
-// page, which writes the words. A list begins with its length, bytes are packed eight to a word, an
-// enumerator is its position.
+// Interface: from_words<MachineSpec>(words) reads a spec. shape(json, MachineSpec{}) describes the
+// order to the page, which writes the words. A list begins with its length, bytes are packed eight
+// to a word, and an enumerator is its position.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// The engine for a page: functions over linear memory, one run at a time (docs/design.md, In the
-// browser). Specs come in as words (web/spec_words.hh), replies go out as JSON.
+// The engine for a web page: functions that the page calls, for one run at a time (docs/design.md,
+// In the browser). The page passes specs as words in linear memory (web/spec_words.hh) and gets
+// replies as JSON.
 //
 // Interface, in the order of its use: uncore_shapes; uncore_room, uncore_start; uncore_step until
 // it is 0; uncore_outcome, uncore_memory, uncore_trace, uncore_stop, uncore_link. A text ends with
@@ -20,7 +21,7 @@ namespace uncore {
 namespace {
 
 std::optional<Engine> run;
-std::vector<uint64_t> room[2];  // words of a machine, of a job
+std::vector<uint64_t> room[2];  // the words of the machine spec, and of the job spec
 Json reply;
 std::vector<uint8_t> bytes;
 
@@ -63,7 +64,8 @@ FOR_PAGE(uncore_shapes) const char* uncore_shapes() {
   return say();
 }
 
-// Makes room for so many words, of the machine (0) or of the job (1), and returns their address.
+// Allocates `words` words for the spec of the machine (`which` = 0) or of the job (1), and returns
+// their address.
 FOR_PAGE(uncore_room) uint64_t* uncore_room(uint32_t which, uint32_t words) {
   room[which].assign(words, 0);
   return room[which].data();
@@ -74,7 +76,7 @@ FOR_PAGE(uncore_start) void uncore_start() {
   run.emplace(from_words<MachineSpec>(room[0].data()), from_words<JobSpec>(room[1].data()));
 }
 
-// Runs at most that many events, and about that many ps. Returns 0 when the run has ended.
+// Runs at most `events` events, and about `span` ps. Returns 0 when the run has ended.
 FOR_PAGE(uncore_step) int uncore_step(uint32_t events, double span) {
   return run->step(events, static_cast<Time>(span));
 }
@@ -97,14 +99,14 @@ FOR_PAGE(uncore_outcome) const char* uncore_outcome() {
   return say();
 }
 
-// Returns the newest bytes at an address, even if a cache holds them.
+// Returns `size` bytes at an address as a program would see them, even if a cache holds them dirty.
 FOR_PAGE(uncore_memory) const uint8_t* uncore_memory(double address, uint32_t size) {
   bytes.assign(size, 0);
   run->functional.read(static_cast<uint64_t>(address), size, bytes.data());
   return bytes.data();
 }
 
-// The tables of a trace, and the transaction log.
+// Returns the tables of the trace and the transaction log.
 FOR_PAGE(uncore_trace) const char* uncore_trace() {
   reply = {};
   reply.object([](auto put) {

@@ -1,16 +1,16 @@
 // Cost of an interprocessor interrupt to its sender, by membarrier(PRIVATE_EXPEDITED).
 //
-// The call returns when every processor that runs a thread of this process has executed a barrier;
-// Linux interrupts those that do, and only those. So with the other threads running it is an IPI to
-// each of them, there and back; with all of them asleep it is the same call without any. No other
-// system call sends IPIs to chosen processors and waits, without privileges.
+// The call returns when every processor that runs a thread of this process has executed a barrier.
+// Linux interrupts exactly these processors. So if the other threads run, the call takes an IPI to
+// each and back; if all of them sleep, it is the same call without IPIs. No other system call that
+// needs no privileges sends IPIs to chosen processors and waits for them.
 //
-// Linux does not tell if it sent an IPI. So the others run a loop that reads the clock, and sees a
-// gap when it is interrupted. Hart 0 calls only when it sees all of them running, and records with
-// each call how many saw a gap meanwhile: calls without one (the thread was preempted just then, or
-// the interrupt was too short to be seen) must not be counted with the rest.
+// Linux does not report whether it sent an IPI. So each other thread runs a loop that reads the
+// clock, and detects an interrupt as a gap. Hart 0 makes a call only when all others run, and
+// records with it how many saw a gap meanwhile. Calls without a gap (the thread had just been
+// preempted, or the interrupt was too short to detect) must not be averaged with the rest.
 //
-// No guest: it is a system call that is measured.
+// It runs on a host only, never as a guest, because it measures a system call.
 #define _GNU_SOURCE
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
@@ -25,11 +25,11 @@ UC_PARAM(choice, others, OTHERS_RUN, "run|sleep", "what the other threads do");
 UC_TABLE(call, "ns", "a row a call: how long it took; how many others were interrupted meanwhile");
 UC_TABLE(quiet, "ns", "a row a thread: median and longest turn of its loop before the calls");
 
-#define TURNS 4096  // turns of the loop before the calls
+#define TURNS 4096  // iterations of the loop that are timed before the calls
 
 static struct watch {
-  UC_ALIGNED _Atomic uint64_t beats;  // turns of the loop
-  _Atomic uint64_t gaps;              // of them, turns that took too long
+  UC_ALIGNED _Atomic uint64_t beats;  // iterations of the loop
+  _Atomic uint64_t gaps;              // iterations that took too long
 }* watches;
 
 static _Atomic bool over;
@@ -53,8 +53,8 @@ static int ascending(const void* a, const void* b) {
 
 void qsort(void* base, size_t count, size_t size, int (*compare)(const void*, const void*));
 
-// Returns the longest turn, in ns, that counts as undisturbed: twice the median turn, and 100 ns
-// for the shortest interrupts.
+// Returns the longest time of an iteration, in ns, that counts as undisturbed: twice the median,
+// plus a margin of 100 ns.
 static uint64_t longest_quiet(unsigned id) {
   uint64_t last = uc_now();
   for (unsigned turn = 0; turn < TURNS; turn++) {
@@ -80,7 +80,7 @@ static void watch_for_gaps(unsigned id) {
   }
 }
 
-// Two turns, so that one of them began after the call to this function.
+// Waits for two iterations of each thread, so that one has begun after this function was called.
 static void await_running(unsigned n) {
   for (unsigned hart = 1; hart < n && others == OTHERS_RUN; hart++) {
     uint64_t before = atomic_load(&watches[hart].beats);

@@ -1,12 +1,12 @@
 // Time to wake a thread that sleeps on another processor, by Linux's futex(2).
 //
 // The waker changes a word and calls FUTEX_WAKE; the kernel makes the sleeper runnable and, if its
-// processor idles, sends it an interprocessor interrupt or writes the word it monitors. A wake-up
-// is the time from before the call to the sleeper's first instruction after its own: IPI, leaving
-// the idle state, a switch of context. The deeper the state the processor has sunk into, the
-// longer: `idle` is how long it is left alone before.
+// processor idles, sends an interprocessor interrupt or writes the word it monitors. The wake-up
+// time runs from before this call to the sleeper's first instruction after its FUTEX_WAIT: an IPI,
+// the exit from the idle state, a context switch. It grows with the depth of the idle state, and so
+// with `idle`, the time the sleeper is left alone before.
 //
-// No guest: it is a system call that is measured. uncore.h makes the threads, as anywhere else.
+// It runs on a host only, because it measures a system call. uncore.h creates the threads.
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -19,8 +19,8 @@ UC_PARAM(duration, idle, 100000, "ns", "time the sleeper is left alone before ea
 UC_TABLE(wake, "ns", "a row a wake-up: to the sleeper's first instruction; the call; really slept");
 
 static struct {
-  UC_ALIGNED _Atomic uint32_t round;  // round, the futex word
-  UC_ALIGNED _Atomic uint64_t woken;  // when; 0: not yet
+  UC_ALIGNED _Atomic uint32_t round;  // the futex word: number of the current round
+  UC_ALIGNED _Atomic uint64_t woken;  // when the sleeper woke; 0: not yet
 } word;
 
 void uc_setup(unsigned n) {

@@ -1,17 +1,17 @@
-// Costs to one task of calls that involve other CPUs of a simulated kernel, in microseconds: the
-// median of ROUNDS calls on CPU 0, after one that is not counted.
+// Measures calls that involve other CPUs of a simulated kernel: prints the time that a call takes
+// one task, in microseconds, as the median of ROUNDS calls on CPU 0, after one uncounted call.
 //
 //     paths munmap|protect|membarrier|expedited|grace N...   while N threads run on other CPUs
 //     paths far CPU...        munmap, while one thread runs on that CPU
-//     paths futex CPU...      half of a round: a thread there is woken, and wakes
+//     paths futex CPU...      half a round trip: wakes a thread on that CPU, which wakes this one
 //     paths sleepers N...     one FUTEX_WAKE of N threads on other CPUs
-//     paths mutex N...        a lock that N threads on other CPUs want, which each holds until the
-//                             others sleep: from its release by one to another
+//     paths mutex N...        from a release to the next owner, of a lock that N threads on other
+//                             CPUs want, and that each holds until the others sleep
 //
-// The others are on CPUs FIRST, FIRST + STRIDE, ... of the environment, 1 and 1 without. munmap is
-// of a page that was touched; protect is mprotect of one, back and forth; membarrier the private
-// expedited one; expedited and grace wait for RCU by MEMBARRIER_CMD_GLOBAL, the first with
-// /sys/kernel/rcu_expedited set.
+// The other threads are on CPUs FIRST, FIRST + STRIDE, ... from the environment (default 1 and 1).
+// munmap unmaps a page that was touched; protect write-protects one with mprotect; membarrier is
+// the private expedited command; expedited and grace wait for RCU with MEMBARRIER_CMD_GLOBAL, the
+// former with /sys/kernel/rcu_expedited set.
 #define _GNU_SOURCE
 #include <limits.h>
 #include <linux/futex.h>
@@ -81,10 +81,10 @@ static void* sleeper(void* cpu) {
   return NULL;
 }
 
-// The lock of Drepper, Futexes Are Tricky: 0 free, 1 held, 2 held and perhaps wanted.
+// The lock of Drepper, Futexes Are Tricky: 0 free, 1 held, 2 held and maybe with waiters.
 static struct {
   volatile int state;
-  char apart[252];
+  char padding[252];
   volatile long holder, handed;
   volatile double released, all;
 } lock;
@@ -219,7 +219,7 @@ static void point(const char* what, long number) {
   _exit(0);
 }
 
-// Returns 0 for what is no experiment, or one that this number of threads or CPU would never end.
+// Returns 0 for an unknown experiment, or for a number with which it would never end.
 static int is_point(const char* what, long number) {
   static const char* const known[] = {"munmap", "protect", "membarrier", "expedited", "grace",
                                       "far",    "futex",   "sleepers",   "mutex"};

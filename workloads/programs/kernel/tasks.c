@@ -1,11 +1,11 @@
-// will-it-scale's tests in a simulated kernel, as short as simulated time is dear.
+// Runs will-it-scale's tests in a simulated kernel, for a short time because it is expensive.
 //
 //     TEST [-t] TASKS...    operations a second of so many processes (-t: threads),
 //                           each of which runs testcase()
 //
-// Linked with one of its tests/*.c.  Task i is pinned to CPU i.  Counting begins half a millisecond
-// after the last task has counted once, and lasts MS milliseconds of the environment, 1 without.
-// A line TEST process|thread TASKS RATE each: `uncore willitscale` reads them.
+// Linked with one of will-it-scale's tests/*.c. Task i is pinned to CPU i. Counting begins half a
+// millisecond after the last task has counted once, and lasts MS (environment; default 1)
+// milliseconds. `uncore willitscale` reads its lines TEST process|thread TASKS RATE.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -27,13 +27,13 @@ void __attribute__((weak)) testcase_cleanup(void) {}
 
 struct task {
   volatile unsigned long long done;
-  char apart[248];
+  char padding[248];
 };
 static struct task* tasks;
 static pid_t children[MOST];
-static volatile int* begun;  // null until all tasks are there: running ones keep others away
+static volatile int* begun;  // set when all tasks exist; running ones would delay the others
 
-static void rest(long us) { nanosleep(&(struct timespec){0, us * 1000}, NULL); }
+static void sleep_us(long us) { nanosleep(&(struct timespec){0, us * 1000}, NULL); }
 
 static double now(void) {
   struct timespec t;
@@ -46,7 +46,7 @@ static void* work(void* number) {
   CPU_ZERO(&cpu);
   CPU_SET((long)number, &cpu);
   sched_setaffinity(0, sizeof cpu, &cpu);
-  while (!*begun) rest(50);
+  while (!*begun) sleep_us(50);
   testcase((unsigned long long*)&tasks[(long)number].done, (unsigned long)number);
   return NULL;
 }
@@ -62,7 +62,7 @@ static void end(int count) {
   for (int i = 0; i < count; i++) waitpid(children[i], NULL, 0);
 }
 
-// Waits until it has counted once. A test that finds no /tmp, say, ends its task before.
+// Waits until a task has counted once. A task may also end before, for example without a /tmp.
 static void await(const char* name, int number, int count) {
   while (!tasks[number].done) {
     if (waitpid(-1, NULL, WNOHANG) > 0) {
@@ -70,28 +70,28 @@ static void await(const char* name, int number, int count) {
       end(count);
       _exit(1);
     }
-    rest(50);
+    sleep_us(50);
   }
 }
 
 static double measure(const char* name, int count) {
   const char* ms = getenv("MS");
   for (int i = 0; i < count; i++) await(name, i, count);
-  rest(500);
+  sleep_us(500);
   double from = now();
   unsigned long long before = sum(count);
-  rest(ms ? 1000 * atol(ms) : 1000);
+  sleep_us(ms ? 1000 * atol(ms) : 1000);
   double to = now();
   return (sum(count) - before) / (to - from);
 }
 
-// Measures a point in a process of its own, which ends with all its tasks.
+// Measures one number of tasks, in a new process, which ends together with all its tasks.
 static void point(const char* name, int threads, int count) {
   tasks = mmap(NULL, (MOST + 1) * sizeof *tasks, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                -1, 0);
   begun = (volatile int*)(tasks + MOST);
   testcase_prepare(count);
-  // Preempts the task of its CPU as soon as its rest is over; the tasks are ordinary ones.
+  // This process preempts a task as soon as its own sleep is over, because tasks are SCHED_OTHER.
   sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &(struct sched_param){1});
   for (long i = 0; i < count; i++) {
     pthread_t thread;
@@ -103,7 +103,7 @@ static void point(const char* name, int threads, int count) {
   *begun = 1;
   printf("%s %s %d %.0f\n", name, threads ? "thread" : "process", count, measure(name, count));
   fflush(stdout);
-  if (threads) _exit(0);  // threads still run, and what they need is left to them
+  if (threads) _exit(0);  // without a cleanup, because threads still use the test's data
   end(count);
   testcase_cleanup();
   _exit(0);

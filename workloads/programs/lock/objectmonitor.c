@@ -1,18 +1,18 @@
-// OpenJDK's monitor as HotSpot has it (JDK 9, objectMonitor.cpp): a program of Linux, for its
-// waiters sleep.
+// OpenJDK's monitor, as in HotSpot (JDK 9, objectMonitor.cpp). It is a program for Linux because
+// its waiters sleep in the kernel.
 //
-//     objectmonitor THREADS OPS HOLD THINK [check]    times in ns; OPS operations a thread
+//     objectmonitor THREADS OPS HOLD THINK [check]    HOLD and THINK in ns; OPS of each thread
 //
-// With `check` it guards a counter, which is compared at the end.
+// With `check` the monitor guards a counter, which is checked at the end.
 //
-// A thread takes a free monitor by one compare-and-swap of the owner. One that fails spins: a few
-// looks with a pause each, then for as long as its monitor's spinning has paid (a success lengthens
-// it, a failure in vain shortens it), and gives up when the owner changes before its eyes. Then it
-// pushes itself on a stack of recent arrivals and sleeps; the first to sleep is `responsible` and
-// wakes by a timer now and then. Who leaves stores the owner, fences, and looks for sleepers,
-// unless somebody is about to take over (`successor`); if there are, it takes the monitor back,
-// turns the stack over into the queue of those to be woken, and wakes the first, which is not given
-// the monitor: a thread that comes by may take it first.
+// A thread takes a free monitor by one compare-and-swap of the owner. If that fails it spins: first
+// a few reads with a pause each, then a number of reads that adapts (success raises it, spinning in
+// vain lowers it); it stops when it sees the owner change. Then it pushes itself onto the stack of
+// recent arrivals and sleeps; the first to sleep is `responsible` and also wakes by a timer now and
+// then. A thread that leaves clears the owner, fences, and checks for sleepers, unless a thread is
+// about to take over (`successor`). If there are any it takes the monitor back, moves the stack
+// into the queue of threads to wake, and wakes the first. This one does not own the monitor:
+// another thread may take it first.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -34,8 +34,8 @@
 #define LINE 128
 #define MOST_THREADS 4096
 
-// HotSpot's names: PreSpin, SpinLimit, Poverty, Bonus, BonusB, Penalty, and a poll of each 256
-// looks.
+// HotSpot's names of these: PreSpin, SpinLimit, Poverty, Bonus, BonusB, Penalty.
+// After every POLL reads of the owner a spinning thread pauses.
 enum { LOOKS = 10, LIMIT = 5000, POVERTY = 1000, BONUS = 100, QUICK_BONUS = 100, PENALTY = 200 };
 enum { POLL = 256, FIRST_SLEEP_MS = 1, LONGEST_SLEEP_MS = 1000 };
 
@@ -45,12 +45,12 @@ struct contender {
   _Alignas(LINE) struct contender* next;
   struct contender* previous;
   _Atomic(enum where) where;
-  _Alignas(LINE) _Atomic int event;  // 1 woken, 0, -1 sleeps
+  _Alignas(LINE) _Atomic int event;  // 1: woken, 0: neither, -1: sleeps
 };
 
 typedef _Atomic(struct contender*) one_t;
 
-// Lines as in HotSpot: the owner has one to itself, the queues and the successor share another.
+// The layout is HotSpot's: the owner has its own line, the queues and the successor share one.
 static struct {
   _Alignas(LINE) one_t owner;
   one_t queue, arrivals, successor, responsible;
@@ -120,7 +120,7 @@ static bool no_successor(struct contender* self) {
   return true;
 }
 
-// Spins until `left` turns are over. True if it got the monitor. `in_vain`: the same owner held on.
+// Spins for `left` reads. Returns whether it got the monitor. Sets `in_vain` if the owner stayed.
 static bool watch(struct contender* self, bool* in_vain) {
   int left = atomic_load_explicit(&monitor.spinning, memory_order_relaxed);
   *in_vain = false;
@@ -161,7 +161,7 @@ static bool spun(struct contender* self) {
   return try(self);
 }
 
-// Pushes the contender onto the arrivals. True if it took the monitor instead.
+// Pushes the contender onto the arrivals. Returns true if it took the monitor instead.
 static bool arrives(struct contender* self) {
   atomic_store_explicit(&self->where, ARRIVED, memory_order_relaxed);
   struct contender* first = atomic_load(&monitor.arrivals);
@@ -190,7 +190,7 @@ static void sleeps(struct contender* self) {
   }
 }
 
-// The owner alone takes somebody out; arrivals may be pushed at the same time.
+// Removes this thread, the owner, from its list. Arrivals may be pushed at the same time.
 static void taken_out(struct contender* self) {
   if (atomic_load_explicit(&self->where, memory_order_relaxed) == QUEUED) {
     if (self->next) self->next->previous = self->previous;
@@ -251,7 +251,7 @@ static void leave(struct contender* self) {
     release();
     bool sleepers = atomic_load(&monitor.queue) || atomic_load(&monitor.arrivals);
     if (!sleepers || atomic_load(&monitor.successor)) return;
-    if (taken_from(self)) return;  // whoever has it now, will wake them
+    if (taken_from(self)) return;  // the new owner will wake them
     if (!atomic_load_explicit(&monitor.queue, memory_order_relaxed)) {
       if (!atomic_load(&monitor.arrivals)) continue;
       turn_over();

@@ -1,6 +1,6 @@
 // Counts the marks of uncore_hints.h in a program compiled for this computer; `uncore run --host`
-// links this to it. At exit the pipe UNCORE_TOLD gets the time from before main() to then, and a
-// line for each thread that has marked operations: how many, when they began and ended, in ns.
+// links this file to it. At exit it writes to the pipe UNCORE_TOLD the time since before main(),
+// and for each thread with operations their number, begin and end; times are in ns.
 #define _GNU_SOURCE
 #include <stdatomic.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LONGEST 128  // of a line
+#define LONGEST 128  // characters in a line
 
 struct thread {
   struct thread* next;
@@ -29,7 +29,7 @@ static uint64_t now(void) {
   return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-// Ended threads count as well: what they have counted is printed at the end.
+// A thread's record is never freed, so that ended threads are printed at the end too.
 void uncore_thread_begins(void) {
   if (self) return;
   self = calloc(1, sizeof *self);
@@ -48,15 +48,15 @@ __attribute__((constructor)) static void start(void) { started = now(); }
 
 __attribute__((destructor)) static void tell(void) {
   const uint64_t end = now();
-  const char* const told = getenv("UNCORE_TOLD");
-  if (!told) return;
+  const char* const pipe_number = getenv("UNCORE_TOLD");
+  if (!pipe_number) return;
   char line[LONGEST];
   int size = snprintf(line, sizeof line, "%lu\n", (unsigned long)(end - started));
-  if (write(atoi(told), line, (size_t)size) != size) return;
+  if (write(atoi(pipe_number), line, (size_t)size) != size) return;
   for (struct thread* t = atomic_load(&threads); t; t = t->next) {
     if (!t->operations) continue;
     size = snprintf(line, sizeof line, "%lu %lu %lu\n", t->operations, (unsigned long)t->began,
                     (unsigned long)(t->ended ? t->ended : end));
-    if (write(atoi(told), line, (size_t)size) != size) return;
+    if (write(atoi(pipe_number), line, (size_t)size) != size) return;
   }
 }

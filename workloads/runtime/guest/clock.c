@@ -1,12 +1,12 @@
-// Time in nanoseconds, from whichever counter the boot block names.
+// Time in nanoseconds, from the counter that the boot block selects.
 #include "../runtime.h"
 
 struct uc_clock uc_clock;
 
 void uc_clock_start(void) {
   const uint64_t second = 1000000000;
-  uint64_t hz = uc_boot.timebase_hz, whole = second / hz, rest = second % hz;
-  uc_clock.ns_per_tick = (whole << 32) + (rest << 32) / hz;
+  uint64_t hz = uc_boot.timebase_hz, whole = second / hz, remaining = second % hz;
+  uc_clock.ns_per_tick = (whole << 32) + (remaining << 32) / hz;
   uc_clock.source = uc_boot.clock;
 }
 

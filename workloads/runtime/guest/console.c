@@ -1,12 +1,12 @@
-// Text out, command line in, exit: RISC-V semihosting, and the 16550 UART where there is none.
+// Text output, command line and exit, by RISC-V semihosting, or by the 16550 UART without it.
 #include "../runtime.h"
 
-// The three instructions are the call; they must be uncompressed and lie in one page. False where
-// the machine has no semihosting: the ebreak trapped (trap.c).
+// The three instructions are the call; they must be uncompressed and in one page. Returns false if
+// the machine has no semihosting, where the ebreak traps (trap.c).
 static bool semihost(uint64_t call, const void* argument, int64_t* answer) {
   register uint64_t a0 __asm__("a0") = call;
   register uint64_t a1 __asm__("a1") = (uint64_t)argument;
-  // The other side reads memory past the core: what we stored must have left the store buffer.
+  // The debugger reads memory without the core, so our stores must have left the store buffer.
   atomic_thread_fence(memory_order_seq_cst);
   __asm__ volatile(
       ".balign 16\n\t"

@@ -1,5 +1,5 @@
-// uc_alloc: one bump allocator per memory node. Nothing is given back, so every block is fresh and
-// zero. The image and the stacks lie at the start of node 0.
+// uc_alloc: one bump allocator for each memory node. Memory is never freed, so every block is new
+// and zero. The image and the stacks are at the start of node 0.
 #include "../runtime.h"
 
 extern char uc_stacks[];  // link.ld

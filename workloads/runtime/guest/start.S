@@ -1,5 +1,5 @@
-// First instructions of every hart: all of them enter here at once, in machine mode, knowing only
-// their mhartid. Gives the hart its trap vector, its record (tp) and its stack, and calls uc_run.
+// First instructions of every hart: all harts enter here at once, in machine mode, with only
+// mhartid known. Sets the hart's trap vector, its record (tp) and its stack, and jumps to uc_run.
 #include "uncore_abi.h"
 
   .section .text.start, "ax"
@@ -13,7 +13,7 @@ _start:
   la t0, uc_trap
   csrw mtvec, t0
 
-  // Some machines reset mtimecmp to 0: the timer interrupt would pend forever and wfi never sleep.
+  // Some machines reset mtimecmp to 0; then the timer interrupt would pend and wfi never sleep.
   li t0, UC_CLINT_BASE + UC_CLINT_MTIMECMP
   slli t1, a0, 3
   add t0, t0, t1
@@ -32,7 +32,7 @@ _start:
   tail uc_run
   .size _start, . - _start
 
-// The end of a hart: nothing can wake it.
+// Stops a hart for good: no interrupt can wake it.
   .globl uc_park
   .type uc_park, @function
 uc_park:

@@ -1,7 +1,7 @@
-// uc_switch(from, to): saves the registers a callee must keep and goes on where `to` was left.
+// uc_switch(from, to): saves the callee-saved registers in `from` and restores those of `to`.
 //
-// Nothing else needs saving: to its caller this is a function call that takes long. tp stays, for it
-// belongs to the hart. Layout: struct uc_context in thread.h.
+// No other register needs saving: for its caller this is a function call that takes long. tp stays,
+// because it belongs to the hart. The layout is struct uc_context in thread.h.
   .text
   .globl uc_switch
   .type uc_switch, @function
@@ -38,7 +38,7 @@ uc_switch:
   ret
   .size uc_switch, . - uc_switch
 
-// Where a new thread begins: its first context has the thread itself in s0.
+// A new thread begins here: its first context has the thread itself in s0.
   .globl uc_thread_begin
   .type uc_thread_begin, @function
 uc_thread_begin:

@@ -1,6 +1,6 @@
-// Interrupts and exceptions. The interrupts are the IPI (machine software interrupt) and, where a
-// program sets itself a limit, the timer. The only exception expected is the breakpoint of a
-// semihosting call on a machine that has none.
+// Interrupts and exceptions. The interrupts are the IPI (machine software interrupt) and, if a
+// program sets a time limit, the timer. The only exception expected is the breakpoint of a
+// semihosting call on a machine without semihosting.
 #include "../runtime.h"
 
 #define CAUSE_INTERRUPT (1ul << 63)
@@ -14,12 +14,12 @@ static volatile uint32_t* msip(unsigned hart) {
 
 static void take_ipi(void) {
   struct uc_hart* self = uc_hart();
-  *msip(uc_id()) = 0;  // first: an IPI sent from here on must pend again
+  *msip(uc_id()) = 0;  // first, so that an IPI sent from here on pends again
   self->ipis_taken = self->ipis_taken + 1;
   if (self->on_ipi) self->on_ipi();
 }
 
-// The timer may count in other steps than uc_now(): it is set again until the time has come.
+// mtime may differ from the clock of uc_now(), so the timer is set again until the limit is over.
 static void set_timer(void) {
   volatile uint64_t* mtimecmp = (volatile uint64_t*)(UC_CLINT_BASE + UC_CLINT_MTIMECMP) + uc_id();
   uint64_t mtime = *(volatile uint64_t*)(UC_CLINT_BASE + UC_CLINT_MTIME);
@@ -87,13 +87,13 @@ void uc_ipi(unsigned hart) {
   *msip(hart) = 1;
 }
 
-// Bits of a word whose numbers are below `count`.
+// Returns a word with the lowest `count` bits set.
 static uint64_t below(int64_t count) {
   return count <= 0 ? 0 : count < 64 ? (1ul << count) - 1 : ~0ul;
 }
 
-// Interrupts those of a set from `begin` on and below `end`. The set register is this hart's own,
-// so only the last store is a message.
+// Interrupts the harts of a set from `begin` on and below `end`. The set registers are this hart's
+// own, so only the last store is a message.
 static void ipi_group(const uint64_t set[], unsigned begin, unsigned end) {
   volatile uint64_t* words = (volatile uint64_t*)UC_MULTICAST_BASE;
   uint64_t any = 0;

@@ -1,14 +1,14 @@
-// Harts as threads of this computer: what start.S, trap.c, clock.c, console.c and memory.c are for
-// a guest. Everything else of the runtime is the same file on both.
+// Runs harts as threads of this computer. This file replaces the guest's start.S, trap.c, clock.c,
+// console.c and memory.c; guest and host share the other files of the runtime.
 //
-// Command line: n=HARTS name=value ..., as a guest's. Environment: UNCORE_CPUS, the processors that
-// harts 0, 1, ... are pinned to, with commas; UNCORE_NODES, the number of memory nodes;
-// UNCORE_PROGRESS, a file descriptor that gets a byte for each part done.
+// Command line: n=HARTS name=value ..., as for a guest. Environment: UNCORE_CPUS, the processors to
+// which harts 0, 1, ... are pinned, separated by commas; UNCORE_NODES, the number of memory nodes;
+// UNCORE_PROGRESS, a file descriptor to which a byte is written for each part done.
 //
-// An IPI is a signal to the hart's thread. Keeping interrupts out is a flag, for a system call each
-// time would cost more than what it guards: the handler that finds it set leaves a note, and
-// whoever clears it does what the note says. Two signals under way merge, as the hardware's bit
-// does.
+// An IPI is a signal to the hart's thread. Interrupts are turned off by a flag (`on`), because a
+// system call each time would cost more than the code it guards. A handler that finds them off sets
+// `pending`, and the code that turns them on again takes the IPI. Two signals under way merge, as
+// in the hardware's pending bit.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -23,7 +23,7 @@
 
 #include "../runtime.h"
 
-#define ARENA (1ul << 34)  // bytes of addresses for each node; memory is taken as it is touched
+#define ARENA (1ul << 34)  // bytes of address space for each node; touched pages take memory
 #define IPI SIGUSR1
 #define PAUSES_BEFORE_YIELD 256
 
@@ -33,7 +33,7 @@ static _Thread_local struct {
 
 static struct host_hart {
   UC_ALIGNED pthread_t thread;
-  volatile bool accepts, on, pending;  // IPIs: taken at all, taken now, one to be taken
+  volatile bool accepts, on, pending;  // of IPIs: accepted at all, turned on, one pending
 } hosts[UC_MAX_HARTS];
 
 // ---- Identity and time --------------------------------------------------------------------------
@@ -53,14 +53,14 @@ void uc_work(int64_t n) {
   for (; n > 0; n -= 2) __asm__ volatile("" ::: "memory");
 }
 
-// Yields at times: if threads outnumber processors, the awaited thread may have none to run on.
+// Yields now and then: with more threads than processors the awaited thread may have none.
 void uc_pause(void) {
   if (++self.pauses % PAUSES_BEFORE_YIELD == 0)
     sched_yield();
   else
     __builtin_ia32_pause();
 #ifdef __SANITIZE_THREAD__
-  uc_now();  // ThreadSanitizer delivers signals at calls it knows
+  uc_now();  // ThreadSanitizer delivers signals only at calls that it intercepts
 #endif
 }
 
@@ -118,8 +118,8 @@ void uc_sleep_until_interrupt(void) {
 
 static void on_alarm(int signal) {
   (void)signal;
-  static const char told[] = "uc: check failed hart=0 times=1 the program has not ended in time\n";
-  (void)!write(STDOUT_FILENO, told, sizeof told - 1);
+  static const char text[] = "uc: check failed hart=0 times=1 the program has not ended in time\n";
+  (void)!write(STDOUT_FILENO, text, sizeof text - 1);
   _exit(UC_EXIT_CHECK_FAILED);
 }
 
@@ -143,7 +143,7 @@ static unsigned nodes = 1;
 
 unsigned uc_nodes(void) { return nodes; }
 
-// A hint, as the kernel's MPOL_PREFERRED is: elsewhere rather than nowhere.
+// Asks the kernel for memory of a node (MPOL_PREFERRED); if it has none, any node will do.
 static void prefer(void* arena, unsigned node) {
   const long preferred = 1;
   unsigned long mask[UC_MAX_NODES / 64 + 1] = {0};
@@ -153,8 +153,8 @@ static void prefer(void* arena, unsigned node) {
 
 void uc_memory_start(unsigned harts) {
   (void)harts;
-  const char* told = getenv("UNCORE_NODES");
-  if (told) nodes = (unsigned)atoi(told);
+  const char* node_count = getenv("UNCORE_NODES");
+  if (node_count) nodes = (unsigned)atoi(node_count);
   if (nodes > UC_MAX_NODES) uc_fatal("more nodes than UC_MAX_NODES: ", nodes);
   for (unsigned node = 0; node < nodes; node++) {
     void* arena = mmap(NULL, ARENA, PROT_READ | PROT_WRITE,
@@ -215,7 +215,7 @@ static void pin(unsigned hart) {
   if (sched_setaffinity(0, sizeof set, &set)) uc_fatal("no such processor, for hart ", hart);
 }
 
-// The memory node is asked of the kernel once the thread is where it stays.
+// Pins the thread, and then asks the kernel for its memory node.
 static void* hart_main(void* number) {
   self.id = (unsigned)(uintptr_t)number;
   pin(self.id);

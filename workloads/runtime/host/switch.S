@@ -1,5 +1,5 @@
-// uc_switch_registers(from, to) for x86-64: as switch.S for the guest. s[0..5] are rbx, rbp, r12 to
-// r15, which a callee must keep; the rest of the context is not used.
+// uc_switch_registers(from, to) for x86-64, like the guest's switch.S. s[0..5] are the callee-saved
+// registers rbx, rbp, r12 to r15; the other fields of the context are not used.
   .text
   .globl uc_switch_registers
   .type uc_switch_registers, @function
@@ -25,7 +25,7 @@ uc_switch_registers:
   jmpq *0(%rsi)
   .size uc_switch_registers, . - uc_switch_registers
 
-// Where a new thread begins: its first context has the thread itself in s[0].
+// A new thread begins here: its first context has the thread itself in s[0].
   .globl uc_thread_begin
   .type uc_thread_begin, @function
 uc_thread_begin:

@@ -1,5 +1,5 @@
-// uc_switch on the host. ThreadSanitizer must be told of stacks that it did not see made; each
-// context is a fiber to it.
+// uc_switch on the host. ThreadSanitizer does not know stacks that we allocate, so each context is
+// made known to it as a fiber.
 #include "../queues.h"
 
 void uc_switch_registers(struct uc_context* from, struct uc_context* to);
