@@ -80,8 +80,8 @@ def shared() -> dict[str, Any]:
         "spec": exact(msgspec.to_builtins(dataclasses.replace(job_spec(job), segments=()))),
         "protocols": {name: protocol(name) for name in PROTOCOLS},
         "columns": stepper.COLUMNS,
-        "times": sorted(stepper.TIMES),
-        "interned": sorted(stepper.INTERNED),
+        "times": sorted(stepper.TIME_COLUMNS_OF_PAGE),
+        "interned": sorted(stepper.INTERNED_COLUMNS),
     }
 
 
@@ -107,7 +107,7 @@ def protocol(name: str) -> dict[str, Any]:
     return {
         "packed": tables.pack(protocol_tables),
         "states": stepper.states(protocol_tables),
-        "diagram": diagram.drawing(protocol_tables, *stepper.DIAGRAM, together=False),
+        "diagram": diagram.drawing(protocol_tables, *stepper.DIAGRAM_SIZE_PX, together=False),
         "cells": cells,
         "rows": rows,
         "words": trace.words(protocol_tables),

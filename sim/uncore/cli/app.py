@@ -32,7 +32,7 @@ from uncore.cli.options import show_unfinished
 from uncore.cli.status import INTERRUPTED, MISTAKE, OK
 from uncore.drawing import width
 from uncore.errors import UncoreError, UserError, nearest
-from uncore.job.option_values import FORCE, overwrites
+from uncore.job.option_values import FORCE_FLAG, overwrites
 from uncore.support import plugins
 from uncore.support.plugins import Task
 from uncore.support.printable import plain
@@ -72,7 +72,7 @@ HELP = frozenset({"--help", "-h"})
 def main(words: Sequence[str] | None = None) -> None:
     """Entry point: runs the command and exits with its status."""
     words = list(sys.argv[1:] if words is None else words)
-    for option, switch in (WIDE, width.wide), (FORCE, overwrites):
+    for option, switch in (WIDE, width.wide), (FORCE_FLAG, overwrites):
         own = words[: words.index("--")] if "--" in words else words
         switch.set(option in own)
         words = [word for word in own if word != option] + words[len(own) :]

@@ -26,7 +26,7 @@ from matplotlib.patches import Rectangle
 
 from uncore.drawing.looks import COLOURS, EDGE, INK, SOFT, STYLE
 from uncore.support.output_files import write_figure
-from uncore.topology.fabric import SHORTEST
+from uncore.topology.fabric import MIN_LINK_PS
 from uncore.topology.layout import Box, layout
 from uncore.topology.machine import Machine
 
@@ -232,5 +232,5 @@ def _latencies(machine: Machine, level: str) -> str:
     do.
     """
     times = {link.control / 1000 for link in machine.links if link.level == level}
-    times = times - {SHORTEST / 1000} or times
+    times = times - {MIN_LINK_PS / 1000} or times
     return " to ".join(dict.fromkeys(f"{time:.3g}" for time in (min(times), max(times)))) + " ns"

@@ -12,7 +12,7 @@ from typing import Any
 
 from uncore.errors import UserError
 from uncore.trace import Trace
-from uncore.trace.named_tables import NOT
+from uncore.trace.named_tables import TIME_NOT_REACHED
 
 REGISTER = "write"  # event whose write to a register is an interrupt
 
@@ -37,7 +37,7 @@ def at(trace: Trace, name: str, moment: str) -> tuple[int, int]:
 def _crowd(messages: Any) -> int:
     """When most of them are under way, and the last of these has left."""
     ends = [(t, 1) for t in messages["sent"].to_list()]
-    ends += [(t, -1) for t in messages["arrived"].to_list() if t != NOT]
+    ends += [(t, -1) for t in messages["arrived"].to_list() if t != TIME_NOT_REACHED]
     under_way, most, when = 0, 0, 0
     for time, step in sorted(ends):
         under_way += step
