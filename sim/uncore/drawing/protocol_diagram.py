@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from uncore.protocol import coverage
 from uncore.protocol.states import StateProperties, request_of
-from uncore.protocol.table_shapes import IN_JOINS
+from uncore.protocol.table_shapes import JOIN_EVENTS
 from uncore.protocol.tables import Tables
 from uncore.support.output_kinds import MAKER
 
@@ -48,7 +48,7 @@ class StateChange(NamedTuple):
 
 
 def moves(tables: Tables) -> list[StateChange]:
-    met, comes = coverage.states(tables), coverage.events(tables).difference(IN_JOINS)
+    met, comes = coverage.states(tables), coverage.events(tables).difference(JOIN_EVENTS)
     return [
         StateChange(row, column, textbook(column), cell.text, cell.next)
         for (row, column), cell in tables.client.cells.items()

@@ -17,7 +17,7 @@ from typing import Any
 
 from uncore.drawing import formats as units
 from uncore.drawing.table import Column, Row, say
-from uncore.support.steady import LEVEL, interval
+from uncore.support.steady import CONFIDENCE_PERCENT, interval
 
 MILLION = 1e6
 # largest difference, as a share of the threads, between a rate and the operations' times (W3)
@@ -81,7 +81,8 @@ def say_runs(rows: Sequence[Row]) -> None:
         say(f"{runs} of a length that was searched, {each} operations a hart: no interval", "dim")
         return
     say(
-        f"+- is half of a {LEVEL} % confidence interval of the median of {runs} runs of {each}"
+        f"+- is half of a {CONFIDENCE_PERCENT} % confidence interval of the median of {runs} runs"
+        f" of {each}"
         " operations a hart",
         "dim",
     )

@@ -23,7 +23,7 @@ from uncore.drawing import formats as units
 from uncore.result.columns import PointColumn, derived
 from uncore.result.frame import Framed, to_rows
 from uncore.result.observed import Observed
-from uncore.support.steady import LEVEL
+from uncore.support.steady import CONFIDENCE_PERCENT
 
 SCHEMA = "uncore.result/1"
 ROUNDED = 1.001  # a width that is asked, as it may come out
@@ -434,7 +434,7 @@ class Estimate(Struct, frozen=True, kw_only=True):
         """Columns of a row."""
         return {
             "throughput": self.throughput,
-            "level": LEVEL,
+            "level": CONFIDENCE_PERCENT,
             "reached": self.reached,
             "each": self.ops,
             "operations": self.operations,

@@ -15,7 +15,7 @@ from uncore.drawing import plot as plots
 from uncore.drawing.spread import throughput
 from uncore.drawing.table import Column, Row, emit, say
 from uncore.study.whatif import WhatIf
-from uncore.support.steady import LEVEL
+from uncore.support.steady import CONFIDENCE_PERCENT
 
 DONE = "What can be done, to the program or to the machine"
 BOUNDS = "Bounds: as if waiting for this cost nothing, which few programs can reach"
@@ -56,7 +56,9 @@ def of_chance(effects: WhatIf) -> str:
     """A note on how far a rank can be trusted."""
     if len(effects.base.points) == 1:
         return "one run of each; without --repeat 1 the table says how much of it is chance"
-    return f"~: may be chance, the {LEVEL} % interval of the change, by seeds, holds none"
+    return (
+        f"~: may be chance, the {CONFIDENCE_PERCENT} % interval of the change, by seeds, holds none"
+    )
 
 
 def halves(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
