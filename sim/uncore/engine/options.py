@@ -3,7 +3,7 @@
     take(Options, {"sst_ranks": 2}) -> Options
 
 An engine declares its options as a struct.  A field `sst_ranks` is the option --sst-ranks and the
-variable UNCORE_SST_RANKS; its Meta says what it is for, and in `extra` what a user may write.
+variable UNCORE_SST_RANKS; its Meta has a description and, in `extra`, the allowed values.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Struct = TypeVar("Struct", bound=msgspec.Struct)
 
 
 def take(kind: type[Struct], engine_options: Mapping[str, Any]) -> Struct:
-    """The options of one engine among those of all; a UserError for a value it does not have."""
+    """Picks one engine's options out of all; raises a UserError for an invalid value."""
     values = {}
     for name, hint in get_type_hints(kind, include_extras=True).items():
         option, variable = f"--{name.replace('_', '-')}", f"UNCORE_{name.upper()}"

@@ -34,7 +34,7 @@ from uncore.cli.options.of_run import OUTPUTS, WHAT_IF, Outputs, WhatIf
 from uncore.cli.options.whole import WHOLE, Whole
 from uncore.cli.status import FAILED, INTERRUPTED, OK
 from uncore.engine import EngineOptions
-from uncore.engine.native.state import BEGIN
+from uncore.engine.native.state import AT_BEGIN
 from uncore.errors import UserError
 from uncore.execution.execute import execute
 from uncore.execution.pool import Workers
@@ -159,7 +159,7 @@ def _saving(whole: Whole, jobs: Sequence[Job], watched: object) -> tuple[int | s
             " --keep or --resume"
         )
     at = whole.save_at
-    return at if at == BEGIN else duration("--save-at", at), whole.state
+    return at if at == AT_BEGIN else duration("--save-at", at), whole.state
 
 
 def _check_files(jobs: int, outputs: Outputs) -> None:

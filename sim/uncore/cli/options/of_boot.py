@@ -10,7 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from uncore import boot as system
-from uncore.engine.native.state import BEGIN
+from uncore.engine.native.state import AT_BEGIN
 from uncore.errors import UserError
 from uncore.job.option_values import duration
 from uncore.job.placement import place
@@ -72,7 +72,7 @@ class Moment:
 
     @classmethod
     def of(cls, text: str) -> Moment:
-        if text == BEGIN:
+        if text == AT_BEGIN:
             return cls()
         if millions := re.fullmatch(r"([0-9]{1,9})M", text):
             return cls(instructions=int(millions[1]) * 10**6)

@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from uncore.cli.options.groups import SAVED
-from uncore.engine.native.state import BEGIN
+from uncore.engine.native.state import AT_BEGIN
 
 
 @Parameter(name="*")
@@ -27,7 +27,7 @@ class Whole:
             " at a time, 20us; boot: or after so many instructions, 900M",
             group=SAVED,
         ),
-    ] = BEGIN
+    ] = AT_BEGIN
     from_: Annotated[
         Path | None, Parameter(name="--from", help="go on with a saved run", group=SAVED)
     ] = None

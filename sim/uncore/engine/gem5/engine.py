@@ -1,10 +1,10 @@
 """gem5: its harts, Ruby's caches and a SimpleNetwork, full system on bare metal.
 
-A run is a folder that gem5 executes; what it prints and counts becomes a Point (read.py).  gem5
-runs in a process of its own, in one thread.  The folder of a run that fails is kept.
+A run is a folder that gem5 executes; its output and statistics become a Point (read.py).  gem5 runs
+in a process of its own, in one thread.  The folder of a run that fails is kept.
 
-The first protocol of the installed gem5 that can express the machine is taken; without a gem5
-(`uncore export gem5` needs none) the first of all.
+Of the protocols of the installed gem5, the first that can express the machine is used; without a
+gem5 (`uncore export gem5` needs none) the first of all.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 ABOUT = "gem5: full system on bare metal, Ruby and a SimpleNetwork (an outside simulator)"
 ABSENT = read.ABSENT
-# Why its times are not the model's: for `uncore crosscheck`; docs/engines.md says more.
+# Reasons for times that differ from the model's, for `uncore crosscheck`; docs/engines.md has more.
 DIFFERS = (
     "a hart waits for its stores; branches are never predicted wrongly; pause is one instruction",
     "an atomic takes what a load takes; LR asks for a shared copy, its SC for the right to write",
@@ -44,7 +44,7 @@ DIFFERS = (
     "an interrupt has no way: it is there when the CLINT is written",
 )
 PROBES: frozenset[str] = frozenset()
-CAN = frozenset({"chance"})  # only the late starts (V3), for which the program waits
+CAN = frozenset({"chance"})  # only late starts (V3), for which the program itself waits
 locate, missing = find.locate, find.missing
 CORES = False
 HARTS = 64
@@ -67,7 +67,7 @@ line with the simulated time reached, in ps, about twice a second.
 
 
 def run(job: Job, probes: Probes, tick: Tick, options: Options) -> dict[str, Any]:
-    """One point."""
+    """Runs one point."""
     gem5 = locate(options)
     assert gem5, "asked for before `missing` was"
     chosen = choose(job, gem5)
@@ -79,11 +79,11 @@ def run(job: Job, probes: Probes, tick: Tick, options: Options) -> dict[str, Any
 
 
 def export(job: Job, directory: Path, options: Options) -> None:
-    """The run folder."""
+    """Writes the run folder."""
     chosen = protocol_of(job, options)
-    clock = abi.CONSTANTS["UC_CLOCK_CYCLE"]  # common to all harts
+    clock = abi.CONSTANTS["UC_CLOCK_CYCLE"]  # a clock common to all harts
     program = boot.elf(job, CAN, clock=clock, timebase_hz=system.hertz(job))
-    readme = README.replace("OLDEST", ".".join(map(str, find.OLDEST)))
+    readme = README.replace("OLDEST", ".".join(map(str, find.OLDEST_GEM5)))
     readme = readme.replace("PROTOCOL", chosen)
     readme = readme.replace("CONTROLLERS", str(controllers(job, chosen)))
     described = system.describe(job, chosen)
@@ -93,12 +93,14 @@ def export(job: Job, directory: Path, options: Options) -> None:
 
 
 def protocol_of(job: Job, options: Options) -> str:
-    """The protocol for the job, chosen among those of the installed gem5, or of all."""
+    """Returns the protocol for the job, chosen among those of the installed gem5, or of all."""
     return choose(job, locate(options))
 
 
 def choose(job: Job, gem5: find.Gem5 | None) -> str:
-    """A protocol that the gem5 at hand has and that can express the machine, or a UserError."""
+    """Returns the first available protocol that can express the machine; UserError if there is
+    none.
+    """
     runs.refuse(job)
     core_in_use(job)
     machine = job.machine
@@ -129,6 +131,6 @@ def choose(job: Job, gem5: find.Gem5 | None) -> str:
 
 
 def controllers(job: Job, protocol: str) -> int:
-    """The number of controllers of the kind that there are most of."""
+    """Returns the largest number of controllers of one kind."""
     chosen = PROTOCOLS[protocol]
     return chosen.controllers(levels(job, chosen.several))
