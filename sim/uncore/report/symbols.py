@@ -1,6 +1,6 @@
 """Prints the functions in which a kernel waits.
 
-Interface: `show(rows)`: of the rows of `uncore.boot.kernel_symbols.costs`, the first.
+`show(rows)` prints the first rows of `uncore.boot.kernel_symbols.costs`.
 """
 
 from __future__ import annotations

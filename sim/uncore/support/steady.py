@@ -21,17 +21,11 @@ from msgspec import Struct
 CONFIDENCE_PERCENT = 95  # confidence in per cent: at least so many of all intervals hold the median
 # of the measured time, 1/START_CUT_DIVISOR is left out at its start, 1/END_CUT_DIVISOR at its end
 START_CUT_DIVISOR, END_CUT_DIVISOR = 4, 8
-BATCH_SPANS, MAX_CUT_DIVISOR = (
-    5,
-    3,
-)  # spans of a batch; at most 1/MAX_CUT_DIVISOR of the batches are dropped at either end
+# spans of a batch; at most 1/MAX_CUT_DIVISOR of the batches are dropped at either end
+BATCH_SPANS, MAX_CUT_DIVISOR = 5, 3
 MIN_STEADY_OPERATIONS = 20
-STUDENT = {
-    2: 12.706,
-    3: 4.303,
-    4: 3.182,
-    5: 2.776,
-}  # two-sided at CONFIDENCE_PERCENT, by the number of values
+# Student's t, two-sided at CONFIDENCE_PERCENT, by the number of values
+STUDENT = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776}
 
 
 class Pace(Struct, frozen=True):
