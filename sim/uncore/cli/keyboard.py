@@ -1,9 +1,9 @@
-"""Input of a booted kernel: a terminal's keys as they come, other input line by line.
+"""Input of a booted kernel: a terminal's keys one by one, other input line by line.
 
-    with keyboard(sys.stdin) as typed:    typed() -> str, empty when no more comes
+    with keyboard(sys.stdin) as typed:    typed() -> str, "" at the end of input
 
-The guest echoes and edits its input.  Within the block the terminal therefore does neither, and
-gives each key at once.  A process in the background (`&`) leaves the terminal as it is.
+The guest echoes and edits its input, so within the block the terminal does neither, and delivers
+each key at once.  A process in the background (`&`) leaves the terminal unchanged.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_READ_BYTES = 1024
 
 @contextmanager
 def keyboard(stream: TextIO | None) -> Iterator[Callable[[], str]]:
-    """Yields a function that reads input; without a stream there is none."""
+    """Yields a function that returns input; without a stream it returns ""."""
     if stream is None:
         yield str
         return
@@ -45,7 +45,9 @@ def keyboard(stream: TextIO | None) -> Iterator[Callable[[], str]]:
 
 
 def _in_front(terminal: int) -> bool:
-    """True if the process may set the terminal: in its foreground, or if it controls none."""
+    """True if this process may change the terminal: it is in the foreground, or has no controlling
+    one.
+    """
     try:
         return os.tcgetpgrp(terminal) == os.getpgrp()
     except OSError:

@@ -14,7 +14,7 @@ from uncore.drawing.spread import figure, say_contradictions, say_runs, throughp
 from uncore.drawing.table import Column, Row, emit, say
 from uncore.result import Point, Result, to_medians
 from uncore.result.columns import PointColumn, columns
-from uncore.result.frame import AXES, JOB, names_job
+from uncore.result.frame import AXES, JOB_NAME_COLUMNS, names_job
 from uncore.topology.units import NUMBER, TIME
 
 TRANSFERS_PREFIX = "transfers."
@@ -74,8 +74,8 @@ def given(value: object) -> str:
 
 
 def _title(row: Row, fixed_keys: Sequence[str]) -> str:
-    policies = [f"{head(k)} {given(row[k])}" for k in fixed_keys if k not in JOB[:2]]
-    return "  ".join([row[k] for k in JOB[:2] if k in fixed_keys] + policies)
+    policies = [f"{head(k)} {given(row[k])}" for k in fixed_keys if k not in JOB_NAME_COLUMNS[:2]]
+    return "  ".join([row[k] for k in JOB_NAME_COLUMNS[:2] if k in fixed_keys] + policies)
 
 
 def at(key: str) -> Callable[[Row], float | None]:

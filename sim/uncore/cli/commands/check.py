@@ -1,4 +1,4 @@
-"""A protocol's tables proved, or broken to see whether the proofs notice: check."""
+"""The command `check`: proves a protocol's tables, or breaks them to test the proofs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _usual(everything: bool) -> Sequence[str]:
 
 
 def _groups(machine: str, protocols: Sequence[Tables], everything: bool) -> list[str]:
-    """The groups that the user names, or none: all."""
+    """Returns the groups of machines that the user names; [] means all."""
     names = [name.strip() for name in machine.split(",")] if machine else []
     plans = (proving.plan(tables, everything) for tables in protocols)
     known = dict.fromkeys(system.group for plan in plans for system in plan.values())

@@ -1,4 +1,6 @@
-"""Lessons: listed, made into pages for readers and for teachers, their exercises checked."""
+"""The command `lesson`: lists lessons, makes pages for readers and teachers, and checks
+exercises.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ def _figure(value: float | None) -> str:
     return EMPTY if value is None else f"{value:.3g}"
 
 
-LISTED = [Column("lesson", "name", left=True), Column("question", "title", left=True)]
+LIST_COLUMNS = [Column("lesson", "name", left=True), Column("question", "title", left=True)]
 ABOUT = (
     "lessons: uncore lesson page NAME --output FILE.html makes one's page, slides too (P);"
     " teach: its teacher's page; check NAME PROGRAM: its exercise"
@@ -51,7 +53,7 @@ def lesson(
 ) -> int:
     if what == "list":
         rows = [{"name": title, "title": lessons.read(title).title} for title in lessons.names()]
-        emit(rows, json, LISTED, ABOUT)
+        emit(rows, json, LIST_COLUMNS, ABOUT)
         return OK
     if not name:
         raise UserError(f"lesson {what} needs a lesson: there are {', '.join(lessons.names())}")

@@ -1,4 +1,4 @@
-"""Workloads on machines: run, and sweep, which is another name of it."""
+"""The command `run`, also called `sweep`: workloads on machines."""
 
 from __future__ import annotations
 
@@ -122,7 +122,9 @@ def _changed(jobs: list[Job], what_if: WhatIf, engine_options: EngineOptions) ->
 
 
 def _drawn(words: Sequence[str], jobs: Sequence[Job], count: int) -> list[list[Job]]:
-    """Samples of each job, on drawn machines; jobs are in the machines' order."""
+    """Returns samples of each job, on randomly drawn machines; jobs are in the order of the
+    machines.
+    """
     machines, _ = machines_and_workloads("run", words)
     names = [name for name in machines for _ in range(len(jobs) // len(machines))]
     return spread(names, jobs, count)
@@ -152,14 +154,14 @@ def _check_again(again: Path, alone: bool) -> None:
 
 
 def _saving(whole: Whole, jobs: Sequence[Job], watched: object) -> tuple[int | str, Path]:
-    """The moment at which the run is saved, and the file."""
+    """Returns the moment at which to save the run, and the file."""
     if watched or len(jobs) > 1 or not whole.state:
         raise UserError(
             "--state FILE, and --save-at WHEN with it: of one run, without --lines, --log,"
             " --keep or --resume"
         )
-    at = whole.save_at
-    return at if at == AT_BEGIN else duration("--save-at", at), whole.state
+    moment = whole.save_at
+    return moment if moment == AT_BEGIN else duration("--save-at", moment), whole.state
 
 
 def _check_files(jobs: int, outputs: Outputs) -> None:
@@ -205,10 +207,15 @@ def _once_more(recorded: Result, workers: Workers, engine_options: EngineOptions
     if any(result.outcome.partial for result in repeated):
         return INTERRUPTED
     for before, result in zip(recorded.points, repeated, strict=True):
-        now = result.points[0].limited_to(before)
-        differs = [f for f in now.__struct_fields__ if getattr(now, f) != getattr(before, f)]
-        if canonical(before) != canonical(now):
-            print(f"differs at {now.threads} threads{now.by_seed}: {', '.join(differs)}")
+        repeated_point = result.points[0].limited_to(before)
+        differing = [
+            f
+            for f in repeated_point.__struct_fields__
+            if getattr(repeated_point, f) != getattr(before, f)
+        ]
+        if canonical(before) != canonical(repeated_point):
+            where = f"{repeated_point.threads} threads{repeated_point.by_seed}"
+            print(f"differs at {where}: {', '.join(differing)}")
             return FAILED
     print(f"reproduced bit for bit: {len(points)} points, {recorded.result_hash}")
     return OK

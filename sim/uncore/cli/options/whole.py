@@ -1,4 +1,4 @@
-"""Options of `run` and `boot`: a run that is saved whole, or one that was."""
+"""Options of `run` and `boot` for saving a whole run, or continuing a saved one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Whole:
     ] = None
 
     def files(self) -> dict[str, Path | None]:
-        """Files that it writes, by their options."""
+        """Returns the files that it writes, by their options."""
         return {"--state": self.state}
 
 

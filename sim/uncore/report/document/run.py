@@ -106,8 +106,8 @@ def _point(result: Result, job: Job, engine_options: EngineOptions) -> list[Repo
 def _traffic(point: Point, point_text: str) -> str:
     busiest = ", ".join(f"{name} {ppm / 1e4:.0f} %" for name, ppm in (point.links or [])[:3])
     return (
-        f"With {point_text}: a link is as wide as it is busy, filled cores run the program. Busiest:"
-        f" {busiest or 'not known'}."
+        f"With {point_text}: a link is as wide as it is busy, filled cores run the program."
+        f" Busiest: {busiest or 'not known'}."
     )
 
 
