@@ -25,7 +25,7 @@ from uncore_lab.validate.section import ReportPicture, Request
 
 EXAMPLES = sorted((TOPOLOGIES / "examples").glob("*.toml"))
 LOCKS = ("lock/ticket", "lock/mcs")
-MOST, SAMPLE = 64, 24  # threads of a curve; harts of a matrix
+MOST, SAMPLE = 64, 24  # most threads of a curve; harts of a matrix
 GUESSES = ("estimate", "teaching")
 
 

@@ -151,7 +151,9 @@ def workload(name: str) -> dict[str, Any]:
 
 
 class _Types:
-    """Numbers the types of a program. `same` in a row is the number of the first equal type."""
+    """Gives each type of a program a number. `same` in a row is the number of the first equal
+    type.
+    """
 
     def __init__(self) -> None:
         self.types: list[Type] = []

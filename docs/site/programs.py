@@ -60,7 +60,7 @@ def _measured(path: Path, program: ProgramText) -> dict[str, Any]:
         curves[machine] = [round(point.elapsed_ps / 1e6, 1) for point in points]
     observed = uncore.run(MACHINES[0], path, THREADS[-1:], **run_options, observed=True).observed[0]
     costliest_object = max(observed.objects, key=lambda o: o.critical_ps)
-    assert observed.path_ps  # only programs that do not end have none
+    assert observed.path_ps  # a program that ends has a critical path
     costliest = {
         "object": costliest_object.name,
         "source": "/".join(costliest_object.source.split("/")[-2:]),

@@ -55,7 +55,7 @@ from uncore.study.matrix import Matrix, Sample
 from uncore.study.whatif import Kind, WhatIf
 from uncore.topology.machine import Machine
 
-MAX_CHANGES_SHOWN, MAX_OBJECTS_SHOWN = 16, 8  # rows printed of a what-if, and of lines
+MAX_CHANGES_SHOWN, MAX_OBJECTS_SHOWN = 16, 8  # rows that show() prints of a what-if, and of lines
 Shown = str | Machine | Program | Framed
 
 
@@ -219,9 +219,7 @@ def workloads() -> dict[str, str]:
 
 
 def show(what: Shown) -> None:
-    """Prints a machine or workload (or the one of that name), results, a matrix or another
-    answer.
-    """
+    """Prints a value: a machine, a workload (or the one with that name), results, a matrix, ..."""
     if isinstance(what, str):
         is_program = what in program.catalogue() or what.endswith((".c", ".elf"))
         what = find_program(what) if is_program else topology.load(what)

@@ -29,8 +29,8 @@ class Boot:
     initrd: bytes = b""
     append: str = ""
     memory: int = 512 << 20  # bytes, divided among the machine's nodes in proportion to their sizes
-    # NUMA nodes that the kernel sees, each several neighbours of the machine's; 0: as many as it
-    # has
+    # number of NUMA nodes that the kernel sees, each made of neighbouring nodes; 0: one for each
+    # node
     nodes: int = 0
 
 

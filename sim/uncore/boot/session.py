@@ -23,7 +23,7 @@ from uncore.boot.kernel_run import LARGE_PAGE_BYTES
 from uncore.errors import GuestError
 from uncore.result import canonical
 
-# Limits between two looks: events of one step, and simulated ps.
+# Limits between two looks at the console: events of one step, and simulated ps.
 MAX_LOOK_EVENTS, LOOK_PS = 200_000, 10**9
 STILL_LOOKS = 20  # equal looks after which the shell counts as prompting
 LOOKS_IF_ASLEEP = 10  # equal looks that one look with all harts asleep counts as
@@ -35,7 +35,7 @@ MAX_CONSOLE_LETTERS = (
 class ConsoleState(msgspec.Struct, frozen=True):
     """State of the console at the last look, from which `waits` follows."""
 
-    looks: int = 0  # number of equal looks so far
+    looks: int = 0  # number of consecutive looks without a change of the console
     said: int = 0  # letters on the console
     memory: int = 0  # bytes given to the kernel; 0: unknown
 

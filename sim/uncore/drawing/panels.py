@@ -14,12 +14,13 @@ from dataclasses import dataclass, field, replace
 
 from uncore.drawing.looks import Style, style
 
-Series = Mapping[str, Sequence[Sequence[float]]]  # label: points, each x, y, and the ends of a band
+# label -> points; a point is x, y and, if known, both ends of its band
+Series = Mapping[str, Sequence[Sequence[float]]]
 Matrix = Sequence[Sequence[float]]
 
 # suffix of the label of a measured series, drawn in the colour of the simulated one
 MEASURED_SUFFIX = ", measured"
-MAX_SERIES_PER_PANEL = 10  # in one panel; if there are more, each gets a panel
+MAX_SERIES_PER_PANEL = 10  # a figure with more series gets one panel for each
 HEIGHT_MARGIN = 1.12  # factor of free space above and below the curves
 LOG_AXIS_RATIO = 20  # ratio of values above which their axis is logarithmic
 

@@ -38,12 +38,12 @@ MARKERS = {
     **{"circle": "o", "square": "s", "triangle": "^", "diamond": "D"},
     **{"down": "v", "plus": "P", "star": "*", "cross": "X"},
 }
-MAX_LABELS_INSIDE = 4  # more labels are placed at the ends of their lines
-LABELS_WIDTH_INCHES = 2.8  # width reserved for them, in inches
-LABEL_LETTERS = 34  # letters in a line of such a label
-LABEL_LINE_SHARE = 0.045  # height of such a line, as a share of the panel's
-PANEL_SIZE_INCHES = (6.8, 5.2)  # of a panel, in inches
-SMALL_PANEL_SIZE_INCHES = (3.6, 2.8)  # of a panel in inches, if there are many with one series each
+MAX_LABELS_INSIDE = 4  # if a panel has more labels, they are placed at the ends of their lines
+LABELS_WIDTH_INCHES = 2.8  # width reserved for labels beside a panel, in inches
+LABEL_LETTERS = 34  # letters in one line of a label beside a panel
+LABEL_LINE_SHARE = 0.045  # height of one line of a label, as a share of the panel's height
+PANEL_SIZE_INCHES = (6.8, 5.2)  # width and height of a panel, in inches
+SMALL_PANEL_SIZE_INCHES = (3.6, 2.8)  # the same if there are many panels with one series each
 TITLE_LETTERS_PER_INCH = 8
 MAX_PANELS_IN_ROW = 3  # panels side by side; more are arranged in rows
 MAX_CELLS_WITH_VALUES = 150  # cells of a grid up to which values are written in them
@@ -124,7 +124,9 @@ def _draw(path: Path, panels: Sequence[Panel], dpi: int, size: tuple[float, floa
 
 
 def _multiples(panel: Panel, named: bool) -> Sequence[Panel]:
-    """Returns the panels to draw for one; `named` puts its title before theirs."""
+    """Returns the panels to draw for one panel. `named`: its title precedes each of their
+    titles.
+    """
     parts = panel.multiples() if isinstance(panel, Curves) else [panel]
     if parts == [panel] or not named:
         return parts
@@ -214,7 +216,8 @@ def _(panel: Curves, axes: Axes) -> None:
 
 def _label_ends(panel: Curves, axes: Axes) -> None:
     """Places labels beside the panel, as near to their lines' ends as possible without overlap."""
-    axes.get_xlim(), axes.get_ylim()  # fixes the limits, on which positions depend
+    # fixes the limits of the axes, on which positions of labels depend
+    axes.get_xlim(), axes.get_ylim()
     to_axes = axes.transData + axes.transAxes.inverted()
     ends: dict[str, Any] = {
         label: tuple(max(points, key=lambda point: point[0])[:2])

@@ -25,7 +25,7 @@ from uncore.support.output_kinds import MAKER
 
 TEXTBOOK = {"ProbeS": "Fwd-GetS", "ProbeM": "Fwd-GetM", "PutAck": "Put-Ack", "Evict": "Replacement"}
 WIDTH, HEIGHT = 860, 620
-LEGEND_HEIGHT = 44  # reserved at the top for the legend
+LEGEND_HEIGHT = 44  # height of the legend, at the top
 STATE_RADIUS = 25  # radius of a state's circle
 ARROW_BEND = (
     16  # distance of an arrow from the straight line, so that opposite arrows are side by side

@@ -48,7 +48,7 @@ def ends(row: Row, of: Callable[[Row], float | None]) -> tuple[float, float] | N
 
 
 def bounds(row: Row, key: str) -> tuple[float, float] | None:
-    """Returns the same for a column; for throughput the interval that was searched."""
+    """Returns the smallest and largest repeat of a column, or the interval of a search."""
     if "level" in row and f"{key}_min" in row:
         return row[f"{key}_min"], row[f"{key}_max"]
     return ends(row, lambda run: run.get(key))

@@ -40,8 +40,9 @@ class Column(NamedTuple):
     left: bool = False
     about: str = ""  # description, for --help
     group: str = ""  # title of a block below the others, for all columns of the same group
-    key: bool = False  # identifies the row, in every block; if no column does, the first one
-    minor: bool = False  # left out if it does not fit
+    # identifies the row, so it is in every block; if no column does, the first one counts
+    key: bool = False
+    minor: bool = False  # left out if the table is too wide
 
 
 def print_json(value: Any) -> None:

@@ -210,8 +210,9 @@ def identity(name: str, engine_options: EngineOptions = NO_OPTIONS) -> list[str]
 def usable(
     name: str, probes: Probes = frozenset(), engine_options: EngineOptions = NO_OPTIONS
 ) -> str:
-    """Describes the engine in one line; a UserError says what to install, or which probe it
-    lacks.
+    """Describes the engine in one line.
+
+    Raises a UserError if it is not usable here: what to install, or which probe it lacks.
     """
     module = load(name)
     if obstacle := module.missing(**_given(name, engine_options)):

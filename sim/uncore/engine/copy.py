@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 from uncore.support import paths
 
-HASHED_ENDINGS = (".py", ".table")  # in addition to compiled files
+HASHED_ENDINGS = (".py", ".table")  # hashed in addition to compiled files
 
 
 @cache

@@ -160,9 +160,7 @@ def origins(machine: Machine) -> tuple[list[str], list[str]]:
 
 
 def traffic(job: Job, run: CountedRun) -> dict[str, list[int]]:
-    """Returns, by level, how many messages without and with a line took a channel (probe
-    `traffic`).
-    """
+    """Counts messages on each channel, by level: without and with a line (probe `traffic`)."""
     levels = {link.channel: link.level for link in job.machine.links if link.channel >= 0}
     by_level: dict[str, list[int]] = {}
     for channel, (control, data, snoop) in enumerate(run.counters()["channel_taken"]):

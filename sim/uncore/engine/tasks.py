@@ -1,8 +1,8 @@
 """Results of a Linux program: its exit status, its output, and its threads.
 
-`fields(job, run)` returns fields of a Point, `latency(point)` that of a program without marked
-operations, and `stacks(job, run)` each thread's position, for a message.  A program without hints
-is one operation: from its first thread's start to the last one's end, or the whole process (K15).
+`fields(job, run)` returns fields of a Point, `latency(point)` the latency of a program that is one
+operation, and `stacks(job, run)` each thread's position, for a message. A program without hints is
+one operation: from its first thread's start to the last one's end, or the whole process (K15).
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Cache(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def of_one_line(caches: Iterable[Cache]) -> tuple[Cache, ...]:
-    """Sorts caches from the inside out and gives all the innermost one's line size.
+    """Sorts caches from the inside out and gives all of them the line size of the innermost one.
 
     A simulated machine has a single line size.
     """
@@ -192,7 +192,7 @@ def cpu_list(text: str) -> tuple[int, ...]:
 
 
 def ranges(numbers: Iterable[int]) -> str:
-    """Writes numbers as such a list."""
+    """Formats numbers like the lists that cpu_list() parses."""
     spans: list[list[int]] = []
     for n in sorted(numbers):
         if spans and n == spans[-1][1] + 1:

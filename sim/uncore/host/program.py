@@ -65,7 +65,7 @@ def measure(sources: Sources, threads: Sequence[int], words: Sequence[str] = ())
 
 
 def compile(sources: Sources) -> Path:
-    """Compiles the program for this computer, into the cache of programs for machines."""
+    """Compiles the program for this computer; the result is cached like those for machines."""
     counter = paths.CACHE / "host/counted.o"
     build.build_object(COUNTING_SOURCE, counter)
     flags = ("-DUNCORE_COUNTED", *sources.flags)
@@ -105,7 +105,9 @@ def run(binary: Path, cpus: Sequence[int], words: Sequence[str]) -> dict[str, An
 
 
 def _times(counted: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """Converts the whole time, and each thread's operations, first and last moment, all in ns."""
+    """Converts times in ns to fields of a Point: the whole time, and each thread's operations and
+    span.
+    """
     (whole,), *threads = counted
     threads = threads or [[1, 0, whole]]
     begin = min(began for _, began, _ in threads)

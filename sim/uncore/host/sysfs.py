@@ -1,7 +1,7 @@
-"""This computer, read from Linux's /sys and /proc.
+"""Reads this computer's description from Linux's /sys and /proc.
 
     read(root, only) -> Computer  `root` is a tree like "/", perhaps recorded on another computer
-    setting(root) -> Setting      how it was set while measuring: kernel, clocks, governor, host
+    setting(root) -> Setting      its state during a measurement: kernel, clocks, governor, host
 
 The formats are those of the kernel's Documentation/ABI/stable/sysfs-devices-system-cpu and -node. A
 file that a kernel or a virtual machine leaves out is an unknown fact, not an error; only a computer
@@ -100,11 +100,13 @@ def _clock(system: Path, cpu: int, cpuinfo: dict[str, str]) -> tuple[float, str]
 
 def _cpu(system: Path, number: int, online: tuple[int, ...]) -> Cpu:
     topology = system / f"cpu/cpu{number}/topology"
-    names = ("core_cpus_list", "thread_siblings_list")  # the older name second
+    # older kernels have only the second name
+    names = ("core_cpus_list", "thread_siblings_list")
     siblings = next(filter(None, (_text(topology / name) for name in names)), str(number))
     return Cpu(
         number=number,
-        package=max(0, _number(topology / "physical_package_id")),  # -1: unknown on some machines
+        # some machines report -1: unknown
+        package=max(0, _number(topology / "physical_package_id")),
         die=max(0, _number(topology / "die_id")),
         core=tuple(cpu for cpu in cpu_list(siblings) if cpu in online) or (number,),
         mhz=_number(system / f"cpu/cpu{number}/cpufreq/cpuinfo_max_freq") / 1000,

@@ -134,7 +134,7 @@ WORDS = Form(
 )
 FOLDER = Form(
     Path, _files, _files, lambda _, files: (), word=False
-)  # no command line holds contents
+)  # a command line cannot state the contents
 INPUT = Form(Path, _input, _input, lambda _, content: (), word=False)
 NUMBER = Form(int, _whole, _whole)
 SEEDS = Form(str, take=lambda _, seeds: tuple(seeds), write=_seeds, word=False, always=True)

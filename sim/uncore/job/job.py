@@ -50,8 +50,8 @@ OPS, LASTS, WARM_UP_PARAMETER, UNCLOCKED_PARAMETER = (
 )
 MAX_EXIT_STATUS = 255
 NO_THREADS = "a job needs thread counts of at least one; write --threads 1,2,4..8"
-# Numbers of a machine that its document leaves out if all parts have the usual value. Thus results
-# saved before the number existed keep their hashes.
+# Numbers that a job's document leaves out if all parts of the machine have the usual value. Thus
+# hashes of results that were saved before the number existed remain valid.
 CACHE_NUMBERS = ("cache_ways", "cache_hit", "cache_busy")
 USUAL_NUMBERS: tuple[tuple[str, str, Any, tuple[tuple[str, str], ...]], ...] = (
     # part, number, usual value, and the numbers left out together with it
@@ -66,8 +66,8 @@ USUAL_NUMBERS: tuple[tuple[str, str, Any, tuple[tuple[str, str], ...]], ...] = (
     ("memories", "cache_sets", 0, tuple(("memories", number) for number in CACHE_NUMBERS)),
 )
 Bytes = tuple[int, int]  # address of the first byte, number of bytes
-# (ps, parameters): until that time the run had these parameters, and values computed from them
-# remain.
+# (ps, parameters): the parameters that a continued run had until that time. Values that the program
+# has computed from them remain.
 Since = tuple[int, tuple[tuple[str, str], ...]]
 Seed = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 
@@ -78,8 +78,8 @@ class Length(NamedTuple):
     threads: int
     # operations of each hart; in runs of a fixed duration, operations between looks at the clock
     ops: int
-    runs: int  # number of runs, which take the job's seeds in order, then seeds after the largest
-    start: int  # the longest delay of a hart's start, in ps per hart of the job
+    runs: int  # number of runs: first with the job's seeds, then with seeds after the largest
+    start: int  # longest delay of a hart's start, in ps per hart of the job
     duration: int = 0  # ns; 0: until the `ops` are done
     warmup: int = 0  # ns before the measured part
 
@@ -333,7 +333,7 @@ class Job:
         return job
 
     def at(self, threads: int, seed: int | UnsetType | None = None) -> Job:
-        """Returns the job of one point of this curve; in lockstep if `seed` is no number."""
+        """Returns the job of one point of this curve; in lockstep unless `seed` is a number."""
         self._check_room(threads)
         seeds = (seed,) if isinstance(seed, int) else ()
         point = self._derived(threads=(threads,), seeds=seeds, within=0, lengths=())

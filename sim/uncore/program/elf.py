@@ -24,7 +24,7 @@ MAX_IMAGE_SPAN_BYTES = (
     1 << 30
 )  # bytes of code and static data, of which only touched lines cost memory
 MAX_OVERLAP = 8  # limit for tables, segments and names, which linkers let overlap only a little
-MAX_CODE_BYTES = 1 << 28  # a Linux program's code is decoded as a whole
+MAX_CODE_BYTES = 1 << 28  # size limit: a Linux program's code is decoded as a whole
 # Structures of the System V ABI; _EHDR begins at e_entry.
 _EHDR = struct.Struct("<QQQI6H")  # entry phoff shoff flags ehsize phsize phnum shsize shnum names
 _PHDR = struct.Struct("<IIQQQQQQ")  # type flags offset vaddr paddr filesz memsz align

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from uncore.program.elf import Segment
 
 SYMBOLS_FOLDER = paths.CACHE / "symbols"
-MAX_SYMBOLS_BYTES = 1 << 28  # a program of 20 MB needs 8 MB
-WITHIN_CALL = 2  # bytes before a return address that certainly belong to the call
+MAX_SYMBOLS_BYTES = 1 << 28  # size limit of a cached table; a program of 20 MB needs 8 MB
+WITHIN_CALL = 2  # bytes before a return address that belong to the call
 _FRAMES = "frames1"  # changes when the table's format does
 
 # Folders of compilers, their libraries and the packages that they fetch. Go's own library, built

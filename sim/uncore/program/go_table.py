@@ -23,16 +23,17 @@ from uncore.program.frames import Frame
 _MAGIC = b"\xf1\xff\xff\xff\0\0"
 # step, word size; counts of functions and files, unused, offsets of five tables
 _HEADER = struct.Struct("<4x2xBB8Q")
-# of moduledata: addresses of the table, of the text, and of funcdata's base
+# of Go's moduledata: addresses of the table, of the text, and of funcdata's base
 _MODULE = struct.Struct("<Q168xQ136xQ")
 _FUNCTION = struct.Struct("<IiiIIIIIIiBBxB")
 _INLINED = struct.Struct("<4xiii")  # name, position of its call in the caller, first line
-# indices in _FUNCTION, and of pcdata for inlined calls; _TREE is their funcdata
+# indices of columns in _FUNCTION, and of pcdata for inlined calls; _TREE is the index of their
+# funcdata
 _FILE, _LINE, _CALL = 5, 6, 2
 _TREE = 3
 _ABSENT = 0xFFFFFFFF
 _DAMAGED = (struct.error, IndexError, ValueError, OverflowError)
-_MAX_INLINED_CALLS = 64  # inlined calls in each other
+_MAX_INLINED_CALLS = 64  # limit of nested inlined calls
 _MAX_NUMBER_BYTES = 5  # bytes of an encoded 32-bit number
 
 

@@ -51,7 +51,8 @@ class Program:
     data: bytes = field(repr=False)
 
     def __post_init__(self) -> None:
-        _ = self._elf, self.params, self.tables, self.kinds  # raises all errors of the file now
+        # raises all errors of the file now, not at the first use
+        _ = self._elf, self.params, self.tables, self.kinds
 
     @cached_property
     def sha256(self) -> str:

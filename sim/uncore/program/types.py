@@ -169,7 +169,7 @@ def _address(location: bytes) -> int:
     address = int.from_bytes(location[1:9], "little") if location[0] == ADDRESS_OP else 0
     offset = location[10:] if location[9:10] == bytes([OFFSET_OP]) else b""
     if len(location) > 9 and (not offset or any(byte < 0x80 for byte in offset[:-1])):
-        return 0  # split into pieces at different addresses
+        return 0  # the variable is in pieces at different addresses
     return address + sum((byte & 0x7F) << 7 * i for i, byte in enumerate(offset)) if address else 0
 
 

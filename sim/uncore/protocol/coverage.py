@@ -14,7 +14,9 @@ from uncore.protocol.tables import Tables, layout
 
 
 def expected(tables: Tables) -> frozenset[int]:
-    """Returns the positions of all cells that a complete proof meets."""
+    """Returns the positions of all cells that the protocol can reach; a complete proof meets them
+    all.
+    """
     reachable = {
         "client": (states(tables), events(tables)),
         "transaction": (phases(tables), happenings(tables)),
@@ -28,7 +30,7 @@ def expected(tables: Tables) -> frozenset[int]:
         and (
             table not in reachable or (row in reachable[table][0] and column in reachable[table][1])
         )
-        # a request from above comes from no child
+        # "R": a request from above, which no child sends
         and not (table == "join" and row.startswith("R "))
     )
 

@@ -32,7 +32,7 @@ from uncore.protocol.systems import (
 from uncore.protocol.table_shapes import Cell, Table
 from uncore.protocol.tables import Tables, pack
 
-# Words that could be written by mistake instead of each word.
+# Words that a person could confuse with each word.
 CONFUSED_ACTIONS = {
     ("client", "ack"): ("give",),
     ("client", "GetM"): ("GetS",),
@@ -40,7 +40,7 @@ CONFUSED_ACTIONS = {
     ("resolver", "probeM"): ("probeS",),
     ("join", "probeM"): ("probeS",),
 }
-# rights granted by mistake; a protocol without them uses those that it grants
+# rights granted by mistake; a protocol that lacks them uses the ones that it grants
 MISTAKEN_RIGHTS = ("S", "E", "M")
 # States at which a walk stops: intact protocols have fewer, but a mutant's may be endless.
 MAX_MUTANT_STATES = 200_000

@@ -86,11 +86,11 @@ class CheckedSystem:
     group: str
     fanout: tuple[tuple[int, ...], ...]
     levels: tuple[CheckedLevel, ...]
-    far: bool = False  # atomics may be done at the resolver
-    # far atomics are done at the resolver even if the core holds the line alone
+    far: bool = False  # True: atomics may be done at the resolver
+    # atomics are done at the resolver even if the core holds the line alone
     owned: bool = False
     states: int = 20_000_000  # states at which a walk stops, reporting the depth it reached
-    lines: int = 1  # 1 or 2; in a walk with 2, each core has room for one
+    lines: int = 1  # 1 or 2; in a walk with 2 lines, each core has room for only one
 
     @property
     def cores(self) -> int:
@@ -167,7 +167,7 @@ def walks(tables: Tables, everything: bool) -> list[CheckedSystem]:
     pairs = [system for system in chosen if system.group == TWO_CORES]
     for owned in (False, True):
         chosen += [replace(system, far=True, owned=owned, group=FAR_ATOMICS) for system in pairs]
-    # A core drops its copy silently, so that a join has no data for an atomic.
+    # Cores drop copies silently, so a join may have no data for an atomic.
     chosen += [CheckedSystem(FAR_ATOMICS, ((2,), (1,)), (joins(tables)[0], home), far=True)]
     chosen.append(
         CheckedSystem(

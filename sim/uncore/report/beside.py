@@ -88,7 +88,7 @@ def _rows(
         try:
             row = dict(
                 zip(reversed(heads), reversed(cells), strict=True)
-            )  # the first of equal heads
+            )  # if heads are equal, the first column counts
             local, remote = (int(row[head]) for head in ("LclHitm", "RmtHitm"))
         except ValueError:
             raise UserError(

@@ -32,15 +32,15 @@ from uncore.topology.machine import Machine
 
 # largest size of one stop, and of a picture's longer side, in inches
 MAX_STOP_INCHES, MAX_SIDE_INCHES = 0.36, 26.0
-MIN_WIDTH_INCHES = 4.2  # leaves room for the title and the legend
+MIN_WIDTH_INCHES = 4.2  # leaves room for the title and the legend, in inches
 POINTS_PER_INCH = 72
-CORE_SIDE_STOPS = 0.64  # side of a core's square
+CORE_SIDE_STOPS = 0.64  # side of a core's square, in stops
 # width of a letter and height of a line, relative to the font size
 LETTER_WIDTH, LINE_HEIGHT = 0.64, 1.2
 MAX_FONT_POINTS = 7.0
-NAME_ROOM_STOPS = 0.5  # height reserved for the name at the top of a frame
+NAME_ROOM_STOPS = 0.5  # height reserved for the name at the top of a frame, in stops
 TITLE_POINTS, MARGIN_POINTS = 12, 4
-FAINT_LINK_STOPS = 3.0  # a longer link is faint, because it crosses other stops
+FAINT_LINK_STOPS = 3.0  # longer links are drawn faintly, because they cross other stops
 BEND_STOPS = 1.0  # twice the height of a link's arc, in stops
 SLICE_COLOUR, MEMORY_COLOUR = COLOURS[2], COLOURS[4]
 DASHES = (
@@ -137,7 +137,7 @@ Lines = dict[int, list[float]]
 
 
 def _lines(places: list[Point]) -> tuple[Lines, Lines]:
-    """Returns the columns and the rows of these stops."""
+    """Returns positions of stops by column and by row."""
     columns, rows = defaultdict[int, list[float]](list), defaultdict[int, list[float]](list)
     for x, y in sorted(places):
         columns[round(100 * x)].append(y)

@@ -33,9 +33,9 @@ def _itself(value: Any) -> Any:
 class PointColumn(NamedTuple):
     """One quantity of a point: its key in rows, and its form in tables, pictures and formulas."""
 
-    key: str = ""  # in rows; "": the field's name; a dictionary gives KEY.NAME for each entry
-    of: Callable[[Any], Any] = _itself  # computes the column's value from the field's
-    each: bool = True  # True: also in the row of each repeat
+    key: str = ""  # key in rows; "": the field's name; values of a dictionary get KEY.NAME
+    of: Callable[[Any], Any] = _itself  # computes the column's value from the field's value
+    each: bool = True  # True: rows of single repeats have it, too
     head: str = ""  # in the table that `run` prints; "": not printed
     write: Callable[..., str] = units.count  # formats a value for people
     apart: bool = False  # printed with the spread of the repeats

@@ -49,7 +49,7 @@ def pairs(kinds: Sequence[str], lines: Sequence[Shared]) -> list[Pair]:
     kind.
     """
     marked = any(use.kind > BETWEEN_OPERATIONS for line in lines for use in line.uses)
-    first = 0 if marked else BETWEEN_OPERATIONS  # number of the first kind in uses
+    first = 0 if marked else BETWEEN_OPERATIONS  # number of the first kind of operation in `Use`
     met_pairs = []
     for a, b in combinations_with_replacement(range(len(kinds)), 2):
         meetings = [_meeting(line, a or first, b or first) for line in lines]

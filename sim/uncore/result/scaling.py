@@ -34,7 +34,7 @@ from uncore.errors import UserError
 from uncore.result.repeats import Repeats, repeats
 from uncore.result.schema import Point, Result
 
-HELD_TOLERANCE = 0.02  # relative difference up to which work or time counts as held constant
+HELD_TOLERANCE = 0.02  # relative difference up to which work or time counts as constant
 
 
 class Row(msgspec.Struct, frozen=True):

@@ -402,7 +402,7 @@ class Host(Struct, frozen=True, kw_only=True):
 
 
 class Interval(Struct, frozen=True):
-    """Range of a result on a machine whose numbers have intervals (docs/cli.md)."""
+    """Range of throughput if the machine's numbers vary in their intervals (docs/cli.md)."""
 
     threads: Annotated[int, Meta(description="thread count")]
     samples: Annotated[int, Meta(description="machines drawn from the numbers' intervals")]
@@ -419,7 +419,7 @@ class Interval(Struct, frozen=True):
 
 
 class Estimate(Struct, frozen=True, kw_only=True):
-    """The rate that a search has come to (`--within`), of the steady state of its runs."""
+    """The rate that a search by `--within` has found, of the steady state of its runs."""
 
     threads: Annotated[int, Meta(description="thread count")]
     within: Annotated[int, Meta(description="how narrow was asked, in millionths of the rate")]

@@ -21,7 +21,7 @@ from uncore.support.printable import plain
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-METADATA = {  # without a date, with the mark that output_kinds looks for
+METADATA = {  # without a date; contains the mark by which output_kinds recognizes uncore's files
     "png": {"Software": MAKER},
     "svg": {"Date": None, "Creator": MAKER},
     "pdf": {"CreationDate": None, "Creator": MAKER},

@@ -33,7 +33,8 @@ def _parquet(key: str) -> re.Pattern[bytes]:
 
 class OutputKind(NamedTuple):
     name: str
-    marks: Mapping[str, re.Pattern[bytes] | None]  # by the ending of the name; "": any
+    # ending of the name -> mark in the content; "": any ending
+    marks: Mapping[str, re.Pattern[bytes] | None]
 
     @property
     def endings(self) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from statistics import fmean, stdev
 from msgspec import Struct
 
 CONFIDENCE_PERCENT = 95  # confidence in per cent: at least so many of all intervals hold the median
-# of the measured time, 1/START_CUT_DIVISOR is left out at its start, 1/END_CUT_DIVISOR at its end
+# 1/START_CUT_DIVISOR of the measured time is left out at its start, 1/END_CUT_DIVISOR at its end
 START_CUT_DIVISOR, END_CUT_DIVISOR = 4, 8
 # spans of a batch; at most 1/MAX_CUT_DIVISOR of the batches are dropped at either end
 BATCH_SPANS, MAX_CUT_DIVISOR = 5, 3

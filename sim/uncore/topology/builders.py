@@ -26,16 +26,16 @@ MAX_ALL_TO_ALL_MEMBERS = 256
 
 @dataclass
 class Sites:
-    # All are indices of stops: of each member, of each slice, of the memory port and of the uplink.
+    # Indices of stops: one per member, one per slice, and those of memory port, uplink and hub.
     members: list[int]
     slices: list[int]
     memory: int
     uplink: int
     hub: int
-    enter: Cost = FREE_COST  # from a member to its stop
-    # from a stop to its member
+    enter: Cost = FREE_COST  # cost from a member to its stop
+    # cost from a stop to its member
     leave: Cost = FREE_COST
-    # the hubs of a crossbar with several; every member is wired to each of them
+    # hubs of a crossbar that has several; every member is wired to each of them
     hubs: tuple[int, ...] = ()
 
 

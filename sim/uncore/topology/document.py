@@ -28,16 +28,16 @@ from uncore.topology.positions import key_lines
 from uncore.topology.shorthand import written_out
 from uncore.topology.units import UnitError
 
-MAX_CACHED_FILES = 256  # a family's text is parsed once, though many machines extend it
+MAX_CACHED_FILES = 256  # limit of parsed texts that are kept for machines of one family
 MAX_MACHINE_BYTES = 1 << 20
-MAX_EXTENDED_FILES = 32  # that one machine may be made of
+MAX_EXTENDED_FILES = 32  # limit of files that one machine is made of
 MAX_KEY_PARTS = 16  # parts of the key in `--with KEY=VALUE`
 
 
 @dataclass(frozen=True)
 class Place:
     file: str
-    line: int  # 0: the value is from no file
+    line: int  # 0: the value is not from a file
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}" if self.line else self.file
@@ -48,7 +48,7 @@ class Leaf:
     value: Any
     source: str
     place: Place
-    # the bounds between which the real machine's number lies
+    # bounds of the real machine's number
     interval: tuple[str, str] | None = None
 
 

@@ -48,7 +48,7 @@ class Cost:
 class Fabric:
     stops: list[str] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
-    # path of a group or stop: the stops where it attaches
+    # path of a group or stop -> stops where it attaches
     ports: dict[str, list[int]] = field(default_factory=dict)
     channels: int = 0
 

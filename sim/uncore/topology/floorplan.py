@@ -31,7 +31,7 @@ class Floorplan:
     bridges: dict[str, list[Spot]] = field(default_factory=dict)
     memory: Spot | None = None
     uplink: Spot | None = None
-    layers: int = 1  # the rows are divided equally among the layers
+    layers: int = 1  # rows are divided equally among the layers
 
     def row(self, row: int) -> list[Spot]:
         return [spot for spot in self.spots if spot[1] == row]

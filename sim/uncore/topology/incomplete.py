@@ -19,9 +19,9 @@ from uncore.errors import UserError
 from uncore.topology.document import Branch, Leaf, Place, merged, parse
 from uncore.topology.examples import EXAMPLE_VALUES
 
-# dotted name of a table: its missing keys with a value for each
+# dotted name of a table -> its missing keys, each with a value
 Adds = Mapping[str, Mapping[str, Any]]
-MAX_LACKS = 64  # rounds of completing a machine before giving up
+MAX_LACKS = 64  # limit of rounds in which a machine is completed
 EXAMPLE_JOIN = {"kind": "crossbar", "latency": "20ns", "width": "32B/1ns"}
 EXAMPLE_DATA = EXAMPLE_VALUES["data"]
 EXAMPLE_ROOT: dict[str, Any] = {"knows": "directory", "at": "home"}
@@ -44,7 +44,7 @@ def lacking(place: Place, message: str, adds: Adds) -> Incomplete:
 
 
 def written(value: Any) -> str:
-    """Formats a value as TOML; a text of several lines stays one."""
+    """Formats a value as TOML; line breaks in a text are kept."""
     if isinstance(value, str) and "\n" in value and "'''" not in value:
         return f"'''{value}'''"
     return json.dumps(value, ensure_ascii=False)

@@ -33,8 +33,8 @@ FREE_COST = Cost()
 
 @dataclass(frozen=True)
 class Messages:
-    control: int  # bytes of a message without data
-    # bytes of a message with a line
+    control: int  # size of a message without data, in bytes
+    # size of a message with a line, in bytes
     data: int
 
 
@@ -45,7 +45,7 @@ class Join:
     table: Table
     enter: Cost
     leave: Cost
-    # per direction, x y z diagonal bridge, or for "all"
+    # key: "x", "y", "z", "diagonal", "bridge", or "all" directions
     hop: dict[str, Cost] = field(default_factory=dict)
 
     def refuse(self, key: str, message: str) -> Exception:

@@ -73,7 +73,7 @@ def _node(name: str) -> Schema:
 def _value(key: Key) -> Schema:
     described = f"{key.about or key.name} ({_written(key)})"
     if key.form is Form.TEXT:
-        # without a type: a text, a list or a table, depending on the key
+        # no type: the value is a text, a list or a table, depending on the key
         return {"description": described}
     plain = _plain(key)
     return {"description": described, "anyOf": [plain, _valued(plain)]}

@@ -35,7 +35,7 @@ def _below() -> dict[str, set[str]]:
 
 
 KEYS_BELOW = _below()
-# names that no level can have, since tables of the file have them
+# names that no level can have, because tables of the file have them
 RESERVED_NAMES = KEYS_BELOW[""] - {LEVEL, "core"}
 
 

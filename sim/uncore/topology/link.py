@@ -19,12 +19,12 @@ from uncore.topology.schema import (
 )
 
 GRIDS = ("ladder", "mesh", "torus", "quadrants")
-JOINS_WITH_PLAN = ("ring", "two-rings", *GRIDS)  # kinds whose stops may be placed by `map`
+JOINS_WITH_PLAN = ("ring", "two-rings", *GRIDS)  # kinds of join whose stops `map` can place
 JOINS_WITH_ATTACHMENT = (
     "bus",
     *JOINS_WITH_PLAN,
-)  # kinds in which a path leads from each member to its stop
-MAX_CROSSBAR_HUBS = 256  # hubs that one crossbar may have
+)  # kinds of join in which a path leads from each member to its stop
+MAX_CROSSBAR_HUBS = 256  # largest number of hubs in one crossbar
 JOINS = (*JOINS_WITH_ATTACHMENT, "crossbar", "all-to-all", "links")
 
 

@@ -48,7 +48,7 @@ def read_resolvers(
 ) -> list[Resolver]:
     made: list[Resolver] = []
     cores = len(seats.cores)
-    below = {core: [core] for core in range(cores)}  # per core: the newest agents above it
+    below = {core: [core] for core in range(cores)}  # core -> the outermost agents above it so far
     readers = _readers(levels, protocol)
     if not readers:
         raise lacking(

@@ -303,7 +303,7 @@ class Memory:
 
 @part
 class Chance:
-    """What is left to chance where a job has a seed: the most that a draw comes to."""
+    """Limits of the random draws of a job with seeds: the largest value of each."""
 
     start: Ps = field(
         "longest time that a hart starts late, for each hart of the job", "chance.start", default=0
@@ -334,7 +334,7 @@ class Chance:
 
 @part
 class System:
-    """What an operating system costs where a program runs on one."""
+    """Costs of an operating system's calls and services for a program."""
 
     syscall: Ps = field("time of a system call beside what it does", "os.syscall", default=0)
     switching: Ps = field("time to go from one thread to another", "os.switch", default=0)

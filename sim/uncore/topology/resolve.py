@@ -131,7 +131,7 @@ def _unknowns(top: Table) -> tuple[tuple[str, str], ...]:
     return tuple((key, table.text(key)) for key in table.branch.items) if table else ()
 
 
-Joins = dict[tuple[str, str], Join]  # key: level and kind
+Joins = dict[tuple[str, str], Join]  # (level, kind) -> join
 
 
 def read_joins(levels: LevelTables, messages: Messages) -> Joins:
@@ -172,7 +172,7 @@ class JoinPlan:
     levels: LevelTables
     joins: Joins
     fabric: Fabric = field(default_factory=Fabric)
-    sites: dict[str, Sites] = field(default_factory=dict)  # by a group's path
+    sites: dict[str, Sites] = field(default_factory=dict)  # path of a group -> its stops
     cores: dict[int, int] = field(default_factory=dict)
 
     def seat(self, top: Table) -> Seats:
@@ -219,7 +219,8 @@ class JoinPlan:
         leaf = join.table.branch.items.get("links")
         for group in self.tree.groups(join.level) if isinstance(leaf, Leaf) else ():
             prefix = f"{group.path}." if group.path else ""
-            end_by_reached: dict[bool, str] = {}  # reached or not: the outermost part with one port
+            # reached or not -> the outermost part with one port
+            end_by_reached: dict[bool, str] = {}
             for path, stops in sorted(self.fabric.ports.items(), key=lambda port: len(port[0])):
                 if path.startswith(prefix) and path != group.path and len(stops) == 1:
                     end_by_reached.setdefault(stops[0] in reached, path.removeprefix(prefix))

@@ -27,8 +27,8 @@ from msgspec.structs import replace
 
 from uncore.topology.units import MAX_LATENCY_PS
 
-LINE, LINES = 64, (64, 128, 256)  # bytes of a cache line: default, and choices
-YEAR, YEARS = "year", (1960, 2100)  # the key of [lineage] that is no level, and its range
+LINE, LINES = 64, (64, 128, 256)  # bytes of a cache line: the default, and all choices
+YEAR, YEARS = "year", (1960, 2100)  # key of [lineage] that is not a level, and the range of years
 MAX_COUNT = (1 << 32) - 1
 MAX_NODE_BYTES = 1 << 50
 MOST_HARTS = 4096
@@ -71,12 +71,13 @@ class Key(Struct, frozen=True):
     form: Form
     name: str
     about: str = ""
-    default: str | None = None  # as a file would state it
-    absent: str = ""  # description of the effect if no file states it
+    default: str | None = None  # default, as a file would state it
+    absent: str = ""  # effect if no file states the key
     words: tuple[str, ...] = ()
     low: int = 0
     high: int = MAX_COUNT
-    joins: tuple[str, ...] = ()  # kinds of join that read it; (): all, or it is no join's
+    # kinds of join that read the key; (): all kinds, or it is not a key of joins
+    joins: tuple[str, ...] = ()
 
     @property
     def required(self) -> bool:
@@ -91,7 +92,7 @@ class Field(Struct, frozen=True):
     type: Any
     about: str
     keys: tuple[Key, ...]
-    own: Key | None  # the key that states this number itself
+    own: Key | None  # the key whose value is this number, if there is one
     default: Any  # dataclasses.MISSING if there is none
     native: bool  # False: the native engine does not receive it
 

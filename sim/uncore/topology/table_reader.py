@@ -34,10 +34,10 @@ class Ledger:
     """
 
     root: Branch
-    line: int = LINE  # bytes of a cache line of the machine
+    line: int = LINE  # bytes per cache line of the machine
     asked: dict[str, tuple[Key, Leaf | None]] = field(default_factory=dict)
     numbers: dict[str, Number] = field(default_factory=dict)
-    keys: dict[int, str] = field(default_factory=dict)  # id of a leaf: the first key that read it
+    keys: dict[int, str] = field(default_factory=dict)  # id of a leaf -> the first key that read it
 
     def note(self, key: str, leaf: Leaf) -> None:
         """Records a number; one that a kind's table inherits stays the level's number
@@ -260,10 +260,9 @@ class Table:
         return self.table(key) or Table(empty, key, self.ledger, path=schema_path(key))
 
     def level(self, key: str, kind: str = "") -> Table:
-        """Returns a table at the top, or a kind's table in it (kinds.py).
+        """Returns a level's table at the top of the file, or a kind's table in it (kinds.py).
 
-        The clock domain of its quantities is the one that it names or has, else its level's, else
-        its cores'.
+        Its quantities use the clock domain that it names or has; else its level's; else its cores'.
         """
         table = self.some(key)
         cores = "core"

@@ -18,14 +18,14 @@ from uncore.topology.schema import MOST_HARTS
 from uncore.topology.units import UnitError
 
 TREE_EXAMPLE = 'like "socket:2 die:4 ccx:2 core:4 thread:2"'
-MAX_TREE_LEVELS = 32  # real machines have fewer than ten
+MAX_TREE_LEVELS = 32  # limit; real machines have fewer than ten
 TREE_WORD = re.compile(r"([A-Za-z][\w-]*):(\d{1,5}(?:,\d{1,5})*)")
 
 
 @dataclass
 class TreeGroup:
     level: str
-    index: int  # among all groups of its level
+    index: int  # index among all groups of its level
     path: str  # "socket0.die1", numbered within the parent; "" for the system
     ancestors: tuple[int, ...]  # indices of the groups above, outermost first
     children: list[TreeGroup] = field(default_factory=list)

@@ -33,7 +33,7 @@ QUANTITY = re.compile(rf"{NUMBER}\s*([A-Za-z]+)(?:@([A-Za-z][\w.-]*))?")
 PER = rf"(?:{NUMBER}\s*)?([A-Za-z]+)(?:@([A-Za-z][\w.-]*))?"
 RATE = re.compile(rf"{NUMBER}\s*([A-Za-z]+)\s*/\s*{PER}")
 DURATION_EXAMPLES = 'a duration, like "12ns", "9cy", "9cy@fabric" or "3cy + 12ns"'
-MAX_LATENCY_PS = 10**12  # a second; no part of a machine is slower
+MAX_LATENCY_PS = 10**12  # one second; no part of a machine is slower
 
 
 def ps(time: Fraction) -> int:

@@ -21,7 +21,7 @@ from uncore.topology.keys import (
     schema_path,
 )
 
-READ_BEFORE = {"extends", "source"}  # keys that were removed when the files were put together
+READ_BEFORE = {"extends", "source"}  # keys that were removed when the files were merged
 
 
 def refuse_unknown(
@@ -71,7 +71,7 @@ def _unknown(node: Leaf | Branch, name: str, table: str, keys: Iterable[str]) ->
     hint = nearest(prefix + name, (prefix + key for key in names)) or f" Known here: {here}."
     if table and "." not in table and isinstance(node, Branch):
         hint += " If it is a kind, [kinds] must say where."
-    if not node.place.line:  # it was given on the command line
+    if not node.place.line:  # the key was given on the command line
         hint += " `uncore show MACHINE --keys` lists all."
     return wrong(node.place, f"unknown key '{prefix}{name}'.{hint}")
 

@@ -24,7 +24,7 @@ from uncore.topology.schema import LINE
 from uncore.topology.units import size
 
 PS_PER_NS = 1000
-MAX_WIDTH_DIGITS = 6  # tried at most for the decimals of a width
+MAX_WIDTH_DIGITS = 6  # a width is printed with at most as many decimals
 MAX_CAPACITY = 1 << 20  # sum of all links' capacities, in units of the flow
 UNBOUNDED_CAPACITY = (
     2 * MAX_CAPACITY
@@ -38,7 +38,7 @@ class Wires:
     level: str
     links: int
     width: float | None  # GB/s of a link; None: no limit
-    length: float  # summed over the links, in tiles
+    length: float  # sum over the links, in tiles
 
     @property
     def wire(self) -> float | None:

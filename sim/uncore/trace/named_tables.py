@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from uncore._native import Run
     from uncore.job import Job
 
-TIME_NOT_REACHED = -1  # a time that has not come before the run ended
-# Kind of event: the column with the time when it happened.
+TIME_NOT_REACHED = -1  # value of a time that was not reached before the run ended
+# kind of event -> the column with its time
 TIME_COLUMNS = {
     "messages": "sent",
     "transactions": "request",

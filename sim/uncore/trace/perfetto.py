@@ -22,7 +22,7 @@ from uncore.trace.words import agent_name, link_name, size_of
 
 PACKET_SEQUENCE = 1
 GROUPS = ("harts", "lines", "resolvers", "links")
-# Events that begin a slice of a hart: the event that ends it.
+# event that begins a slice of a hart -> event that ends it
 SLICE_ENDS = {"waits": "goes on", "sleeps": "wakes", "traps": "returns", "idles": "interrupted"}
 
 

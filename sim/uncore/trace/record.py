@@ -41,8 +41,8 @@ class Window:
 
     start: int = 0  # ps
     until: int = spec.NO_LIMIT
-    span: int = 0  # ps from the start that `around` finds; 0: to the end of the run
-    lines: tuple[str, ...] = ()  # names of objects, or addresses
+    span: int = 0  # length in ps, from the start that `around` finds; 0: to the end of the run
+    lines: tuple[str, ...] = ()  # names of objects, or addresses; (): all lines
     harts: tuple[int, ...] = ()
     # AROUND_SLOWEST: the operation that took longest; MEASURED: from the first measured one on
     around: str = ""

@@ -49,7 +49,7 @@ Fresh = Annotated[
     ),
 ]
 PANIC = "Kernel panic"
-NOTE_INTERVAL_S = 5  # s between two notes on progress
+NOTE_INTERVAL_S = 5  # seconds between two notes on progress
 SHUTDOWN_INPUT = "echo uncore: status $?; poweroff -f\n"
 CPUS_BROUGHT_UP = re.compile(r"smp: Brought up \d+ nodes?, (\d+) CPUs?")
 STATUS_LINE = re.compile(r"^uncore: status (\d+)\s*$", re.MULTILINE)
@@ -119,7 +119,9 @@ def _keep(boot: system.Boot, begun: system.Begun, session: system.Session) -> No
 def _begun(
     machine: str, with_: list[str], booted: Booted, whole: Whole, fresh: bool
 ) -> tuple[system.Begun, system.Boot | None]:
-    """Returns the run, and the boot under whose name it is to be kept at its prompt, if any."""
+    """Returns the run, and the boot to save in the cache when its shell prompts (None: do not
+    save).
+    """
     if not whole.state and whole.save_at != WHOLE.save_at:
         raise UserError("--save-at: into which file? write --state FILE too")
     if whole.from_:

@@ -45,7 +45,9 @@ def _pairs(name: str, cores: Workers) -> matrix.Matrix:
 
 
 def _panels(large: matrix.Matrix, results: list[Result], small: matrix.Matrix) -> list[Panel]:
-    """Returns the panels, with titles that name their machines, as the third has another one."""
+    """Returns the three panels. Their titles name the machine, because the third panel shows
+    another one.
+    """
     (curves,) = chart.panels(results)
     titles = (
         f"{large.machine.name}: a line's way between two harts",

@@ -21,7 +21,7 @@ from uncore.topology.units import UnitError, size
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Booted:
-    """A kernel, and what it is told of the machine."""
+    """Options of a kernel: its files, and what it is told about the machine."""
 
     kernel: Annotated[Path | None, Parameter(help="Linux's Image for 64-bit RISC-V")] = None
     initrd: Annotated[Path | None, Parameter(help="archive of the files that it begins with")] = (

@@ -63,8 +63,8 @@ class OnLinux(_Declared):  # type: ignore[misc]
         return [word for o, value in values for word in o.written(value)] + self.built()
 
     def built(self) -> list[str]:
-        """Returns the options that no job holds: for compiling, and the paths of --files and
-        --stdin.
+        """Returns options that are not part of a job: those of the compiler, and paths of --files
+        and --stdin.
         """
         words = [f"--source={path}" for path in self.source]
         words += [f"--include={path}" for path in self.include]
@@ -74,7 +74,7 @@ class OnLinux(_Declared):  # type: ignore[misc]
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Options of its compiler."""
+        """The compiler's options."""
         return (*shlex.split(self.cflags), *(f"-I{folder.resolve()}" for folder in self.include))
 
     def program(self, workload: str) -> Program:

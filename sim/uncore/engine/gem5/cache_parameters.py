@@ -69,8 +69,8 @@ class Gem5Parts:
         return self.core.l2_hit + self.busy
 
     def supply(self, bank: Bank) -> int:
-        """Returns the ps until data leave: those of the level, or without any those of memory (R6,
-        M1).
+        """Returns the ps until a bank sends data: the latency of its level's data, else of memory
+        (R6, M1).
         """
         if bank.resolver.data != "none":
             return bank.resolver.service + bank.resolver.data_hit

@@ -34,15 +34,15 @@ class Bank:
 
     resolver: Resolver
     stop: int
-    node: int | None  # the memory node whose lines alone it has; None: of all
-    turn: int  # position in the round of `shares` lines
+    node: int | None  # memory node whose lines it has; None: it has lines of all nodes
+    turn: int  # which of `shares` lines in turn it has
     shares: int
     below: tuple[int, ...]  # banks that it requests from; (): the memories
 
 
 @dataclass(frozen=True)
 class Gem5Levels:
-    cores: tuple[int, ...]  # in the order of the harts
+    cores: tuple[int, ...]  # cores in use, in the order of the harts
     asks: tuple[tuple[int, ...], ...]  # banks that each core requests from
     banks: tuple[Bank, ...]
     nodes: tuple[int, ...]  # memory nodes in use

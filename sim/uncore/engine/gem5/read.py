@@ -48,7 +48,7 @@ def point(job: Job, output: str, folder: Path, protocol: str) -> dict[str, Any]:
     statistics = (folder / STATISTICS).read_text()
     events = transitions(statistics, gem5_protocol.kinds[0])
     instructions = _INSTRUCTIONS.search(statistics)
-    cores = slice(job.threads[0])  # the cores' controllers are the first of their kind
+    cores = slice(job.threads[0])  # controllers of cores precede others of the same kind
     return printed.fields(job, "gem5", output) | {
         "instructions": int(instructions[1]) if instructions else 0,
         "transactions": sum(sum(events.get(name, ())) for name in gem5_protocol.misses),

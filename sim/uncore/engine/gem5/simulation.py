@@ -41,7 +41,7 @@ DEVICES = {
 }
 INT_MAX = (1 << 31) - 1
 PS = 10**12
-# ps of all harts together between reports of progress: about half a second of host time
+# simulated ps, summed over all harts, between reports of progress: about half a second of host time
 PROGRESS_SLICE_PS = 100_000_000
 
 

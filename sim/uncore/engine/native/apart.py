@@ -25,7 +25,7 @@ RAM_START = abi.CONSTANTS["UC_RAM_BASE"]
 
 
 def moves(job: Job) -> tuple[Move, ...]:
-    """Returns the moves for `job.apart`, by address."""
+    """Returns the moves that `job.apart` requests, sorted by address."""
     size, bytes_ = job.machine.node_span, job.machine.line
     lines: dict[tuple[int, int], int] = {}
     taken = count(1)

@@ -168,8 +168,8 @@ def _beside(position: int, width: int, places: int) -> list[int]:
 
 
 def _wires(shape: str, size: str, stops: tuple[int, ...], routes: Routes) -> tuple[RouterWire, ...]:
-    """Returns the wires, with merlin's port numbers: per dimension the upward port, then the
-    downward one.
+    """Returns the wires, with merlin's port numbers: in each dimension the upward port is before
+    the other.
     """
     count = len(stops)
     if shape == "router":

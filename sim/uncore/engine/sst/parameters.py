@@ -20,7 +20,7 @@ ROUTERS_PER_FLIT = 2  # speed of a merlin crossbar relative to its links
 UNLIMITED_FLIT_PS = 20  # ps per flit if the machine's links have no limit
 FLIT_BYTES = 4  # bytes; small, because each router delays by one flit
 TAGS_ONLY = (1, 8)  # sets and ways that stand in for a level without data, which memHierarchy lacks
-WAYS_OF_TAGS = 4  # few, since the directory evicts from a set that still has room
+WAYS_OF_TAGS = 4  # few, because memHierarchy's directory evicts from sets that have room
 BUFFER_SIZE = "64KiB"  # more than all messages in flight, so that none waits for a buffer (rule F3)
 PROTOCOLS = {"msi": "MSI"}  # other protocols become MESI: memHierarchy has neither F nor O
 
@@ -36,7 +36,7 @@ class SstParts:
         self.protocol = PROTOCOLS.get(machine.protocol, "MESI")
 
     def cycles(self, duration: int, less: int = 0) -> int:
-        """Returns a duration in cycles of the core's clock, less those that memHierarchy itself
+        """Converts ps to cycles of the core's clock, less the cycles that memHierarchy itself
         spends.
         """
         return max(1, round(duration / self.period) - less)

@@ -33,11 +33,11 @@ from uncore.topology.route import Routes
 if TYPE_CHECKING:
     from uncore.job import Job
 
-CORE_WIRE_PS = 1  # ps between SST components that form one core
+CORE_WIRE_PS = 1  # latency in ps between SST components of one core
 LOSSES = ("Inv_recv", "FetchInv_recv", "ForceInv_recv")
 REQUESTS = ("GetS_recv", "GetX_recv", "GetSX_recv")
 MERLIN = {"router": "singlerouter", "ring": "torus", "mesh": "mesh", "full": "hyperx"}
-# its ports, in the order in which `network` numbers those of a mesh
+# ports of a kingsley router, in the order in which `network` numbers those of a mesh
 KINGSLEY = ("east", "west", "north", "south")
 
 
@@ -132,8 +132,8 @@ class _SstSystem:
         return seats
 
     def _part(self, uppers: Sequence[_Seat], number: int) -> int:
-        """Returns the part of one of the caches that a slice serves, a different one for each
-        slice.
+        """Returns the part of a cache that this slice serves; each slice takes another cache's
+        part.
         """
         return int(
             self.netlist.part(uppers[number * len(uppers) // max(len(uppers), number + 1)].path)
@@ -166,7 +166,7 @@ class _SstSystem:
     def _make_home(self, roots: Sequence[Resolver], node: int) -> _Seat:
         memory = self.machine.memories[node]
         root = next((root for root in roots if root.memory == node), roots[0])
-        # if the root has slices, they decide, and this directory only forwards
+        # if the root has slices, they own the lines, and this directory only forwards requests
         is_forwarding = root.data != "none"
         stop = memory.stop if is_forwarding else root.slices[0]
         part = node * len(self.harts) // len(self.machine.memories)

@@ -25,7 +25,7 @@ from uncore.result import Observed, Point, Result, repeats, to_medians
 from uncore.result.frame import names_job
 from uncore.trace import MEASURED, Window, record
 
-TRACED_PS = 20_000_000  # ps of the measured part in which cells are counted
+TRACED_PS = 20_000_000  # ps of the measured part that is traced to count cells
 CELLS = [
     Column("state", "before", left=True),
     Column("event", "event", left=True),
