@@ -57,20 +57,20 @@ def tree(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> bytes:
 
 
 def tree_of_machine(machine: Machine, harts: tuple[int, ...], info: BootInfo) -> Tree:
-    chosen: dict[str, object] = {
+    chosen_node: dict[str, object] = {
         "bootargs": info.arguments,
         "stdout-path": f"/soc/serial@{UART:x}",
         "rng-seed": RANDOM_SEED,
     }
     if info.initrd:
         first, last = info.initrd
-        chosen |= {"linux,initrd-start": two_cells(first), "linux,initrd-end": two_cells(last)}
+        chosen_node |= {"linux,initrd-start": two_cells(first), "linux,initrd-end": two_cells(last)}
     root: dict[str, object] = {
         "#address-cells": 2,
         "#size-cells": 2,
         "compatible": "uncore",
         "model": f"uncore,{machine.id}",
-        "chosen": chosen,
+        "chosen": chosen_node,
         "cpus": _cpus(machine, harts, info),
         "soc": {
             "#address-cells": 2,
@@ -131,8 +131,10 @@ def _distances(machine: Machine, info: BootInfo) -> Tree:
     routes, memories = Routes(machine), machine.memories
 
     def read(a: int, b: int) -> int:
-        there, back = memories[a].stop, memories[b].stop
-        travel_time = routes.message("control", there, back) + routes.message("data", back, there)
+        stop_a, stop_b = memories[a].stop, memories[b].stop
+        travel_time = routes.message("control", stop_a, stop_b) + routes.message(
+            "data", stop_b, stop_a
+        )
         return travel_time + memories[b].hit
 
     def machine_nodes(node: int) -> list[int]:

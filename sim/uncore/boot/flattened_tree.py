@@ -56,7 +56,7 @@ def _node(name: str, tree: Tree, names: dict[str, int]) -> bytes:
 
 
 def _property(name: str, value: bytes, names: dict[str, int]) -> bytes:
-    name_offset = names.setdefault(name, sum(len(other) + 1 for other in names))
+    name_offset = names.setdefault(name, sum(len(earlier_name) + 1 for earlier_name in names))
     return struct.pack(">3I", _PROPERTY, len(value), name_offset) + _padded(value)
 
 

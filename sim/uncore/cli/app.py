@@ -109,7 +109,9 @@ def _called(app: App, words: list[str]) -> object:
         return app(words, exit_on_error=False, print_error=False, result_action="return_value")
     except RepeatArgumentError as error:
         option, flag = error.token.keyword, error.token.implicit_value is not UNSET
-        positions = [at for at, word in enumerate(words) if word.partition("=")[0] == option]
+        positions = [
+            position for position, word in enumerate(words) if word.partition("=")[0] == option
+        ]
         if len(positions) == 1:  # given by two different names
             raise
         first, *_ = positions
@@ -165,10 +167,10 @@ def _app(words: list[str]) -> App:
         group_commands=Group("Else", sort_key=99),
         default_parameter=Parameter(show_default=_shown),
     )
-    others = {} if words and words[0] in COMMANDS else plugins.commands()
+    plugin_commands = {} if words and words[0] in COMMANDS else plugins.commands()
     tasks = {task: Group(task, sort_key=place) for place, task in enumerate(Task)}
     tasks[Task.START] = Group(Task.START, help=FIRST_STEPS, sort_key=-1)
-    for place, (name, command) in enumerate({**COMMANDS, **others}.items()):
+    for place, (name, command) in enumerate({**COMMANDS, **plugin_commands}.items()):
         explained = words[:1] == [name] and not HELP_FLAGS.isdisjoint(words)
         app.command(
             command.path,

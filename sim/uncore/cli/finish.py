@@ -122,12 +122,12 @@ def _save_seen(outputs: Outputs, observations: Sequence[Seen], ends: Sequence[En
         )
 
 
-def _keep(folder: Path, ended: Sequence[tuple[Job | None, Mapping[str, Any]]]) -> None:
+def _keep(folder: Path, points: Sequence[tuple[Job | None, Mapping[str, Any]]]) -> None:
     """Writes files of each point, into a folder of its own if there are several."""
-    for job, observed in ended:
+    for job, observed in points:
         threads, seed = (job.threads[0], job.seed) if job else ("interrupted", None)
         name = f"{threads}" if seed is None else f"{threads}-{seed}"
-        point_folder = folder / name if len(ended) > 1 else folder
+        point_folder = folder / name if len(points) > 1 else folder
         kept_files.keep(point_folder, observed.get("files", ()))
 
 

@@ -28,7 +28,7 @@ def keyboard(stream: TextIO | None) -> Iterator[Callable[[], str]]:
         yield stream.readline
         return
     terminal = stream.fileno()
-    before = termios.tcgetattr(terminal)
+    attributes = termios.tcgetattr(terminal)
     by_key = termios.tcgetattr(terminal)
     by_key[3] &= ~(termios.ECHO | termios.ICANON)
     by_key[6][termios.VMIN], by_key[6][termios.VTIME] = 1, 0
@@ -41,7 +41,7 @@ def keyboard(stream: TextIO | None) -> Iterator[Callable[[], str]]:
         termios.tcsetattr(terminal, termios.TCSANOW, by_key)
         yield typed
     finally:
-        termios.tcsetattr(terminal, termios.TCSANOW, before)
+        termios.tcsetattr(terminal, termios.TCSANOW, attributes)
 
 
 def _in_front(terminal: int) -> bool:

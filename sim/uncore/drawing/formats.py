@@ -17,8 +17,8 @@ def scaled(value: float, units: list[str], step: float = 1000.0, apart: float | 
     while abs(value) >= step * 0.9995 and scale < len(units) - 1:
         value /= step
         scale += 1
-    whole = value == int(value) and apart is None
-    digits = 0 if abs(value) >= 99.95 or whole else 1 if abs(value) >= 9.995 else 2
+    is_whole = value == int(value) and apart is None
+    digits = 0 if abs(value) >= 99.95 or is_whole else 1 if abs(value) >= 9.995 else 2
     spread = "" if apart is None else f" +-{apart / 2 / step**scale:.{digits}f}"
     return f"{value:.{digits}f}{spread} {units[scale]}".rstrip()
 

@@ -91,5 +91,5 @@ def figure(panels: Sequence[Panel]) -> str:
 def _drawn(panel: Panel) -> str:
     size = SMALL_FIGURE_INCHES if isinstance(panel, Curves) else PANEL_SIZE_INCHES
     with tempfile.TemporaryDirectory() as folder:
-        drawn = picture(Path(folder) / "panel.svg", panel, size=size).read_text()
-    return standalone.drawn(drawn, panel.title)
+        svg = picture(Path(folder) / "panel.svg", panel, size=size).read_text()
+    return standalone.drawn(svg, panel.title)

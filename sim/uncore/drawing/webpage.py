@@ -65,8 +65,8 @@ def write(path: Path, panels: Sequence[Panel]) -> None:
     for panel in panels:
         traces, layout = figure(panel)
         figures.append(_plain([traces, layout]))
-    shown = (f'<h1>{escape(panel.title)}</h1><div class="plot"></div>' for panel in panels)
-    body = f"<main>{''.join(shown)}</main>"
+    panel_html = (f'<h1>{escape(panel.title)}</h1><div class="plot"></div>' for panel in panels)
+    body = f"<main>{''.join(panel_html)}</main>"
     data = {"FIGURES": figures, "CONFIG": PLOTLY_CONFIG}
     texts = {name: standalone.data(value) for name, value in data.items()}
     script = standalone.filled(SCRIPT, **texts)

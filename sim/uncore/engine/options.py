@@ -24,13 +24,13 @@ def take(kind: type[Struct], engine_options: Mapping[str, Any]) -> Struct:
     values = {}
     for name, hint in get_type_hints(kind, include_extras=True).items():
         option, variable = f"--{name.replace('_', '-')}", f"UNCORE_{name.upper()}"
-        given = engine_options.get(name)
-        value = os.environ.get(variable) if given is None else given
+        user_value = engine_options.get(name)
+        value = os.environ.get(variable) if user_value is None else user_value
         if value is None:
             continue
         try:
             values[name] = msgspec.convert(value, hint, strict=False)
         except msgspec.ValidationError:
-            words = f"{variable}={value}" if given is None else f"{option} {value}"
+            words = f"{variable}={value}" if user_value is None else f"{option} {value}"
             raise UserError(f"{words}: write {hint.__metadata__[0].extra['write']}") from None
     return kind(**values)

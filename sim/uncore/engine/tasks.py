@@ -84,9 +84,9 @@ def _lives(tasks: list[Task], now: int) -> tuple[int, int]:
 
     The initial thread counts only if there is no other.
     """
-    others = tasks[1:]
-    ends = (now if task["died"] is None else task["died"] for task in others)
-    return min((task["born"] for task in others), default=0), max(ends, default=now)
+    later_tasks = tasks[1:]
+    ends = (now if task["died"] is None else task["died"] for task in later_tasks)
+    return min((task["born"] for task in later_tasks), default=0), max(ends, default=now)
 
 
 def _missing(run: OfLinux) -> dict[str, list[str]]:
@@ -147,7 +147,7 @@ def _calls(job: Job, task: Task) -> list[str]:
 def _functions(job: Job, pc: int) -> Iterator[tuple[str, bool]]:
     """Yields each function that contains the instruction; True if its file is the user's."""
     frames = job.program.frames
-    for frame in (found := frames.at(pc)):
+    for frame in (frames_found := frames.at(pc)):
         yield f"{pc:#x} {frame.function} ({frame.place})", frames.users(frame)
-    if not found:
+    if not frames_found:
         yield f"{pc:#x} {job.program.symbol_at(pc) or 'no symbol'} (no line known)", False

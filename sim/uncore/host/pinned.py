@@ -169,8 +169,8 @@ def play(
 
 
 def _listen(read_end: int, tick: Callable[[], None] | None) -> None:
-    with open(read_end, "rb", buffering=0) as parts:
-        while byte := parts.read(1):
+    with open(read_end, "rb", buffering=0) as pipe:
+        while byte := pipe.read(1):
             if tick and byte:
                 tick()
 

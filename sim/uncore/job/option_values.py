@@ -48,17 +48,17 @@ overwrites: ContextVar[bool] = ContextVar("overwrites", default=False)
 
 def pairs(option: str, words: Sequence[str]) -> dict[str, str]:
     """Returns `KEY=VALUE` words as a dictionary."""
-    named: dict[str, str] = {}
+    value_of: dict[str, str] = {}
     for word in words:
         key, equals, value = word.partition("=")
         if not (key and equals and value):
             raise UserError(
                 f"{option} {word}: expected NAME=VALUE, such as {option} {key or 'x'}=1"
             )
-        if key in named:
+        if key in value_of:
             raise UserError(f"{option} {word}: '{key}' is given twice")
-        named[key] = value
-    return named
+        value_of[key] = value
+    return value_of
 
 
 def axes(option: str, words: Sequence[str]) -> list[dict[str, str]]:

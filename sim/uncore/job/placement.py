@@ -76,12 +76,12 @@ def place(machine: Machine, policy: str, smt: bool = True) -> tuple[int, ...]:
     )
 
 
-def _count(text: str, whole: str, room: int) -> int:
+def _count(text: str, list_text: str, room: int) -> int:
     if text == "max":
         return room
     if not re.fullmatch("[0-9]{1,9}", text) or int(text) == 0:
         raise UserError(
-            f"--threads {whole}: '{text}' is not a number of threads;"
+            f"--threads {list_text}: '{text}' is not a number of threads;"
             " write counts and doubling ranges, such as 1,2,4..128"
         )
     return int(text)

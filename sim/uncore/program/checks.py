@@ -36,13 +36,13 @@ def checks(program: Program) -> list[Check]:
     ]
 
 
-def _sources(path: Path, seen: set[Path]) -> Iterator[tuple[Path, str]]:
+def _sources(path: Path, visited: set[Path]) -> Iterator[tuple[Path, str]]:
     """Yields the file, and the files that it includes from its folder and our include folder."""
-    seen.add(path)
+    visited.add(path)
     text = path.read_text()
     yield path, text
     for name in INCLUDE.findall(text):
         for folder in (path.parent, paths.WORKLOADS / "include"):
-            if (folder / name).is_file() and folder / name not in seen:
-                yield from _sources(folder / name, seen)
+            if (folder / name).is_file() and folder / name not in visited:
+                yield from _sources(folder / name, visited)
                 break

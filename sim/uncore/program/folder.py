@@ -52,18 +52,18 @@ def _entry(path: Path, name: str) -> tuple[str, bytes]:
     return (f"{name}/", b"") if path.is_dir() else (name, path.read_bytes())
 
 
-def _files(folder: Path, whole: Path) -> Iterator[Path]:
+def _files(folder: Path, root: Path) -> Iterator[Path]:
     """Yields files and empty folders below a folder, without following links to folders."""
     inside = [Path(entry) for entry in os.scandir(folder)]
-    if not inside and folder.resolve() != whole:
+    if not inside and folder.resolve() != root:
         yield folder
     for path in inside:
-        if path.is_symlink() and not path.resolve().is_relative_to(whole):
+        if path.is_symlink() and not path.resolve().is_relative_to(root):
             raise UserError(
                 f"--files: {path} is a link that leads out of the folder, to {path.resolve()};"
                 " copy what it leads to, or take the link away"
             )
         if path.is_dir() and not path.is_symlink():
-            yield from _files(path, whole)
+            yield from _files(path, root)
         elif path.is_file():
             yield path

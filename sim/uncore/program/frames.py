@@ -144,15 +144,15 @@ def _table(program: Binary) -> Any:
     from symbolic import debuginfo, symcache  # noqa: PLC0415 (slow to load)
 
     cache_of: Any = symcache.SymCache
-    kept = f"table{symcache.SYMCACHE_LATEST_VERSION}"
+    cached_name = f"table{symcache.SYMCACHE_LATEST_VERSION}"
     with suppress(Exception):  # missing or damaged
-        return cache_of.from_bytes(_file(program, kept).read_bytes())
+        return cache_of.from_bytes(_file(program, cached_name).read_bytes())
     try:
         file: Any = next(iter(debuginfo.Archive.from_bytes(program.data).iter_objects()))
         table = file.make_symcache().open_stream().read()
     except Exception:  # damaged debug information must not stop a run
         return None
-    _keep(program, kept, table)
+    _keep(program, cached_name, table)
     return cache_of.from_bytes(table)
 
 

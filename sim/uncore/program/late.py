@@ -41,8 +41,10 @@ def late_starts(program: Program, ticks: Sequence[int], clock: int) -> Image:
             " --seed none"
         )
     blocks = program.symbol("uc_record").address + _TICKS_OFFSET
-    step = abi.CONSTANTS["UC_BLOCK"]
-    return image + [(blocks + hart * step, abi.pack(late)) for hart, late in enumerate(ticks)]
+    block_bytes = abi.CONSTANTS["UC_BLOCK"]
+    return image + [
+        (blocks + hart * block_bytes, abi.pack(late)) for hart, late in enumerate(ticks)
+    ]
 
 
 def _markers(program: Program) -> list[tuple[int, bytes]]:

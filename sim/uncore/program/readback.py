@@ -119,9 +119,9 @@ def trap_from_text(program: Program, console: str) -> str | None:
         return None
     cause, pc, value = (int(trap[i], 16) for i in (2, 3, 4))
     what = _EXCEPTIONS.get(cause, f"exception with mcause {cause:#x}")
-    where = program.symbol_at(pc) or "no symbol"
+    symbol = program.symbol_at(pc) or "no symbol"
     source = program.source_line(pc) or "no line known"
-    return f"hart {trap[1]}: {what} at {pc:#x} {where} ({source}), mtval {value:#x}"
+    return f"hart {trap[1]}: {what} at {pc:#x} {symbol} ({source}), mtval {value:#x}"
 
 
 def tables_from_text(console: str) -> dict[str, Cells]:

@@ -88,8 +88,8 @@ class Array:
     element: Type
 
     def path(self, offset: int) -> VariablePart:
-        index, rest = divmod(offset, max(self.element.size, 1))
-        inner = self.element.path(rest)
+        index, offset_in_element = divmod(offset, max(self.element.size, 1))
+        inner = self.element.path(offset_in_element)
         start = index * self.element.size + inner.start
         return VariablePart(start, inner.size, f"[{index}]{inner.name}")
 

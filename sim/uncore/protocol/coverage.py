@@ -68,11 +68,11 @@ def happenings(tables: Tables) -> frozenset[str]:
     """
     entered, absent = states(tables), set[str]()
     cells = [tables.client[row, event] for row in entered for event in events(tables)]
-    done = {action for cell in cells if cell.possible for action in cell.actions}
+    reached_actions = {action for cell in cells if cell.possible for action in cell.actions}
     granted = {cell.next for cell in tables.grant if cell.possible and cell.next != "I"}
-    if "GetS" not in done:
+    if "GetS" not in reached_actions:
         absent |= {"Read"}
-    if "drop" not in done:
+    if "drop" not in reached_actions:
         absent |= {"Dropped"}
     if all(right and "hit" in tables.client[right, "Store"].actions for right in granted):
         absent |= {"Overlap", "UnblockS"}

@@ -105,9 +105,9 @@ def changes(
         return
     for action in cell.actions:
         yield f"without {action}", replace(cell, actions=without(cell.actions, action))
-        for other in CONFUSED_ACTIONS.get((table.shape.name, action), ()):
-            instead = tuple(other if a == action else a for a in cell.actions)
-            yield f"{other} instead of {action}", replace(cell, actions=instead)
+        for mistaken in CONFUSED_ACTIONS.get((table.shape.name, action), ()):
+            instead = tuple(mistaken if a == action else a for a in cell.actions)
+            yield f"{mistaken} instead of {action}", replace(cell, actions=instead)
     if table.shape.name in ("client", "transaction") and cell.next not in (None, row):
         yield "staying", replace(cell, next=None)
     if table.shape.name == "client" and cell.next not in (None, "I"):

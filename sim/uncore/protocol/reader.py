@@ -259,9 +259,9 @@ class Reader:
             raise line.error(text, f"actions in the order they are done: {' '.join(words)}")
 
     def all_rows(self) -> Iterator[str]:
-        first, *rest = (self.known(kind) for kind in self.shape.rows)
+        first, *other_kinds = (self.known(kind) for kind in self.shape.rows)
         for word in first:
-            yield from (f"{word} {other}" for other in rest[0]) if rest else (word,)
+            yield from (f"{word} {other}" for other in other_kinds[0]) if other_kinds else (word,)
 
     def unwritten(
         self,

@@ -233,8 +233,8 @@ def trials(tables: Tables, seed: int, count: int) -> Iterator[CheckedSystem]:
             fanout = [(draw.randint(2, 16),)]
         if depth == 3:
             middle = draw.randint(1, len(fanout[0]))
-            rest = len(fanout[0]) - middle
-            fanout.append((middle, rest) if rest else (middle,))
+            remaining = len(fanout[0]) - middle
+            fanout.append((middle, remaining) if remaining else (middle,))
         if depth > 1:
             fanout.append((len(fanout[-1]),))
         levels = [replace(draw.choice(joins(tables)), grants=draw.choice((0, 3)))] * (depth - 1)

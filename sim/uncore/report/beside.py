@@ -171,8 +171,8 @@ def _run(row: Row, total: int) -> Row:
     }
 
 
-def _share(part: int, whole: int) -> int | None:
-    return part * MILLION // whole if whole else None
+def _share(part: int, total: int) -> int | None:
+    return part * MILLION // total if total else None
 
 
 COLUMNS = [

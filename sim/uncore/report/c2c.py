@@ -27,10 +27,12 @@ def show(result: Result, observed: Observed, top: int, as_json: bool) -> None:
     nodes = nodes_of(msgspec.convert(result.job["machine"], Machine))
     rows = [row(line, nodes) for line in observed.lines]
     total = sum(line_row["Hitm Total"] for line_row in rows) or 1
-    shown = sorted(rows, key=lambda line_row: (-line_row["Hitm Total"], line_row["Address"]))[:top]
+    shown_rows = sorted(rows, key=lambda line_row: (-line_row["Hitm Total"], line_row["Address"]))[
+        :top
+    ]
     shared = [
         {"Index": index, **line_row, "Tot Hitm": line_row["Hitm Total"] * 10**6 // total}
-        for index, line_row in enumerate(shown)
+        for index, line_row in enumerate(shown_rows)
     ]
     title = f"Shared Data Cache Line Table ({observed.threads} threads; counted, not sampled)"
     emit(shared, as_json, COLUMNS, title)
@@ -45,8 +47,8 @@ def row(line: Line, nodes: list[int]) -> Row:
     """Returns a line's columns; `nodes` has the memory node nearest to each core."""
     local = sum(times for a, b, times in line.taken if nodes[a] == nodes[b])
     remote = sum(times for a, b, times in line.taken if nodes[a] != nodes[b])
-    missed = sum(use.misses for use in line.uses if use.writes)
-    load_misses = line.sum("misses") - missed
+    store_misses = sum(use.misses for use in line.uses if use.writes)
+    load_misses = line.sum("misses") - store_misses
     return {
         "Address": f"{line.address:#x}",
         "Symbol": ", ".join(dict.fromkeys(name for _, _, name in line.fields)),
@@ -56,8 +58,8 @@ def row(line: Line, nodes: list[int]) -> Row:
         "Total records": line.sum("reads") + line.sum("writes"),
         "Total Loads": line.sum("reads"),
         "Total Stores": line.sum("writes"),
-        "L1Hit": line.sum("writes") - missed,
-        "L1Miss": missed,
+        "L1Hit": line.sum("writes") - store_misses,
+        "L1Miss": store_misses,
         "L1": line.sum("reads") - load_misses,
         "LclHit": sum(n for name, n in line.transfers.items() if name.endswith(DATA_SUFFIX)),
         "Dram": line.transfers.get("memory", 0),

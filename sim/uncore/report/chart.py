@@ -180,11 +180,11 @@ def _grids(axes: _Axes, wanted: Wanted, x: str, y: str) -> list[Panel]:
     """
     name = wanted.y[0]
     point_column = figure(name)
-    others = [k for k in axes.varying if k not in (x, y)]
+    other_columns = [k for k in axes.varying if k not in (x, y)]
     columns, lines = _values(axes.rows, x), _values(axes.rows, y)
     combined: dict[str, list[Row]] = {}
     for row in axes.rows:
-        combined.setdefault(", ".join(_label(k, row) for k in others), []).append(row)
+        combined.setdefault(", ".join(_label(k, row) for k in other_columns), []).append(row)
     grids = [
         grid(
             _cells(rows, (x, columns), (y, lines), _scaled(point_column)),

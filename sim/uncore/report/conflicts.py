@@ -30,12 +30,12 @@ def show(title: str, pairs: Sequence[Pair]) -> None:
 
 
 def _head(pair: Pair) -> str:
-    more = (
+    extra_lines = (
         f", {MAX_LINES_PER_PAIR} of {len(pair.lines)} lines"
         if len(pair.lines) > MAX_LINES_PER_PAIR
         else ""
     )
-    return f"{pair.a}, {pair.b}{more}"
+    return f"{pair.a}, {pair.b}{extra_lines}"
 
 
 def _row(meeting: Meeting) -> dict[str, str]:

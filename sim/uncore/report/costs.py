@@ -37,7 +37,7 @@ def show(result: Result, observed: Observed, top: int) -> None:
 
 
 def _row(cost: LineCost) -> dict[str, object]:
-    taken = [f"{a}>{b} {units.count(n)}" for a, b, n in cost.taken[:MAX_CORE_PAIRS]]
+    transfer_texts = [f"{a}>{b} {units.count(n)}" for a, b, n in cost.taken[:MAX_CORE_PAIRS]]
     moved = [f"{where} {units.count(n)}" for where, n in cost.transfers.items()]
     return {
         "line": f"{cost.line:#x}",
@@ -48,7 +48,7 @@ def _row(cost: LineCost) -> dict[str, object]:
         "reads": cost.reads,
         "writes": cost.writes,
         "moved": "  ".join(moved),
-        "taken": "  ".join(taken),
+        "taken": "  ".join(transfer_texts),
         "invalidations": cost.invalidations,
     }
 

@@ -27,14 +27,14 @@ def show(results: Sequence[Result], as_json: bool) -> None:
     heads = list(dict.fromkeys(k for row in rows for k in row if names_job(k)))
     fixed_keys = [k for k in heads if len({row.get(k) for row in rows}) == 1]
     varying = [Column(head(k), k, given, left=True, key=True) for k in heads if k not in fixed_keys]
-    shown = [*varying, *COLUMNS, *fetched(rows)]
-    emit(rows, as_json, shown, _title(rows[0], fixed_keys) if rows else "")
+    shown_columns = [*varying, *COLUMNS, *fetched(rows)]
+    emit(rows, as_json, shown_columns, _title(rows[0], fixed_keys) if rows else "")
     if not as_json:
         say_runs(rows)
         say_contradictions(rows)
-        if drawn := max((row.get("samples", 0) for row in rows), default=0):
+        if samples := max((row.get("samples", 0) for row in rows), default=0):
             say(
-                f"{drawn} machines were drawn from the intervals of their numbers (--samples)",
+                f"{samples} machines were drawn from the intervals of their numbers (--samples)",
                 "dim",
             )
         for result in results:
@@ -54,7 +54,7 @@ def _remarks(result: Result) -> None:
         say(f"partial: {point_count} of {expected_count} points finished")
     absent = result.points[0].absent if result.points else {}
     for reason in dict.fromkeys(absent.values()):
-        names = ", ".join(field for field, why in absent.items() if why == reason)
+        names = ", ".join(field for field, field_reason in absent.items() if field_reason == reason)
         say(f"not known: {names} ({reason})", "dim")
 
 

@@ -43,10 +43,10 @@ def show(program: Program, point: Point, size: int) -> None:
         for address, moved in point.lines[:MAX_LINES_SHOWN]
     ]
     seed = f", seed {point.seed}" if isinstance(point.seed, int) else ""
-    more = (
+    shown_share = (
         f", {MAX_LINES_SHOWN} of {len(point.lines)}" if len(point.lines) > MAX_LINES_SHOWN else ""
     )
-    emit(rows, False, COLUMNS, f"lines fetched most, at {point.threads} threads{seed}{more}")
+    emit(rows, False, COLUMNS, f"lines fetched most, at {point.threads} threads{seed}{shown_share}")
 
 
 def holds(program: Program, address: int, size: int) -> str:

@@ -93,11 +93,11 @@ def _head(figure: Figure, machine: Machine, looks: dict[str, Looks]) -> float:
         if columns == 1 or size.width <= 0.98 * width * figure.dpi:
             break
         legend.remove()
-    above = (len(lines) * TITLE_POINTS * LINE_HEIGHT + 2 * MARGIN_POINTS) / POINTS_PER_INCH
-    height = above + size.height / figure.dpi
+    head_height = (len(lines) * TITLE_POINTS * LINE_HEIGHT + 2 * MARGIN_POINTS) / POINTS_PER_INCH
+    height = head_height + size.height / figure.dpi
     total = figure.get_figheight() + height
     title_.set_y(1 - MARGIN_POINTS / POINTS_PER_INCH / total)
-    legend.set_bbox_to_anchor((0.5, 1 - above / total))
+    legend.set_bbox_to_anchor((0.5, 1 - head_height / total))
     return height
 
 

@@ -40,10 +40,10 @@ def _lines(
     parsed_steps: Sequence[tuple[str, dict[str, str]]], agents: list[str], width: int
 ) -> Iterator[str]:
     yield "".join(agent.center(width) for agent in agents).rstrip()
-    before: dict[str, str] = {}
+    last_states: dict[str, str] = {}
     for what, states in parsed_steps:
         line = [
-            (states[agent] if states[agent] != before.get(agent) else "|").center(width)
+            (states[agent] if states[agent] != last_states.get(agent) else "|").center(width)
             for agent in agents
         ]
         match = MESSAGE.fullmatch(what)
@@ -53,7 +53,7 @@ def _lines(
             text = _arrow(text, *(agents.index(end) * width + (width - 1) // 2 for end in ends))
             what = match["what"] + (match["more"] or "")
         yield f"{text}   {what}"
-        before = states
+        last_states = states
 
 
 def _arrow(text: str, source: int, target: int) -> str:

@@ -89,23 +89,20 @@ def show(found: Lines, top: int, chains: bool = False) -> None:
     """
     rows = found.to_rows()
     title = f"{found.title}: {found.sum}"
-    more = f"{min(top, len(rows))} of {len(rows)} objects, per operation"
-    emit(rows[:top], False, COLUMNS, f"{title}\n{more}")
+    count_text = f"{min(top, len(rows))} of {len(rows)} objects, per operation"
+    emit(rows[:top], False, COLUMNS, f"{title}\n{count_text}")
     if rows and (dearest := _yours(found.observed, rows[0]["source"])):
         say(dearest)
     for row in rows[:top] if chains else ():
         say(f"{row['object']}: " + " < ".join(map(units.from_here, row["chain"])))
     shared = _shared_without_need(found.observed)
     for fields, lines in list(shared.items())[:MAX_SHARED_GROUPS]:
-        where = f"{lines} lines" if lines > 1 else "one line"
-        say(f"shared without need, on {where}: {fields}")
+        line_count = f"{lines} lines" if lines > 1 else "one line"
+        say(f"shared without need, on {line_count}: {fields}")
     if shared:
-        more = (
-            f"{len(shared) - MAX_SHARED_GROUPS} more such groups; "
-            if len(shared) > MAX_SHARED_GROUPS
-            else ""
-        )
-        say(f"{more}--by address says which harts; uncore whatif, what lines of their own gain")
+        hidden = len(shared) - MAX_SHARED_GROUPS
+        groups = f"{hidden} more such groups; " if hidden > 0 else ""
+        say(f"{groups}--by address says which harts; uncore whatif, what lines of their own gain")
 
 
 def _yours(observed: Observed, first: str) -> str:
@@ -142,13 +139,13 @@ def _sum(point: Point, observed: Observed) -> str:
     each = point.path_of_an_operation(_path(observed))
     parts = [o for o in observed.objects if o.critical_ps][:MAX_SUM_OBJECTS]
     path, total_critical = _path(observed), sum(object_.critical_ps for object_ in observed.objects)
-    others = total_critical - sum(o.critical_ps for o in parts)
+    other_critical = total_critical - sum(o.critical_ps for o in parts)
 
     def ns(ps: int) -> str:
         return _ns(ps / path * each if path else 0)
 
     words = [f"{o.name} {ns(o.critical_ps)}" for o in parts]
-    words += [f"{ns(others)} other lines"] if others else []
+    words += [f"{ns(other_critical)} other lines"] if other_critical else []
     words += [f"{ns(path - total_critical)} between waits"]
     return f"one operation every {units.duration(each)} = {' + '.join(words)}"
 

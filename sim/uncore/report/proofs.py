@@ -32,9 +32,9 @@ def show(loaded: Sequence[Tables], proofs: Sequence[Proof], whole: bool = True) 
         if shipped_files := shipped_in(tables):
             verb = "are" if len(shipped_files) > 1 else "is"
             say(f"{tables.name}: {', '.join(shipped_files)} {verb} as shipped")
-        missed = coverage.expected(tables) - cells_met(of(proofs, tables))
-        if whole and missed and not any(proof.violation for proof in of(proofs, tables)):
-            names = ", ".join(coverage.place(tables, cell) for cell in sorted(missed))
+        unmet_cells = coverage.expected(tables) - cells_met(of(proofs, tables))
+        if whole and unmet_cells and not any(proof.violation for proof in of(proofs, tables)):
+            names = ", ".join(coverage.place(tables, cell) for cell in sorted(unmet_cells))
             say(f"{tables.name}: no proof has met {names}")
 
 

@@ -25,5 +25,7 @@ COLUMNS = [
 
 
 def show(rows: Sequence[Mapping[str, Any]]) -> None:
-    more = f", {MAX_FUNCTIONS_SHOWN} of {len(rows)}" if len(rows) > MAX_FUNCTIONS_SHOWN else ""
-    emit(list(rows[:MAX_FUNCTIONS_SHOWN]), False, COLUMNS, f"where the kernel waited{more}")
+    count_text = (
+        f", {MAX_FUNCTIONS_SHOWN} of {len(rows)}" if len(rows) > MAX_FUNCTIONS_SHOWN else ""
+    )
+    emit(list(rows[:MAX_FUNCTIONS_SHOWN]), False, COLUMNS, f"where the kernel waited{count_text}")

@@ -107,8 +107,10 @@ class Framed:
         count.
         """
         rows = self.to_rows()
-        named = [key for key in dict.fromkeys(key for row in rows for key in row) if names_run(key)]
-        return [k for k in named if k == "threads" or len({row.get(k) for row in rows}) > 1]
+        run_columns = [
+            key for key in dict.fromkeys(key for row in rows for key in row) if names_run(key)
+        ]
+        return [k for k in run_columns if k == "threads" or len({row.get(k) for row in rows}) > 1]
 
     def plot(self, path: str | Path | None = None) -> Picture:
         """Draws the picture; with a path, also saves it."""

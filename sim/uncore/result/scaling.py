@@ -118,7 +118,7 @@ def analyse(result: Result, beyond: int = 2) -> Scaling:
     law = fit([p.threads for p in points], rates)
     max_threads = points[-1].threads
     predicted_counts = [(p.threads, True) for p in points]
-    predicted_counts += [(max_threads << step, False) for step in range(1, beyond + 1)]
+    predicted_counts += [(max_threads << doubling, False) for doubling in range(1, beyond + 1)]
     return Scaling(
         machine=result.job["machine"]["id"],
         workload=result.job["program"]["name"],

@@ -33,15 +33,15 @@ def sample(machine: Machine, harts: Sequence[int], count: int, draw: int) -> tup
     A hash of the number `draw` and the hart's number decides, so every host picks the same.
     """
     order = sorted(harts, key=lambda hart: sha256(f"{draw} {hart}".encode()).digest())
-    taken: dict[int, None] = {}
-    while len(taken) < min(count, len(order)):
-        first, *others = (hart for hart in order if hart not in taken)
+    sampled: dict[int, None] = {}
+    while len(sampled) < min(count, len(order)):
+        first, *others = (hart for hart in order if hart not in sampled)
         partners: dict[str, int] = {}
         for hart in others:
             partners.setdefault(distance(machine, first, hart), hart)
-        taken |= dict.fromkeys([first, *partners.values()])
-    chosen = set(list(taken)[:count])
-    return tuple(hart for hart in harts if hart in chosen)
+        sampled |= dict.fromkeys([first, *partners.values()])
+    sample_ = set(list(sampled)[:count])
+    return tuple(hart for hart in harts if hart in sample_)
 
 
 def boundaries(machine: Machine, harts: Sequence[int]) -> dict[str, list[int]]:

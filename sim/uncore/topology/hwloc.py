@@ -43,13 +43,14 @@ def bitmap(bits: Iterable[int]) -> str:
 
 def _cores_below(machine: Machine) -> list[set[int]]:
     """Returns the cores under each resolver."""
-    below: list[set[int]] = []
+    cores_below: list[set[int]] = []
     for resolver in machine.resolvers:
         cores = (
-            ({c} if c < machine.cores else below[c - machine.cores]) for c in resolver.children
+            ({c} if c < machine.cores else cores_below[c - machine.cores])
+            for c in resolver.children
         )
-        below.append(set().union(*cores))
-    return below
+        cores_below.append(set().union(*cores))
+    return cores_below
 
 
 class _Tree:
@@ -76,7 +77,7 @@ class _Tree:
         self._parts(machine_object, cores, 1)
         self._distances(root)
 
-    def _object(self, above: Element, kind: str, number: int, cores: list[int]) -> Element:
+    def _object(self, parent: Element, kind: str, number: int, cores: list[int]) -> Element:
         cpus = bitmap(cpu for core in cores for cpu in self.cpus[core])
         nodes = bitmap({self.near[core] for core in cores} | self._lonely(kind))
         attributes = {"cpuset": cpus, "complete_cpuset": cpus}
@@ -84,7 +85,7 @@ class _Tree:
         if not (kind.endswith("Cache") or kind == "Group"):
             attributes["os_index"] = str(number)
         attributes |= {"type": kind, "gp_index": str(next(self.numbers))}
-        return SubElement(above, "object", attributes)
+        return SubElement(parent, "object", attributes)
 
     def _lonely(self, kind: str) -> set[int]:
         """Returns the nodes that are nearest to no core; they are listed under the machine

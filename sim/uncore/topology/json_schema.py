@@ -51,11 +51,17 @@ def json_schema() -> Schema:
 
 def _table(name: str) -> Schema:
     """Returns the schema of a table, with all keys and tables below it."""
-    below = {last: f"{name}.{last}".removeprefix(".") for last in sorted(KEYS_BELOW[name])}
-    properties = {last: _node(path) for last, path in below.items() if last not in PLACEHOLDERS}
+    below = {
+        last_part: f"{name}.{last_part}".removeprefix(".") for last_part in sorted(KEYS_BELOW[name])
+    }
+    properties = {
+        last_part: _node(path) for last_part, path in below.items() if last_part not in PLACEHOLDERS
+    }
     # `source` in any table is the source of the numbers below it.
     properties.setdefault("source", TEXT)
-    free = next((_node(path) for last, path in below.items() if last in PLACEHOLDERS), False)
+    free = next(
+        (_node(path) for last_part, path in below.items() if last_part in PLACEHOLDERS), False
+    )
     if name in TABLES_WITH_KINDS:
         free = {"type": "object", "description": "what differs in parts of this kind ([kinds])"}
     return {"type": "object", "properties": properties, "additionalProperties": free}

@@ -24,11 +24,13 @@ def description(machine: Machine) -> str:
     alternative = _alternative(machine)
     passes = passes_lines(machine)
     if alternative:
-        why = f"not measured; {_count(not passes)} with protocol={alternative}"
+        reason = f"not measured; {_count(not passes)} with protocol={alternative}"
     else:
-        why = "" if machine.protocol_source.startswith(FAMILY_SOURCE) else machine.protocol_source
+        reason = (
+            "" if machine.protocol_source.startswith(FAMILY_SOURCE) else machine.protocol_source
+        )
     text = f"load, then change, of a line written elsewhere: {_count(passes)}"
-    return f"{text} ({why})" if why else text
+    return f"{text} ({reason})" if reason else text
 
 
 def open_choice(machine: Machine) -> str:

@@ -66,14 +66,14 @@ def _of_table(branch: Branch, table: str, path: str) -> Iterator[Lack]:
             yield from _of_table(node, f"{table}.{name}", f"{path}.{name}")
 
 
-def _needed(branch: Branch, path: str, last: str) -> bool:
+def _needed(branch: Branch, path: str, last_part: str) -> bool:
     """True if this key has no default and is absent, or is a table of only such keys and is
     absent.
     """
-    stated = HOP_LATENCY_KEYS if path == f"{LEVEL}.join" and last == "latency" else {last}
+    stated = HOP_LATENCY_KEYS if path == f"{LEVEL}.join" and last_part == "latency" else {last_part}
     if stated & branch.items.keys():
         return False
-    name = f"{path}.{last}" if path else last
+    name = f"{path}.{last_part}" if path else last_part
     if name in KEYS:
         return KEYS[name].required and not KEYS[name].joins
     inner = KEYS_BELOW.get(name, set()) - PLACEHOLDERS if path != LEVEL else set()

@@ -46,9 +46,11 @@ class Seats:
 def read_resolvers(
     levels: LevelTables, seats: Seats, homes: Sequence[int], protocol: Protocol
 ) -> list[Resolver]:
-    made: list[Resolver] = []
+    resolvers: list[Resolver] = []
     cores = len(seats.cores)
-    below = {core: [core] for core in range(cores)}  # core -> the outermost agents above it so far
+    agents_over = {
+        core: [core] for core in range(cores)
+    }  # core -> the outermost agents above it so far
     readers = _readers(levels, protocol)
     if not readers:
         raise lacking(
@@ -60,16 +62,16 @@ def read_resolvers(
         instances = [
             instance
             for kind, reader in kinds.items()
-            for instance in reader.instances(levels.of(level, kind), seats, homes, below)
+            for instance in reader.instances(levels.of(level, kind), seats, homes, agents_over)
         ]
-        first = cores + len(made)
+        first = cores + len(resolvers)
         instances.sort(key=lambda instance: instance[1].index)
         for offset, (resolver, group) in enumerate(instances):
-            made.append(resolver)
-            _adopt(made, resolver, first + offset, cores)
+            resolvers.append(resolver)
+            _adopt(resolvers, resolver, first + offset, cores)
             for core in group.cores() if resolver.memory < 0 else ():
-                below[core.index] = [first + offset]
-    return made
+                agents_over[core.index] = [first + offset]
+    return resolvers
 
 
 def _readers(levels: LevelTables, protocol: Protocol) -> dict[str, dict[str, _ResolverReader]]:

@@ -59,15 +59,15 @@ class _Scanner:
             self.advance()
 
     def document(self) -> None:
-        here: Path = ()
+        table_path: Path = ()
         while True:
             self.skip_newlines()
             if not self.token:
                 return
             if self.token in ("[", "[["):
-                here = self.header()
+                table_path = self.header()
             else:
-                self.pair(here)
+                self.pair(table_path)
 
     def header(self) -> Path:
         is_array, line = self.advance() == "[[", self.line

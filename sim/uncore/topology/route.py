@@ -139,13 +139,13 @@ class Handoff:
     @cached_property
     def _above(self) -> list[list[int]]:
         """Resolvers that have each agent as a child."""
-        above: list[list[int]] = [
+        resolvers_above: list[list[int]] = [
             [] for _ in range(self.machine.cores + len(self.machine.resolvers))
         ]
         for number, resolver in enumerate(self.machine.resolvers):
             for child in resolver.children:
-                above[child].append(number)
-        return above
+                resolvers_above[child].append(number)
+        return resolvers_above
 
     def chain(self, core: int, node: int) -> list[Resolver]:
         """Returns the resolvers that a request of `core` for a line of `node` may meet, inner

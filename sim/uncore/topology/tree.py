@@ -133,11 +133,11 @@ def _children(level: str, listed: list[int], parents: list[TreeGroup]) -> list[T
     _refuse_uneven(level, listed, parents)
     if sum(listed) * len(parents) // len(listed) > MOST_HARTS:
         raise UnitError(f"more than {MOST_HARTS} of '{level}'; expected at most {MOST_HARTS} harts")
-    made: list[TreeGroup] = []
+    groups: list[TreeGroup] = []
     for position, parent in enumerate(parents):
         for local in range(listed[position % len(listed)]):
             path = f"{parent.path}.{level}{local}" if parent.path else f"{level}{local}"
-            group = TreeGroup(level, len(made), path, (*parent.ancestors, parent.index))
+            group = TreeGroup(level, len(groups), path, (*parent.ancestors, parent.index))
             parent.children.append(group)
-            made.append(group)
-    return made
+            groups.append(group)
+    return groups

@@ -156,7 +156,10 @@ def _channels(machine: Machine) -> list[_Channel]:
         width = _width(data, link.data_busy) if link.data_busy else None
         medium = link.channel if link.channel >= 0 else -1 - number
         ends[link.level, width, medium].append((link.source, link.target))
-    return [_Channel(level, width, tuple(own)) for (level, width, _), own in ends.items()]
+    return [
+        _Channel(level, width, tuple(channel_ends))
+        for (level, width, _), channel_ends in ends.items()
+    ]
 
 
 def _bytes_of_data(machine: Machine) -> int:

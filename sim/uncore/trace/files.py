@@ -26,10 +26,10 @@ def table(trace: Trace) -> bytes:
     import polars  # noqa: PLC0415 (slow to load)
 
     parts = []
-    for name, when in TIME_COLUMNS.items():
+    for name, time_column in TIME_COLUMNS.items():
         events = trace.tables[name]
         kind = polars.lit(name).alias("table")
-        parts.append(events.select(polars.col(when).alias("time"), kind, polars.all()))
+        parts.append(events.select(polars.col(time_column).alias("time"), kind, polars.all()))
     start = polars.lit(trace.window.start).cast(polars.Int64).alias("time")
     held = trace.tables["held"].select(start, polars.lit("held").alias("table"), polars.all())
     rows = polars.concat([held, *parts], how="diagonal_relaxed")

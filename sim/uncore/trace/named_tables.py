@@ -107,13 +107,16 @@ def of_harts(
 
     if not harts:
         return tables
-    wanted = {"hart": harts, "agent": sorted(cores), "requester": sorted(cores)}
+    harts_by_column = {"hart": harts, "agent": sorted(cores), "requester": sorted(cores)}
     agent_columns = {"messages": ("sender", "receiver", "requester"), "turns": ("requester",)}
     selected = {}
     for name, table in tables.items():
-        keys = agent_columns.get(name) or [next(key for key in wanted if key in table.columns)]
+        keys = agent_columns.get(name) or [
+            next(key for key in harts_by_column if key in table.columns)
+        ]
         conditions = [
-            polars.col(key).is_in(wanted["hart" if key == "hart" else "agent"]) for key in keys
+            polars.col(key).is_in(harts_by_column["hart" if key == "hart" else "agent"])
+            for key in keys
         ]
         selected[name] = table.filter(polars.any_horizontal(conditions))
     return selected

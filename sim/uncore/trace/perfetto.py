@@ -55,12 +55,12 @@ class _Writer:
         last.
         """
         if path not in self.tracks:
-            above = self.track(*path[:-1]) if path[1:] else 0
+            parent_track = self.track(*path[:-1]) if path[1:] else 0
             self.tracks[path] = uuid = len(self.tracks) + 1
             described = self.builder.add_packet().track_descriptor
             described.uuid, described.name = uuid, path[-1]
-            if above:
-                described.parent_uuid = above
+            if parent_track:
+                described.parent_uuid = parent_track
         return self.tracks[path]
 
     def event(self, kind: str, at: int, track: int, name: str = "", **details: Any) -> Any:
@@ -131,8 +131,8 @@ class _Writer:
             self._state(key, row["at"], *open_states.pop(key, (row["at"], "I")))
             open_states[key] = row["at"], row["after"]
         last = max([row["at"] for row in self.rows("states")], default=0)
-        for key, (began, state) in open_states.items():
-            self._state(key, last, began, state)
+        for key, (begin, state) in open_states.items():
+            self._state(key, last, begin, state)
 
     def _state(self, key: tuple[int, int], until: int, since: int, state: str) -> None:
         if state != "I" and until > since:

@@ -73,13 +73,13 @@ def boot(
     moment = Moment.of(whole.save_at)
     begun, to_keep = _begun(machine, with_, booted, whole, fresh)
     session = system.Session(begun.run, begun.still)
-    shown = len(session.console) if whole.from_ else 0
+    letters_shown = len(session.console) if whole.from_ else 0
     state, status = whole.state, OK
     try:
         with keyboard(sys.stdin if not command else None) as read_input:
             user = _User(command, read_input, table is not None)
             for waits in _watched(
-                session, most, None if json else shown, moment.time if state else None
+                session, most, None if json else letters_shown, moment.time if state else None
             ):
                 if waits and to_keep:
                     _keep(to_keep, begun, session)

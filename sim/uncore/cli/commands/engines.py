@@ -154,13 +154,15 @@ def _crosscheck_all(
     engines: str, output: Path | None, plot: Path | None, options: EngineOptions, json: bool
 ) -> int:
     check_outputs({"--plot": plot})
-    named = [name.strip() for name in engines.split(",")] if engines else comparison.ENGINES
-    if unknown_names := [name for name in named if name not in ("native", *comparison.ENGINES)]:
+    engine_names = [name.strip() for name in engines.split(",")] if engines else comparison.ENGINES
+    if unknown_names := [
+        name for name in engine_names if name not in ("native", *comparison.ENGINES)
+    ]:
         raise UserError(
             f"--engines {engines}: '{unknown_names[0]}' is not one that --all compares with native;"
             f" expected {' or '.join(comparison.ENGINES)}"
         )
-    outside = [name for name in named if name != "native"]
+    outside = [name for name in engine_names if name != "native"]
     names = [name for name in outside if engines or not engine.missing(name, options)]
     for name in names:
         engine.usable(name, engine_options=options)

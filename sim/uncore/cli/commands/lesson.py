@@ -71,13 +71,13 @@ def _page(name: str, output: Path | None, for_teacher: bool) -> int:
 
 
 def _check(name: str, program: str, set_: list[str], json: bool) -> int:
-    chosen = lessons.read(name)
+    lesson_ = lessons.read(name)
     if not program:
         raise UserError(
             f"lesson check {name} needs your program; begin with"
-            f" cp workloads/{chosen.exercise.start}.c mine.c"
+            f" cp workloads/{lesson_.exercise.start}.c mine.c"
         )
-    bounds = lessons.check(chosen, program, dict(pairs("--set", set_)))
+    bounds = lessons.check(lesson_, program, dict(pairs("--set", set_)))
     emit([bound._asdict() for bound in bounds], json, COLUMNS, f"{name}: {program}")
     for bound in bounds:
         if bound.why:

@@ -100,8 +100,8 @@ def run(
     if whole != WHOLE:
         point = _saving(whole, jobs, outputs.lines or outputs.log or outputs.keep or resume)
         return _report(save_run(jobs[0], *point, engine_options), chart, outputs)
-    drawn = _drawn(words, jobs, 0 if outputs.log else samples)
-    how: Any = {"resume": resume, "calls": on_linux.strace, "drawn": drawn}
+    drawn_jobs = _drawn(words, jobs, 0 if outputs.log else samples)
+    how: Any = {"resume": resume, "calls": on_linux.strace, "drawn": drawn_jobs}
     return finish(jobs, crew.at_work(), chart, outputs, engine_options=engine_options, **how)
 
 
@@ -206,14 +206,14 @@ def _once_more(recorded: Result, workers: Workers, engine_options: EngineOptions
     repeated = execute(points, workers, engine_options=engine_options)
     if any(result.outcome.partial for result in repeated):
         return INTERRUPTED
-    for before, result in zip(recorded.points, repeated, strict=True):
-        repeated_point = result.points[0].limited_to(before)
+    for recorded_point, result in zip(recorded.points, repeated, strict=True):
+        repeated_point = result.points[0].limited_to(recorded_point)
         differing = [
             f
             for f in repeated_point.__struct_fields__
-            if getattr(repeated_point, f) != getattr(before, f)
+            if getattr(repeated_point, f) != getattr(recorded_point, f)
         ]
-        if canonical(before) != canonical(repeated_point):
+        if canonical(recorded_point) != canonical(repeated_point):
             where = f"{repeated_point.threads} threads{repeated_point.by_seed}"
             print(f"differs at {where}: {', '.join(differing)}")
             return FAILED

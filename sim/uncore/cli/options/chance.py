@@ -98,13 +98,13 @@ class Measured:
 
 
 def _repeated(engine: str, seed: str | None, repeats: int, usual: int) -> tuple[int, ...]:
-    drawn = _drawn(engine, seed, repeats)
-    if not drawn and repeats != usual:
+    seeds_drawn = _drawn(engine, seed, repeats)
+    if not seeds_drawn and repeats != usual:
         raise UserError(
             f"--repeat {repeats}: in lockstep all runs are the same; write --seed 1 for runs that"
             " differ, on an engine that draws"
         )
-    return drawn
+    return seeds_drawn
 
 
 def _drawn(engine: str, seed: str | None, repeats: int) -> tuple[int, ...]:

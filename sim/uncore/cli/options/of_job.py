@@ -140,9 +140,9 @@ class JobWords(_JobFields, _Words):  # type: ignore[misc]
         jobs: list[Job] = []
         for machine, program, *values in product(machines, programs, *axes.values()):
             chosen = dict(zip(axes, values, strict=True))
-            drawn = chance.fields(chosen["engine"])
-            within = drawn.pop("within", 0)
-            words = {**fixed, **chosen, "slow": self.slow, **drawn}
+            seed_fields = chance.fields(chosen["engine"])
+            within = seed_fields.pop("within", 0)
+            words = {**fixed, **chosen, "slow": self.slow, **seed_fields}
             job = make_job(machine, program, threads, **words)
             jobs += (searched(job.given(values), within) for values in parameters)
         return jobs

@@ -70,10 +70,10 @@ def run(job: Job, probes: Probes, tick: Tick, options: Options) -> dict[str, Any
     """Runs one point."""
     gem5 = locate(options)
     assert gem5, "asked for before `missing` was"
-    chosen = choose(job, gem5)
-    find.room(gem5, controllers(job, chosen))
+    chosen_protocol = choose(job, gem5)
+    find.room(gem5, controllers(job, chosen_protocol))
     command = [str(gem5.program), "-q", "--listener-mode=off", folder.CONFIGURATION]
-    reads = partial(read.point, protocol=chosen)
+    reads = partial(read.point, protocol=chosen_protocol)
     writes = partial(export, options=options)
     return runs.point(job, "gem5", writes, lambda directory: command, reads, tick)
 

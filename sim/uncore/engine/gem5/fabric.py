@@ -72,16 +72,16 @@ def fabric(machine: Machine, stops: Collection[int], ps: int) -> Gem5Fabric:
     links = used(machine, stops)
     places = sorted({*stops, *(stop for link in links for stop in (link.source, link.target))})
     busy = max((link.data_busy for link in links), default=0)
-    made = Gem5Fabric({stop: n for n, stop in enumerate(places)}, len(places), busy)
+    gem5_fabric = Gem5Fabric({stop: n for n, stop in enumerate(places)}, len(places), busy)
     channels: dict[int, list[Link]] = {}
     for number, link in enumerate(links):
         channels.setdefault(link.channel if link.channel >= 0 else -1 - number, []).append(link)
     for shared in channels.values():
         if len(shared) > 1 and len({link.target for link in shared}) == 1:
-            _medium(made, shared, ps)
+            _medium(gem5_fabric, shared, ps)
         else:
-            made.wires += [_wire(made, link, ps) for link in shared]
-    return made
+            gem5_fabric.wires += [_wire(gem5_fabric, link, ps) for link in shared]
+    return gem5_fabric
 
 
 def _wire(made: Gem5Fabric, link: Link, ps: int) -> RouterLink:

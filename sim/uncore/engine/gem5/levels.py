@@ -108,8 +108,12 @@ def _all(
             banks += new_banks
     asks = []
     for core in cores:
-        above = [machine.cores + n for n, r in enumerate(machine.resolvers) if core in r.children]
-        asks.append(tuple(bank for agent in above for bank in banks_of_agent.get(agent, ())))
+        resolvers_above = [
+            machine.cores + n for n, r in enumerate(machine.resolvers) if core in r.children
+        ]
+        asks.append(
+            tuple(bank for agent in resolvers_above for bank in banks_of_agent.get(agent, ()))
+        )
     return Gem5Levels(tuple(cores), tuple(asks), tuple(banks), tuple(nodes))
 
 

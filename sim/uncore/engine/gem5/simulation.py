@@ -121,7 +121,7 @@ class _Gem5System:
             (len(self.harts), len(self.levels.banks), len(self.levels.nodes)),
             strict=True,
         )
-        made = [
+        new_objects = [
             (f"{name}{n}", kind, make, n) for name, kind, make, many in kinds for n in range(many)
         ]
         add(
@@ -132,11 +132,11 @@ class _Gem5System:
             number_of_virtual_networks=protocol.networks,
             num_of_sequencers=len(self.harts),
             network=ref("network"),
-            controller=refs(name for name, *_ in made),
+            controller=refs(name for name, *_ in new_objects),
         )
         add("loader", "RubyPortProxy", ruby_system=ref("ruby"))
         self.document.connect("loader.pio_request_port", "iobus.cpu_side_ports")
-        for name, kind, make, n in made:
+        for name, kind, make, n in new_objects:
             add(name, kind, **make(self.parts, n))
         for n in self.harts:
             self._make_sequencer(n)

@@ -287,10 +287,10 @@ def _summing(groups: Any, count: int) -> Callable[[Any], list[int]]:
 
 def shared(job: Job, run: Run) -> list[Row]:
     """Returns the fields of a result.observed.Shared for each line."""
-    seen = run.lines()
-    uses, sites = run.uses(), Sites(job.program, seen["callers"])
+    columns = run.lines()
+    uses, sites = run.uses(), Sites(job.program, columns["callers"])
     rows = _by_line(_merged(sites, _of(uses, uses["kind"] > OUTSIDE_REGION)))
-    fields = Fields.of(job.program, run.read, job.threads[0], sites.heap(seen["allocations"]))
+    fields = Fields.of(job.program, run.read, job.threads[0], sites.heap(columns["allocations"]))
     return [
         {
             "address": a,

@@ -43,7 +43,7 @@ def machine_files(job: Job) -> dict[str, bytes]:
             ("core_cpus", cores),
             ("thread_siblings", cores),
         ):
-            group = [other for other in every if group_of[other] == group_of[k]]
+            group = [member for member in every if group_of[member] == group_of[k]]
             texts[f"{CPU_FOLDER}/cpu{k}/topology/{name}_list"] = _ranges(group)
             texts[f"{CPU_FOLDER}/cpu{k}/topology/{name}"] = _mask(group, len(harts))
     for name in ("online", "possible", "has_cpu", "has_memory"):
@@ -55,7 +55,7 @@ def machine_files(job: Job) -> dict[str, bytes]:
         texts[f"{NODE_FOLDER}/node{node}/meminfo"] = (
             f"Node {node} MemTotal: {memory.size >> 10} kB\n"
         )
-        distances = (10 if other == node else 20 for other in range(len(machine.memories)))
+        distances = (10 if member == node else 20 for member in range(len(machine.memories)))
         texts[f"{NODE_FOLDER}/node{node}/distance"] = " ".join(map(str, distances)) + "\n"
     return {path: text.encode() for path, text in texts.items()}
 

@@ -82,13 +82,13 @@ def _watches(job: Job, allocations: bool) -> Iterator[spec.Watch]:
 
     An allocator with several names is watched once.
     """
-    for what, name in job.functions.items():
-        yield from (spec.Watch(at, what) for at in (job.program.functions(name) if name else ()))
+    for kind, name in job.functions.items():
+        yield from (spec.Watch(at, kind) for at in (job.program.functions(name) if name else ()))
     if allocations:
         allocators = {
             s.address: _ALLOCATORS[s.name] for s in job.program.symbols if s.name in _ALLOCATORS
         }
-        yield from (spec.Watch(address, what) for address, what in allocators.items())
+        yield from (spec.Watch(address, kind) for address, kind in allocators.items())
 
 
 def image(job: Job) -> tuple[Image, Segment]:

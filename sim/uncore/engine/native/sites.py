@@ -72,8 +72,8 @@ class Sites:
         _, words, ways = self._within(pc)
         if ways[0]:
             return ways[0]
-        for inner, outer in zip(ways, self._beyond(number), strict=True):
-            if site := inner or (outer and outer.behind(words)):
+        for inner_way, outer in zip(ways, self._beyond(number), strict=True):
+            if site := inner_way or (outer and outer.behind(words)):
                 return site
         return Site("", words[:1])
 

@@ -51,7 +51,9 @@ def version(text: str) -> tuple[int, ...]:
 def output(command: Sequence[str | Path]) -> str:
     """Returns the command's standard output; "" if it fails."""
     try:
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=QUESTION_TIMEOUT_S)
+        process = subprocess.run(
+            command, capture_output=True, text=True, timeout=QUESTION_TIMEOUT_S
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return ended.stdout
+    return process.stdout

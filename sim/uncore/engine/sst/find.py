@@ -85,9 +85,9 @@ def missing(options: Options) -> str:
             " that with --with-sst-core and install it"
         )
     if our_element() is None:
-        how = "python -m SCons sst" if paths.CHECKOUT else "pip install --force-reinstall ."
+        build = "python -m SCons sst" if paths.CHECKOUT else "pip install --force-reinstall ."
         return (
-            f"our element for it is not built: run `UNCORE_SST={sst.program.parent.parent} {how}`"
+            f"our element for it is not built: run `UNCORE_SST={sst.program.parent.parent} {build}`"
             " in a checkout"
         )
     return _missing_for_ranks(sst) if options.sst_ranks > 1 else ""

@@ -81,12 +81,12 @@ def network(machine: Machine, routes: Routes, endpoints: Mapping[str, int]) -> N
     """Returns the network that joins the endpoints, given by their stops."""
     reduced = _Reduced(machine, routes, endpoints)
     shape, size, stops = _shape(reduced)
-    first = {"router": 0, "ring": 2, "mesh": 4, "full": len(stops) - 1}[shape]
-    taken = dict.fromkeys(stops, first)
+    first_port = {"router": 0, "ring": 2, "mesh": 4, "full": len(stops) - 1}[shape]
+    next_port = dict.fromkeys(stops, first_port)
     cables = []
     for endpoint, (stop, up, down) in reduced.seats.items():
-        cables.append(Cable(endpoint, stops.index(stop), taken[stop], up, down))
-        taken[stop] += 1
+        cables.append(Cable(endpoint, stops.index(stop), next_port[stop], up, down))
+        next_port[stop] += 1
     wires = _wires(shape, size, stops, routes)
     busy = max((link.data_busy for link in reduced.links), default=0) * CONTROL_BYTES // DATA_BYTES
     return Network(shape, size, stops, wires, tuple(cables), busy)
@@ -144,7 +144,9 @@ def _shape(reduced: _Reduced) -> tuple[str, str, tuple[int, ...]]:
 
 def _ring(neighbours: Mapping[int, Collection[int]]) -> tuple[int, ...]:
     """Returns the stops in the order of a ring, or () if they form none."""
-    if len(neighbours) < 3 or any(len(others) != 2 for others in neighbours.values()):
+    if len(neighbours) < 3 or any(
+        len(neighbour_stops) != 2 for neighbour_stops in neighbours.values()
+    ):
         return ()
     ring = [min(neighbours)]
     ring.append(min(neighbours[ring[0]]))

@@ -75,7 +75,7 @@ def _refuse_a_bad_end(job: Job, output: str) -> None:
 def _reports(job: Job, output: str, folder: Path) -> list[tuple[str, str]]:
     """Returns instructions and latencies of each hart, from the files that harts write."""
     texts = [path.read_text() for path in folder.glob(REPORTS)]
-    harts = [found.groups() for text in texts if (found := _HART.match(text.rstrip("\n")))]
+    harts = [match.groups() for text in texts if (match := _HART.match(text.rstrip("\n")))]
     if len(harts) != job.threads[0]:
         raise OutsideError(
             f"SST ended, and {len(harts)} of {job.threads[0]} harts have left a report in"

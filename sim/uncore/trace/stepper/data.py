@@ -147,8 +147,8 @@ def _slices(places: Places, machine: Machine, line: int) -> list[int]:
 
 def _until(trace: Trace) -> int:
     ends = [
-        max((t for t in trace.tables[name][when].to_list()), default=0)
-        for name, when in (("messages", "arrived"), ("states", "at"), ("accesses", "at"))
+        max((t for t in trace.tables[name][time_column].to_list()), default=0)
+        for name, time_column in (("messages", "arrived"), ("states", "at"), ("accesses", "at"))
     ]
     return int(min(max(ends), trace.window.until) or trace.window.start)
 
