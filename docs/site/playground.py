@@ -23,8 +23,7 @@ import msgspec
 from uncore import topology
 from uncore.drawing import protocol_diagram as diagram
 from uncore.drawing import standalone
-from uncore.engine import initial_memory as boot
-from uncore.engine import outcome
+from uncore.engine import initial_memory, outcome
 from uncore.engine.native import job_spec, trace
 from uncore.execution.request import find_program
 from uncore.job import Job
@@ -66,7 +65,7 @@ def shared() -> dict[str, Any]:
         "constants": dict(abi.CONSTANTS),
         "fields": dict(abi.FIELDS),
         "magic": abi.MAGIC.decode(),
-        "timebase": boot.TIMEBASE,
+        "timebase": initial_memory.TIMEBASE,
         "job": document,
         "usual_numbers": USUAL_NUMBERS,
         "hottest_lines": outcome.HOTTEST_LINES,

@@ -21,7 +21,7 @@ from uncore.support.input_files import read_bounded
 
 MAX_SYMBOLS_BYTES = 1 << 30
 KERNEL_BASE = 1 << 63  # lowest address of the kernel's half of the address space
-PROGRAMS = "(programs)"
+PROGRAMS_NAME = "(programs)"
 OUTSIDE_MEASURED = (
     -2
 )  # kind of waiting outside the measured part: neither in an operation nor between two
@@ -46,7 +46,7 @@ class Symbols:
                 not size and (address >= KERNEL_BASE) == (pc >= KERNEL_BASE)
             ):
                 return name
-        return f"{pc:#x}" if pc >= KERNEL_BASE else PROGRAMS
+        return f"{pc:#x}" if pc >= KERNEL_BASE else PROGRAMS_NAME
 
 
 def _read(path: Path) -> list[Found]:

@@ -67,7 +67,7 @@ def fields(job: Job, run: OfLinux) -> dict[str, Any]:
         "tables": {},
         "failures": failures(job, run.exit_code),
         "output": run.console[-MOST_OUTPUT:],
-        **_missing(run),
+        **_missing_calls(run),
     }
 
 
@@ -89,7 +89,7 @@ def _lives(tasks: list[Task], now: int) -> tuple[int, int]:
     return min((task["born"] for task in later_tasks), default=0), max(ends, default=now)
 
 
-def _missing(run: OfLinux) -> dict[str, list[str]]:
+def _missing_calls(run: OfLinux) -> dict[str, list[str]]:
     """Returns the names of system calls that the program used and the simulator lacks."""
     names = [f"{NAMES.get(number, 'unknown')} ({number})" for number in run.missing_calls]
     return {"missing_calls": names} if names else {}

@@ -36,7 +36,7 @@ DATA = ("none", "victim", "inclusive")
 ORDERS = ("tso", "weak")
 ATOMICS = ("near", "far", "far-unless-owned")
 OVERFLOWS = ("broadcast", "coarse", "evict")
-PLACES = ("slices", "hub", "home")  # positions that a resolver can have
+RESOLVER_POSITIONS = ("slices", "hub", "home")  # positions that a resolver can have
 MAX_CONSECUTIVE_GRANTS = 1 << 16
 MAX_CACHE_WAYS = 1 << 20
 
@@ -165,7 +165,11 @@ class Resolver:
     )
     slices: tuple[Place, ...] = field(
         "stops of its slices; a line hashes to one of them",
-        Word("LEVEL.resolver.at", "where it stands; only the root at `home`", words=PLACES),
+        Word(
+            "LEVEL.resolver.at",
+            "where it stands; only the root at `home`",
+            words=RESOLVER_POSITIONS,
+        ),
         Whole(
             "LEVEL.resolver.slices", "number of slices", absent="as the join has", low=1, high=1024
         ),

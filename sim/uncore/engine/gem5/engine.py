@@ -13,8 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Probes, Tick
-from uncore.engine import initial_memory as boot
+from uncore.engine import Probes, Tick, initial_memory
 from uncore.engine.gem5 import find, read
 from uncore.engine.gem5 import simulation as system
 from uncore.engine.gem5.cache_parameters import core_in_use
@@ -82,13 +81,13 @@ def export(job: Job, directory: Path, options: Options) -> None:
     """Writes the run folder."""
     chosen = protocol_of(job, options)
     clock = abi.CONSTANTS["UC_CLOCK_CYCLE"]  # a clock common to all harts
-    program = boot.elf(job, CAN, clock=clock, timebase_hz=system.hertz(job))
+    program = initial_memory.elf(job, CAN, clock=clock, timebase_hz=system.hertz(job))
     readme = README.replace("OLDEST", ".".join(map(str, find.OLDEST_GEM5)))
     readme = readme.replace("PROTOCOL", chosen)
     readme = readme.replace("CONTROLLERS", str(controllers(job, chosen)))
     described = system.describe(job, chosen)
     folder.write(job, directory, program, described, paths.GEM5 / folder.CONFIGURATION, readme)
-    text = boot.text(job)
+    text = initial_memory.text(job)
     write_whole(directory / system.CODE, program[text.offset : text.offset + len(text.data)])
 
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import initial_memory as boot
+from uncore.engine import initial_memory
 from uncore.engine.gem5 import fabric
 from uncore.engine.gem5.cache_parameters import Gem5Parts, core_in_use
 from uncore.engine.gem5.document import Gem5Document, addresses, at, file, new, ref, refs, region
@@ -237,7 +237,7 @@ class _Gem5System:
     # ---- harts and devices
 
     def _make_hart(self, number: int) -> None:
-        add, connect, text = self.document.add, self.document.connect, boot.text(self.job)
+        add, connect, text = self.document.add, self.document.connect, initial_memory.text(self.job)
         devices = [addresses(*device) for device in DEVICES.values()]
         cpu = add(
             f"cpu{number}",

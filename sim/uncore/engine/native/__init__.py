@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uncore import _native
 from uncore._native import Run
-from uncore.engine import Probes, outcome, silent
-from uncore.engine import initial_memory as boot
+from uncore.engine import Probes, initial_memory, outcome, silent
 from uncore.engine.limits import OnProgress
 from uncore.engine.native import apart as elsewhere
 from uncore.engine.native import process, spec, trace
@@ -160,8 +159,12 @@ def job_spec(
 
 def _image(job: Job) -> tuple[Image, Segment]:
     """Returns the program's initial memory, and the segment of its code."""
-    boot.refuse_what_is_missing(job, CAN)
-    return process.image(job) if job.program.linux else (boot.memory(job, CAN), boot.text(job))
+    initial_memory.refuse_what_is_missing(job, CAN)
+    return (
+        process.image(job)
+        if job.program.linux
+        else (initial_memory.memory(job, CAN), initial_memory.text(job))
+    )
 
 
 def _process(job: Job, probes: Probes) -> spec.Process:

@@ -128,7 +128,7 @@ class Sites:
         return f"heap of {site.source.rpartition('/')[2]}"
 
     def _asked(self, number: int) -> Site | None:
-        """Returns the caller outside the runtime that allocated for itself."""
+        """Returns the innermost caller in another file than the allocation itself, or None."""
         frames = [frame for within in self._callers(number) for frame in within.frames]
         return self._ways([f for f in frames if f.path != frames[0].path])[2]
 

@@ -10,8 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uncore.engine import Probes, Tick
-from uncore.engine import initial_memory as boot
+from uncore.engine import Probes, Tick, initial_memory
 from uncore.engine.outside import run as runs
 from uncore.engine.outside import run_folder as folder
 from uncore.engine.sst import find, read
@@ -72,7 +71,7 @@ def export(job: Job, directory: Path, options: Options) -> None:
     runs.refuse(job)
     configuration = paths.SST / folder.CONFIGURATION
     described = system.describe(job, options.sst_mesh)
-    folder.write(job, directory, boot.elf(job, CAN), described, configuration, README)
+    folder.write(job, directory, initial_memory.elf(job, CAN), described, configuration, README)
 
 
 def protocol_of(job: Job, options: Options) -> str:

@@ -33,7 +33,7 @@ class MemoryOperation:
     release: bool = False
     atomic: bool = False  # an AMO or SC, whose value may not be forwarded (rule 3)
     paired: bool = False  # an SC; its LR is the operation before it
-    # element i links operation i of the thread to the one after it, up to this operation
+    # links[i] is the link between operations i and i + 1 of the thread; all up to this operation
     links: tuple[Link, ...] = ()
 
 
