@@ -28,7 +28,7 @@ from uncore.topology.positions import key_lines
 from uncore.topology.shorthand import written_out
 from uncore.topology.units import UnitError
 
-MAX_CACHED_FILES = 256  # limit of parsed texts that are kept for machines of one family
+MAX_CACHED_FILES = 256  # limit of parsed files that are kept, since many machines extend the same
 MAX_MACHINE_BYTES = 1 << 20
 MAX_EXTENDED_FILES = 32  # limit of files that one machine is made of
 MAX_KEY_PARTS = 16  # parts of the key in `--with KEY=VALUE`
